@@ -1,0 +1,54 @@
+/**
+ * Everything a machine may ask of the world, as one closed union of plain data. Machines emit; the
+ * interpreter (runtime/engine/Interpreter.ts) turns each into rows of the same commit, exhaustively by type.
+ * Time, ids and figures arrive in events; who acts and when is added by the engine.
+ */
+import type { Currency } from "./shared/Currency.ts"
+
+export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
+export type JsonObject = { readonly [key: string]: Json }
+
+/** Ledger transaction types (A2-62). `runtime/ledger/postingRules.ts` knows the two legs of each. */
+export type LedgerEntryType = "PARTNER_COLLATERAL_IN" | "PARTNER_COLLATERAL_OUT" | "MANUAL"
+
+/** Explicit webhook events of document 3 that something in this code base produces. */
+export type EventName =
+  | "client.onboarded"
+  | "client.review_required"
+  | "client.level_changed"
+  | "kyc.rejected"
+  | "kyc.documents_requested"
+  | "collateral.booked"
+  | "collateral.refused"
+
+/** Kinds of the client's notification feed (document 3, derived events). */
+export type NotificationKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"
+
+export type MachineEffect =
+  /** One balanced ledger transaction. `amount` is signed from the client's view, a decimal string in the currency's scale; `key` is unique for ever. */
+  | {
+      readonly type: "ledger.post"
+      readonly entry: LedgerEntryType
+      readonly key: string
+      readonly currency: Currency
+      readonly amount: string
+      readonly reason: string | null
+      readonly refs: JsonObject
+    }
+  /** A webhook event, written in the transaction of its cause. */
+  | { readonly type: "event"; readonly name: EventName; readonly data: JsonObject }
+  /** A row of the client's notification feed; `ref` is the id of the object it is about. */
+  | { readonly type: "notify"; readonly kind: NotificationKind; readonly ref: string }
+  /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
+  | { readonly type: "timer.set"; readonly name: string; readonly at: number }
+  | { readonly type: "timer.clear"; readonly name: string }
+  /** A row of the audit streams. `before` and `after` name states or facts, never personal data. */
+  | {
+      readonly type: "audit"
+      readonly action: string
+      readonly before: string | null
+      readonly after: string | null
+      readonly reason: string | null
+    }
+
+export type EffectOf<T extends MachineEffect["type"]> = Extract<MachineEffect, { readonly type: T }>

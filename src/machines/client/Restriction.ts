@@ -1,0 +1,30 @@
+/**
+ * Restrictions of a client account: they stack, and any of them makes the lifecycle RESTRICTED (A3-10). The sentences
+ * are what a partner reads in a 409 code 4092.
+ */
+export const restrictionNames = ["CLOSE_OUT", "FROZEN", "NO_NEW_RISK", "NO_WITHDRAWALS"] as const
+export type Restriction = (typeof restrictionNames)[number]
+
+/** What each restriction means for the partner, as answered with 409 code 4092 (A3-10). */
+export const restrictionSentences: Readonly<Record<Restriction, string>> = {
+  CLOSE_OUT: "The account is being closed out, so positions can only be reduced.",
+  FROZEN: "The account is frozen, so money can be neither deposited nor withdrawn.",
+  NO_NEW_RISK: "New positions may not be opened on this account.",
+  NO_WITHDRAWALS: "Withdrawals are restricted on this account."
+}
+
+/** Who sets and lifts it: the operator by command, or the engine alone (A3-10). */
+export const operatorRestrictions: ReadonlyArray<Restriction> = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"]
+
+/**
+ * The sentence that refuses a money movement, or null when the restrictions allow it: FROZEN refuses both directions,
+ * NO_WITHDRAWALS a withdrawal only (doc 3, Collateral report rules; A3-10).
+ */
+export const moneyRestriction = (
+  direction: "DEPOSIT" | "WITHDRAWAL",
+  restrictions: ReadonlyArray<Restriction>
+): string | null => {
+  if (restrictions.includes("FROZEN")) return restrictionSentences.FROZEN
+  if (direction === "WITHDRAWAL" && restrictions.includes("NO_WITHDRAWALS")) return restrictionSentences.NO_WITHDRAWALS
+  return null
+}

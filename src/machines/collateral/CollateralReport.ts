@@ -1,0 +1,66 @@
+/**
+ * Collateral report: the partner tells that it received or paid out a client's money, and the service books or refuses
+ * it in the same call. The wire form and what the machine keeps (doc 3, Collateral report, Collateral report rules; D11).
+ */
+import { Schema } from "effect"
+import { Id } from "../shared/Ids.ts"
+
+export const collateralStatuses = ["BOOKED", "REFUSED"] as const
+export type CollateralStatus = (typeof collateralStatuses)[number]
+
+/** The report as every answer, list and event shows it (doc 3, Collateral report). */
+export const CollateralReport = Schema.Struct({
+  reportId: Id,
+  partnerId: Id,
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerRef: Schema.String.annotate({ description: "The partner's reference, unique per partner for good." }),
+  direction: Schema.Literals(["DEPOSIT", "WITHDRAWAL"]),
+  currency: Schema.Literal("USDC"),
+  amount: Schema.String.annotate({ description: "Positive decimal string with six places." }),
+  sourceAsset: Schema.NullOr(Schema.String).annotate({ description: "Display name of what the partner holds." }),
+  txRef: Schema.NullOr(Schema.String),
+  occurredAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
+  status: Schema.Literals(collateralStatuses),
+  refusal: Schema.String.annotate({ description: "Why the report was refused; empty when it was booked." }),
+  ledgerTxId: Schema.NullOr(Id).annotate({ description: "The ledger transaction; null when refused." }),
+  createdAt: Schema.Int.annotate({ description: "Unix milliseconds." })
+})
+export type CollateralReport = typeof CollateralReport.Type
+
+/** The report's own facts, known before the decision. `amount` is positive, in the currency's full scale. */
+export type CollateralInput = Omit<CollateralReport, "status" | "refusal" | "ledgerTxId" | "createdAt">
+
+/** Flat, so that a step copies one small object. */
+export interface CollateralContext extends CollateralInput {
+  readonly refusal: string | null
+  readonly ledgerTxId: number | null
+  readonly createdAt: number
+}
+
+/** `refusal` is the first economic rule that says no, as a sentence, or null; `ledgerTxId` is the id to be posted under. */
+export interface CollateralEvent {
+  readonly type: "REPORT"
+  readonly at: number
+  readonly refusal: string | null
+  readonly ledgerTxId: number | null
+}
+
+/** The wire report of a decided context (doc 3: refusal empty when booked, ledgerTxId null when refused). */
+export const reportOf = (context: CollateralContext, state: CollateralStatus): CollateralReport => ({
+  reportId: context.reportId,
+  partnerId: context.partnerId,
+  clientId: context.clientId,
+  clientUid: context.clientUid,
+  partnerRef: context.partnerRef,
+  direction: context.direction,
+  currency: context.currency,
+  amount: context.amount,
+  sourceAsset: context.sourceAsset,
+  txRef: context.txRef,
+  occurredAt: context.occurredAt,
+  status: state,
+  refusal: context.refusal ?? "",
+  ledgerTxId: context.ledgerTxId,
+  createdAt: context.createdAt
+})

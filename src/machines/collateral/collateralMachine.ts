@@ -1,0 +1,107 @@
+/**
+ * Collateral report: booked or refused in the call that brings it, for good (doc 3, Collateral report; D11). This is the
+ * hot path: plain emits, one assign, no nested object.
+ */
+import { setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import { type CollateralContext, type CollateralEvent, type CollateralInput, reportOf } from "./CollateralReport.ts"
+
+const collateral = setup({
+  types: {
+    context: {} as CollateralContext,
+    events: {} as CollateralEvent,
+    emitted: {} as MachineEffect,
+    input: {} as CollateralInput
+  },
+  guards: {
+    allowed: ({ event }) => event.refusal === null && event.ledgerTxId !== null
+  }
+})
+
+const book = collateral.assign({
+  ledgerTxId: ({ event }) => event.ledgerTxId,
+  createdAt: ({ event }) => event.at
+})
+
+/** A refusal posts nothing, so an id taken in advance is dropped. */
+const refuse = collateral.assign({
+  refusal: ({ event }) => event.refusal ?? "The report could not be booked.",
+  createdAt: ({ event }) => event.at
+})
+
+const post = collateral.emit(({ context }) => {
+  const deposit = context.direction === "DEPOSIT"
+  return {
+    type: "ledger.post",
+    entry: deposit ? "PARTNER_COLLATERAL_IN" : "PARTNER_COLLATERAL_OUT",
+    key: `collateral:${context.reportId}`,
+    currency: context.currency,
+    amount: deposit ? context.amount : `-${context.amount}`,
+    reason: null,
+    refs: {
+      partnerId: context.partnerId,
+      reportId: context.reportId,
+      partnerRef: context.partnerRef,
+      sourceAsset: context.sourceAsset,
+      txRef: context.txRef,
+      direction: context.direction,
+      occurredAt: context.occurredAt
+    }
+  }
+})
+
+export const collateralMachine = collateral.createMachine({
+  id: "collateralReport",
+  version: "1",
+  context: ({ input }) => ({ ...input, refusal: null, ledgerTxId: null, createdAt: 0 }),
+  initial: "NEW",
+  states: {
+    NEW: {
+      description: "Not stored: the report is being decided under the client's lock.",
+      on: {
+        REPORT: [
+          {
+            guard: "allowed",
+            target: "BOOKED",
+            actions: [
+              book,
+              post,
+              collateral.emit(({ context }) => ({
+                type: "event",
+                name: "collateral.booked",
+                data: reportOf(context, "BOOKED")
+              })),
+              collateral.emit({
+                type: "audit",
+                action: "collateral.report",
+                before: null,
+                after: "BOOKED",
+                reason: null
+              })
+            ]
+          },
+          {
+            target: "REFUSED",
+            actions: [
+              refuse,
+              collateral.emit(({ context }) => ({
+                type: "event",
+                name: "collateral.refused",
+                data: reportOf(context, "REFUSED")
+              })),
+              collateral.emit(({ context }) => ({
+                type: "audit",
+                action: "collateral.report",
+                before: null,
+                after: "REFUSED",
+                reason: context.refusal
+              }))
+            ]
+          }
+        ]
+      }
+    },
+    BOOKED: { type: "final", description: "The client's cash has moved; the reference keeps this report for good." },
+    REFUSED: { type: "final", description: "Nothing has moved; a new attempt needs a new reference." }
+  }
+})

@@ -1,0 +1,171 @@
+/**
+ * Machines described as data, from the machines themselves: reachable rows, transition table, Mermaid text, shape. The
+ * atlas, `machine show` and the tests read the same description, so none of them can drift (architecture, registry.ts).
+ */
+import { type AnyMachineSnapshot, type AnyStateMachine, type EventObject, initialTransition, transition } from "xstate"
+import type { MachineEffect } from "./Effects.ts"
+
+/** What is needed to walk a machine: the registry's entries fit. */
+export interface Walkable {
+  readonly machine: AnyStateMachine
+  readonly samples: ReadonlyArray<EventObject>
+  readonly inputs: ReadonlyArray<unknown>
+}
+
+/** A row a machine can be in, and the shortest way of sample events that leads to it. */
+export interface Reached {
+  readonly snapshot: AnyMachineSnapshot
+  readonly state: string
+  readonly path: ReadonlyArray<EventObject>
+}
+
+/** One row of a transition table. `guard` is "otherwise" behind guarded alternatives; `to` is "=" when the state stays. */
+export interface TableRow {
+  readonly from: string
+  readonly event: string
+  readonly guard: string
+  readonly to: string
+  /** Names such as `event client.onboarded`; a trailing `?` marks an effect that only some samples showed. */
+  readonly effects: ReadonlyArray<string>
+}
+
+/** Far above what the samples of any machine reach: more means that a context grows without bound. */
+const maxReached = 5_000
+
+/**
+ * Every row (state and context) that the sample events reach from the inputs, breadth first. Throws when contexts do not
+ * stay finite under the samples.
+ */
+export const reachable = (walkable: Walkable): ReadonlyArray<Reached> => {
+  const seen = new Map<string, Reached>()
+  const add = (snapshot: AnyMachineSnapshot, path: ReadonlyArray<EventObject>) => {
+    const key = JSON.stringify([snapshot.value, snapshot.context])
+    if (seen.has(key)) return
+    if (seen.size >= maxReached) throw new Error(`machine ${walkable.machine.id} reaches more than ${maxReached} rows`)
+    seen.set(key, { snapshot, state: String(snapshot.value), path })
+  }
+  for (const input of walkable.inputs) add(initialTransition(walkable.machine, input as never)[0], [])
+  // A Map iterates over entries added during the iteration: this is the queue.
+  for (const { snapshot, path } of seen.values()) {
+    for (const event of walkable.samples) add(transition(walkable.machine, snapshot, event)[0], [...path, event])
+  }
+  return [...seen.values()]
+}
+
+/** An effect by name, without figures. */
+export const effectName = (effect: MachineEffect): string => {
+  switch (effect.type) {
+    case "ledger.post":
+      return `ledger.post ${effect.entry}`
+    case "event":
+      return `event ${effect.name}`
+    case "notify":
+      return `notify ${effect.kind}`
+    case "timer.set":
+    case "timer.clear":
+      return `${effect.type} ${effect.name}`
+    case "audit":
+      return `audit ${effect.action}`
+  }
+}
+
+type Definition = ReturnType<AnyStateMachine["getTransitionData"]>[number]
+
+const guardName = (guard: unknown): string => {
+  if (guard === undefined) return ""
+  return typeof guard === "string" ? guard : ((guard as { readonly type?: string }).type ?? "guard")
+}
+
+/** Effect names by transition: how often each was seen over how many samples. */
+const sampleEffects = (walkable: Walkable) => {
+  const byTransition = new Map<Definition, { runs: number; readonly names: Map<string, number> }>()
+  for (const { snapshot } of reachable(walkable)) {
+    for (const event of walkable.samples) {
+      const [taken] = walkable.machine.getTransitionData(snapshot, event)
+      if (taken === undefined) continue
+      const [, actions] = transition(walkable.machine, snapshot, event)
+      const record = byTransition.get(taken) ?? { runs: 0, names: new Map<string, number>() }
+      record.runs++
+      for (const action of actions) {
+        const name = effectName((action.params as unknown as { readonly event: MachineEffect }).event)
+        record.names.set(name, (record.names.get(name) ?? 0) + 1)
+      }
+      byTransition.set(taken, record)
+    }
+  }
+  return byTransition
+}
+
+/** Every transition of the machine, in the order it is written, with the effects its samples show. */
+export const tableOf = (walkable: Walkable): ReadonlyArray<TableRow> => {
+  const sampled = sampleEffects(walkable)
+  return statesOf(walkable.machine).flatMap(({ name }) => {
+    const node = walkable.machine.root.states[name]
+    return [...(node?.transitions ?? [])].flatMap(([event, definitions]) =>
+      definitions.map((definition, index): TableRow => {
+        const seen = sampled.get(definition as unknown as Definition)
+        const guard = guardName(definition.guard)
+        return {
+          from: name,
+          event,
+          guard: guard === "" && index > 0 ? "otherwise" : guard,
+          to: definition.target?.[0]?.key ?? "=",
+          effects: [...(seen?.names ?? [])].map(([effect, count]) => (count === seen?.runs ? effect : `${effect}?`))
+        }
+      })
+    )
+  })
+}
+
+export interface StateDescription {
+  readonly name: string
+  readonly description: string
+  readonly final: boolean
+}
+
+/** The states of a flat machine, in the order they are written. */
+export const statesOf = (machine: AnyStateMachine): ReadonlyArray<StateDescription> =>
+  Object.values(machine.root.states).map((node) => ({
+    name: node.key,
+    description: node.description ?? "",
+    final: node.type === "final"
+  }))
+
+/** The name of the first state. */
+export const initialOf = (machine: AnyStateMachine): string => machine.root.initial.target[0]?.key ?? ""
+
+/** The machine as a Mermaid state diagram: one arrow per pair of states, its events stacked on it. */
+export const toMermaid = (machine: AnyStateMachine): string => {
+  const states = statesOf(machine)
+  const arrows = new Map<string, Array<string>>()
+  for (const { name } of states) {
+    for (const [event, definitions] of machine.root.states[name]?.transitions ?? []) {
+      for (const definition of definitions) {
+        const guard = guardName(definition.guard)
+        const arrow = `${name} --> ${definition.target?.[0]?.key ?? name}`
+        arrows.set(arrow, [...(arrows.get(arrow) ?? []), guard === "" ? event : `${event} [${guard}]`])
+      }
+    }
+  }
+  return [
+    "stateDiagram-v2",
+    // States before arrows: some renderers take a label from the first mention.
+    ...states.map(({ name }) => `  ${name}`),
+    `  [*] --> ${initialOf(machine)}`,
+    ...[...arrows].map(([arrow, labels]) => `  ${arrow}: ${[...new Set(labels)].join("<br/>")}`),
+    ...states.filter(({ final }) => final).map(({ name }) => `  ${name} --> [*]`),
+    ""
+  ].join("\n")
+}
+
+/**
+ * States and transitions as canonical text. Stored rows depend on it: when it changes, the machine's version must
+ * change, and an upcaster must bring old rows along.
+ */
+export const shapeOf = (walkable: Walkable): string =>
+  [
+    ...statesOf(walkable.machine).map(({ name, final }) => `state ${name}${final ? " final" : ""}`),
+    ...tableOf(walkable).map(({ from, event, guard, to }) => `${from} | ${event} | ${guard} | ${to}`)
+  ]
+    .toSorted()
+    .join("\n")

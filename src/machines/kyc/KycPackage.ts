@@ -1,0 +1,44 @@
+/**
+ * The review status of a client's latest KYC package. Payload and attestation are rows beside the machine, encrypted;
+ * the machine keeps who reviewed which revision and the note (doc 1, KYC package statuses; D2).
+ */
+import type { RoleLabel } from "../verification/Block.ts"
+
+export const kycPackageStatuses = ["ACCEPTED", "SPOT_CHECK", "DOCUMENTS_REQUESTED", "REJECTED"] as const
+export type KycPackageStatus = (typeof kycPackageStatuses)[number]
+
+export interface KycPackageInput {
+  readonly kycPackageId: number
+  readonly revision: number
+}
+
+export interface KycPackageContext extends KycPackageInput {
+  readonly reviewedBy: RoleLabel | null
+  readonly reviewedAt: number | null
+  /** Answered for DOCUMENTS_REQUESTED and REJECTED only, null otherwise (A1-32). */
+  readonly reviewNote: string | null
+}
+
+export type KycPackageEvent =
+  | { readonly type: "STORE"; readonly at: number; readonly granted: boolean }
+  | {
+      readonly type: "REVISE"
+      readonly at: number
+      readonly kycPackageId: number
+      readonly revision: number
+      readonly identityChanged: boolean
+      readonly clear: boolean
+    }
+  /** Compliance takes the package as a sample: no consequence for the client's lifecycle. */
+  | { readonly type: "SAMPLE"; readonly at: number }
+  | { readonly type: "ACCEPT"; readonly at: number; readonly by: RoleLabel }
+  | { readonly type: "REQUEST_DOCUMENTS"; readonly at: number; readonly by: RoleLabel; readonly note: string }
+  | { readonly type: "DOCUMENT_UPLOADED"; readonly at: number; readonly documentId: number }
+  | { readonly type: "REJECT_RELIANCE"; readonly at: number; readonly by: RoleLabel; readonly note: string }
+  | {
+      readonly type: "REONBOARD"
+      readonly at: number
+      readonly kycPackageId: number
+      readonly revision: number
+      readonly granted: boolean
+    }

@@ -1,0 +1,148 @@
+/**
+ * Review of the latest KYC package. Each partner write stores the next revision; a pending review stays pending until
+ * compliance decides (doc 1, KYC package statuses; D2; A1-32, A1-34). What a rejection does to the client is the client
+ * machine's business: both take their event in the same commit.
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import type { KycPackageContext, KycPackageEvent, KycPackageInput, KycPackageStatus } from "./KycPackage.ts"
+
+const kyc = setup({
+  types: {
+    context: {} as KycPackageContext,
+    events: {} as KycPackageEvent,
+    emitted: {} as MachineEffect,
+    input: {} as KycPackageInput
+  },
+  guards: {
+    granted: ({ event }) => {
+      assertEvent(event, ["STORE", "REONBOARD"])
+      return event.granted
+    },
+    identityNotClear: ({ event }) => {
+      assertEvent(event, "REVISE")
+      return event.identityChanged && !event.clear
+    },
+    hasNote: ({ event }) => {
+      assertEvent(event, ["REQUEST_DOCUMENTS", "REJECT_RELIANCE"])
+      return event.note.length > 0
+    }
+  }
+})
+
+/** A new revision has not been reviewed by anybody. */
+const nextRevision = kyc.assign({
+  kycPackageId: ({ event, context }) => ("kycPackageId" in event ? event.kycPackageId : context.kycPackageId),
+  revision: ({ event, context }) => ("revision" in event ? event.revision : context.revision),
+  reviewedBy: null,
+  reviewedAt: null,
+  reviewNote: null
+})
+
+const reviewed = kyc.assign({
+  reviewedBy: ({ event }) => ("by" in event ? event.by : null),
+  reviewedAt: ({ event }) => event.at,
+  reviewNote: ({ event }) => ("note" in event ? event.note : null)
+})
+
+const reviewAgain = kyc.assign({ reviewedBy: null, reviewedAt: null, reviewNote: null })
+
+const note = (action: string, before: KycPackageStatus | null, after: KycPackageStatus) =>
+  kyc.emit(({ event }) => ({
+    type: "audit",
+    action,
+    before,
+    after,
+    reason: "note" in event ? event.note : null
+  }))
+
+const tellDocuments = kyc.emit(({ event, context }) => {
+  assertEvent(event, "REQUEST_DOCUMENTS")
+  return {
+    type: "event",
+    name: "kyc.documents_requested",
+    data: { kycPackageId: context.kycPackageId, revision: context.revision, note: event.note }
+  }
+})
+
+const accept = (from: KycPackageStatus) =>
+  ({ target: "ACCEPTED", actions: [reviewed, note("kyc.accept", from, "ACCEPTED")] }) as const
+
+const requestDocuments = (from: KycPackageStatus) =>
+  ({
+    guard: "hasNote",
+    target: "DOCUMENTS_REQUESTED",
+    actions: [reviewed, tellDocuments, note("kyc.requestDocuments", from, "DOCUMENTS_REQUESTED")]
+  }) as const
+
+const rejectReliance = (from: KycPackageStatus) =>
+  ({ guard: "hasNote", target: "REJECTED", actions: [reviewed, note("kyc.rejectReliance", from, "REJECTED")] }) as const
+
+/** A revision while a review is open: the review goes on, over the new revision (A1-34). */
+const revisePending = (from: KycPackageStatus) =>
+  ({ target: "SPOT_CHECK", actions: [nextRevision, note("kyc.revise", from, "SPOT_CHECK")] }) as const
+
+const written = <To extends KycPackageStatus>(action: string, from: KycPackageStatus | null, target: To) => ({
+  target,
+  actions: [nextRevision, note(action, from, target)]
+})
+
+export const kycMachine = kyc.createMachine({
+  id: "kycPackage",
+  version: "1",
+  context: ({ input }) => ({ ...input, reviewedBy: null, reviewedAt: null, reviewNote: null }),
+  initial: "NEW",
+  states: {
+    NEW: {
+      description: "Not stored: the first revision arrives with the grant's verdict.",
+      on: {
+        STORE: [
+          { guard: "granted", ...written("kyc.store", null, "ACCEPTED") },
+          written("kyc.store", null, "SPOT_CHECK")
+        ]
+      }
+    },
+    ACCEPTED: {
+      description: "The package is relied upon.",
+      on: {
+        REVISE: [
+          { guard: "identityNotClear", ...written("kyc.revise", "ACCEPTED", "SPOT_CHECK") },
+          { actions: [nextRevision, note("kyc.revise", "ACCEPTED", "ACCEPTED")] }
+        ],
+        SAMPLE: { target: "SPOT_CHECK", actions: [reviewAgain, note("kyc.sample", "ACCEPTED", "SPOT_CHECK")] },
+        REQUEST_DOCUMENTS: requestDocuments("ACCEPTED"),
+        REJECT_RELIANCE: rejectReliance("ACCEPTED")
+      }
+    },
+    SPOT_CHECK: {
+      description: "Under review by compliance.",
+      on: {
+        ACCEPT: accept("SPOT_CHECK"),
+        REQUEST_DOCUMENTS: requestDocuments("SPOT_CHECK"),
+        REVISE: { actions: [nextRevision, note("kyc.revise", "SPOT_CHECK", "SPOT_CHECK")] },
+        REJECT_RELIANCE: rejectReliance("SPOT_CHECK")
+      }
+    },
+    DOCUMENTS_REQUESTED: {
+      description: "Underlying documents are needed; the review note says which.",
+      on: {
+        DOCUMENT_UPLOADED: {
+          actions: note("kyc.documentUploaded", "DOCUMENTS_REQUESTED", "DOCUMENTS_REQUESTED")
+        },
+        REVISE: revisePending("DOCUMENTS_REQUESTED"),
+        ACCEPT: accept("DOCUMENTS_REQUESTED"),
+        REJECT_RELIANCE: rejectReliance("DOCUMENTS_REQUESTED")
+      }
+    },
+    REJECTED: {
+      description:
+        "Reliance on this package is refused; the review note carries the reason. Only re-onboarding leaves it.",
+      on: {
+        REONBOARD: [
+          { guard: "granted", ...written("kyc.reonboard", "REJECTED", "ACCEPTED") },
+          written("kyc.reonboard", "REJECTED", "SPOT_CHECK")
+        ]
+      }
+    }
+  }
+})

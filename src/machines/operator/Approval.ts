@@ -1,0 +1,28 @@
+/**
+ * Four eyes: a command of a guarded class waits until a second operator key grants it. It is bound to the exact
+ * arguments by their hash, and used once (operator surface, Four eyes).
+ */
+export const approvalStatuses = ["PENDING", "GRANTED", "REFUSED", "EXPIRED"] as const
+export type ApprovalStatus = (typeof approvalStatuses)[number]
+
+export interface ApprovalInput {
+  readonly approvalId: number
+  /** The command's name, such as `ledger adjust`. */
+  readonly command: string
+  /** SHA-256 of the canonical arguments, hexadecimal. */
+  readonly argumentsHash: string
+  /** Operator key that asked. */
+  readonly requestedBy: number
+  readonly requestedAt: number
+  readonly expiresAt: number
+}
+
+export interface ApprovalContext extends ApprovalInput {
+  readonly decidedBy: number | null
+  readonly decidedAt: number | null
+}
+
+export type ApprovalEvent =
+  | { readonly type: "GRANT"; readonly at: number; readonly by: number; readonly argumentsHash: string }
+  | { readonly type: "REFUSE"; readonly at: number; readonly by: number }
+  | { readonly type: "EXPIRE"; readonly at: number }

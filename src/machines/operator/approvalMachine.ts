@@ -1,0 +1,63 @@
+/**
+ * Four-eyes approval. The grant is the single use: the command runs in the same commit, so a second grant finds the
+ * approval decided. Nobody grants what the same key asked for; anybody may refuse (operator surface, Four eyes).
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import type { ApprovalContext, ApprovalEvent, ApprovalInput, ApprovalStatus } from "./Approval.ts"
+
+const approval = setup({
+  types: {
+    context: {} as ApprovalContext,
+    events: {} as ApprovalEvent,
+    emitted: {} as MachineEffect,
+    input: {} as ApprovalInput
+  },
+  guards: {
+    secondKeySameArguments: ({ event, context }) => {
+      assertEvent(event, "GRANT")
+      const inTime = event.at < context.expiresAt
+      return inTime && event.by !== context.requestedBy && event.argumentsHash === context.argumentsHash
+    },
+    due: ({ event, context }) => event.at >= context.expiresAt
+  }
+})
+
+const decide = approval.assign({
+  decidedBy: ({ event }) => ("by" in event ? event.by : null),
+  decidedAt: ({ event }) => event.at
+})
+
+const note = (action: string, after: ApprovalStatus) =>
+  approval.emit(({ context }) => ({ type: "audit", action, before: "PENDING", after, reason: context.command }))
+
+export const approvalMachine = approval.createMachine({
+  id: "approval",
+  version: "1",
+  context: ({ input }) => ({ ...input, decidedBy: null, decidedAt: null }),
+  initial: "PENDING",
+  states: {
+    PENDING: {
+      description: "Waits for a second operator key.",
+      entry: approval.emit(({ context }) => ({
+        type: "audit",
+        action: "approval.request",
+        before: null,
+        after: "PENDING",
+        reason: context.command
+      })),
+      on: {
+        GRANT: {
+          guard: "secondKeySameArguments",
+          target: "GRANTED",
+          actions: [decide, note("approval.grant", "GRANTED")]
+        },
+        REFUSE: { target: "REFUSED", actions: [decide, note("approval.refuse", "REFUSED")] },
+        EXPIRE: { guard: "due", target: "EXPIRED", actions: [decide, note("approval.expire", "EXPIRED")] }
+      }
+    },
+    GRANTED: { type: "final", description: "Granted by a second key, and the command has run." },
+    REFUSED: { type: "final", description: "Refused: the command will not run." },
+    EXPIRED: { type: "final", description: "Nobody granted it in time." }
+  }
+})

@@ -1,0 +1,41 @@
+/**
+ * Reliance: the agreement under which the service relies on the partner's KYC. Only APPROVED opens the onboarding
+ * writes, everything else goes on for clients already onboarded (doc 1, Partner status; D16; A1-50).
+ */
+export const relianceStatuses = ["NONE", "REQUESTED", "APPROVED", "SUSPENDED", "REVOKED"] as const
+export type RelianceStatus = (typeof relianceStatuses)[number]
+
+export interface RelianceInput {
+  readonly partnerId: number
+}
+
+export interface RelianceContext extends RelianceInput {
+  readonly reason: string | null
+  readonly changedAt: number
+}
+
+export const relianceMoves = ["REQUEST", "WITHDRAW", "APPROVE", "SUSPEND", "REINSTATE", "REVOKE"] as const
+export type RelianceMove = (typeof relianceMoves)[number]
+
+export interface RelianceEvent {
+  readonly type: RelianceMove
+  readonly at: number
+  readonly reason: string
+}
+
+/** Each single move of D16 by its two ends. */
+const moves: Partial<Record<RelianceStatus, Partial<Record<RelianceStatus, ReadonlyArray<RelianceMove>>>>> = {
+  // The operator's one command APPROVED from NONE records both moves (D16).
+  NONE: { REQUESTED: ["REQUEST"], APPROVED: ["REQUEST", "APPROVE"] },
+  REQUESTED: { NONE: ["WITHDRAW"], APPROVED: ["APPROVE"] },
+  APPROVED: { SUSPENDED: ["SUSPEND"], REVOKED: ["REVOKE"] },
+  SUSPENDED: { APPROVED: ["REINSTATE"], REVOKED: ["REVOKE"] },
+  REVOKED: { REQUESTED: ["REQUEST"] }
+}
+
+/**
+ * The events that bring reliance from one status to another, in order; empty when it is already there, null when the
+ * operator may not ask for this move (D16).
+ */
+export const reliancePath = (from: RelianceStatus, to: RelianceStatus): ReadonlyArray<RelianceMove> | null =>
+  from === to ? [] : (moves[from]?.[to] ?? null)

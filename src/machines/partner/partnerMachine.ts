@@ -1,0 +1,61 @@
+/**
+ * Partner status. Suspension keeps clients' positions, settlements and webhooks going (A1-49), so the machine only
+ * says which status holds; gates read it (doc 1, Partner status; D15).
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import type { PartnerContext, PartnerEvent, PartnerInput } from "./Partner.ts"
+
+const partner = setup({
+  types: {
+    context: {} as PartnerContext,
+    events: {} as PartnerEvent,
+    emitted: {} as MachineEffect,
+    input: {} as PartnerInput
+  },
+  guards: {
+    noBlockers: ({ event }) => {
+      assertEvent(event, "CLOSE")
+      return event.blockers.length === 0
+    }
+  }
+})
+
+const decide = partner.assign({ reason: ({ event }) => event.reason, changedAt: ({ event }) => event.at })
+
+const note = (action: string, before: string | null, after: string) =>
+  partner.emit(({ event }) => ({ type: "audit", action, before, after, reason: event.reason }))
+
+const close = (from: "ACTIVE" | "SUSPENDED") =>
+  ({ guard: "noBlockers", target: "CLOSED", actions: [decide, note("partner.close", from, "CLOSED")] }) as const
+
+export const partnerMachine = partner.createMachine({
+  id: "partner",
+  version: "1",
+  context: ({ input }) => ({ ...input, reason: null, changedAt: 0 }),
+  initial: "NEW",
+  states: {
+    NEW: {
+      description: "Not stored: the partner is about to be created.",
+      on: { CREATE: { target: "ACTIVE", actions: [decide, note("partner.create", null, "ACTIVE")] } }
+    },
+    ACTIVE: {
+      description: "Normal service.",
+      on: {
+        SUSPEND: { target: "SUSPENDED", actions: [decide, note("partner.suspend", "ACTIVE", "SUSPENDED")] },
+        CLOSE: close("ACTIVE")
+      }
+    },
+    SUSPENDED: {
+      description: "Every request with the partner's keys answers 403 code 4037; its clients' business goes on.",
+      on: {
+        REACTIVATE: { target: "ACTIVE", actions: [decide, note("partner.reactivate", "SUSPENDED", "ACTIVE")] },
+        CLOSE: close("SUSPENDED")
+      }
+    },
+    CLOSED: {
+      type: "final",
+      description: "The partner's keys act as unknown (401 code 4010); its webhook is inactive."
+    }
+  }
+})

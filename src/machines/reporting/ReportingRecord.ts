@@ -1,0 +1,123 @@
+/**
+ * The record that names a client in transaction reports: nationality, kind of identifier, identifier and full names.
+ * Built from what onboarding collected, whenever name, birth date, citizenships, identification or tax residency
+ * change, so that a report never has to ask. Source: F27; doc 1, Rules of POST /clients and PUT .../kyc 7; RTS 22
+ * Article 6.
+ */
+import { Schema } from "effect"
+import { eeaCountries } from "../shared/Country.ts"
+import { concatIdentifier, identifierSchemes, schemesOf, tinIsIdentifier } from "./identifierSchemes.ts"
+import type { IdentifierScheme } from "./identifierSchemes.ts"
+
+export const ReportingRecord = Schema.Struct({
+  nationality: Schema.String,
+  /** Null, like identifier, while nothing Annex II accepts is known. */
+  scheme: Schema.NullOr(Schema.Literals(identifierSchemes)),
+  identifier: Schema.NullOr(Schema.String),
+  /** All first names in capitals, separated by commas (RTS 22 Annex I, table 2). */
+  firstNames: Schema.String,
+  surnames: Schema.String,
+  /** YYYY-MM-DD. */
+  dateOfBirth: Schema.String,
+  /** False: the client cannot be reported yet. */
+  complete: Schema.Boolean,
+  /** Unix ms. */
+  builtAt: Schema.Int,
+  /** KYC package revision it was built from. */
+  fromRevision: Schema.Int
+})
+export type ReportingRecord = typeof ReportingRecord.Type
+
+/** The facts a record is built from, as the KYC sections hold them. */
+export interface ReportingFacts {
+  readonly citizenships: ReadonlyArray<string>
+  readonly firstName: string
+  readonly middleName?: string | null
+  readonly lastName: string
+  readonly dateOfBirth: string
+  readonly identification: {
+    readonly type: string
+    readonly country_of_issuance: string
+    readonly number: string
+  }
+  readonly taxResidencies: ReadonlyArray<{ readonly country: string; readonly tin?: string | null }>
+}
+
+/** First EEA citizenship alphabetically; without one, the first of all. Source: F27; RTS 22 Article 6(3). */
+export const reportingNationality = (citizenships: ReadonlyArray<string>): string => {
+  const ordered = citizenships.toSorted()
+  const chosen = ordered.find((code) => eeaCountries.has(code)) ?? ordered[0]
+  if (chosen === undefined) throw new RangeError("A client has at least one citizenship.")
+  return chosen
+}
+
+const plainNumber = (number: string): string => number.toUpperCase().replace(/[\s\p{Pd}]/gu, "")
+
+/** A Polish TIN is the PESEL (11 digits) or the NIP (10 digits); Annex II names both, PESEL first. */
+const isTinOf = (scheme: IdentifierScheme, nationality: string, tin: string): boolean =>
+  nationality !== "PL" || (scheme === "TAX_NUMBER") === (tin.length === 10)
+
+const documentNumber = (facts: ReportingFacts, nationality: string, type: string): string | null => {
+  const { identification } = facts
+  const fits = identification.type === type && identification.country_of_issuance === nationality
+  const number = fits ? plainNumber(identification.number) : ""
+  return number === "" ? null : nationality + number
+}
+
+const tinNumber = (facts: ReportingFacts, nationality: string, scheme: IdentifierScheme): string | null => {
+  if (!tinIsIdentifier.has(nationality)) return null
+  const given = facts.taxResidencies.find((residency) => residency.country === nationality)?.tin
+  const tin = plainNumber(given ?? "")
+  return tin === "" || !isTinOf(scheme, nationality, tin) ? null : nationality + tin
+}
+
+const identifierBy = (facts: ReportingFacts, nationality: string, scheme: IdentifierScheme): string | null => {
+  switch (scheme) {
+    case "NATIONAL_NUMBER":
+    case "TAX_NUMBER":
+      return tinNumber(facts, nationality, scheme)
+    case "PASSPORT":
+      return documentNumber(facts, nationality, "passport")
+    case "NATIONAL_ID":
+      return documentNumber(facts, nationality, "national_id")
+    case "INVESTOR_SHARE":
+      // Onboarding never asks for it.
+      return null
+    case "CONCAT":
+      return concatIdentifier({
+        nationality,
+        dateOfBirth: facts.dateOfBirth,
+        firstName: facts.firstName,
+        surname: facts.lastName
+      })
+  }
+}
+
+/** Names in capitals as written, several separated by commas. */
+const reportedNames = (names: string): string => names.toUpperCase().trim().split(/\s+/).join(",")
+
+/**
+ * Builds the record. `builtAt` Unix ms; `fromRevision` is the KYC revision of the facts. Incomplete when no identifier
+ * of the nationality's line is at hand. Source: F27.
+ */
+export const buildReportingRecord = (facts: ReportingFacts, builtAt: number, fromRevision: number): ReportingRecord => {
+  const nationality = reportingNationality(facts.citizenships)
+  let chosen: { readonly scheme: IdentifierScheme; readonly identifier: string } | null = null
+  for (const scheme of schemesOf(nationality)) {
+    const identifier = identifierBy(facts, nationality, scheme)
+    if (identifier === null) continue
+    chosen = { scheme, identifier }
+    break
+  }
+  return {
+    nationality,
+    scheme: chosen?.scheme ?? null,
+    identifier: chosen?.identifier ?? null,
+    firstNames: reportedNames(`${facts.firstName} ${facts.middleName ?? ""}`),
+    surnames: facts.lastName.toUpperCase().trim().replace(/\s+/g, " "),
+    dateOfBirth: facts.dateOfBirth,
+    complete: chosen !== null,
+    builtAt,
+    fromRevision
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Names in plain capital letters A-Z, one letter for one letter. Screening compares names and transaction reporting
+ * builds CONCAT from them, and both must see the same letters, so the table lives once. Source: F27 (ESMA/2016/1452
+ * transliteration table), F26 (the table, then Unicode decomposition).
+ */
+
+/**
+ * Letters of the guideline's table that Unicode does not decompose; all its other letters (accents, carons, ogoneks...)
+ * lose their marks by decomposition with the same result. One letter each way: the guideline turns German sharp s into
+ * S and the AE ligature into A. The last ones (from ÐD on) the guideline leaves out; they would else be lost.
+ */
+const latin = "ÆA æA ĐD đD ðD ıI ŁL łL ØO øO ŒO œO ẞS ßS ÞT þT ÐD ĦH ħH ŦT ŧT ŊN ŋN ƏE əE"
+
+/** ICAO Doc 9303 Cyrillic. Й, Ё, Ї, Ў, Ѓ and Ќ arrive decomposed as И, Е, І, У, Г and К, which give what ICAO gives. */
+const cyrillic =
+  "АA БB ВV ГG ҐG ДD ЂD ЕE ЄIE ЖZH ЗZ ЅDZ ИI ІI ЈJ КK ЛL ЉLJ МM НN ЊNJ ОO ПP РR СS ТT ЋC УU ФF ХKH ЦTS ЧCH ЏDZ " +
+  "ШSH ЩSHCH ЪIE ЫY Ь ЭE ЮIU ЯIA"
+
+/** ELOT 743 Greek, letter for letter (no digraph rules). */
+const greek = "ΑA ΒV ΓG ΔD ΕE ΖZ ΗI ΘTH ΙI ΚK ΛL ΜM ΝN ΞX ΟO ΠP ΡR ΣS ΤT ΥY ΦF ΧCH ΨPS ΩO"
+
+/** Each word above: the letter, then what it becomes. */
+const table: ReadonlyMap<string, string> = new Map(
+  [latin, cyrillic, greek].flatMap((words) =>
+    words.split(" ").map((word) => [word.slice(0, 1), word.slice(1)] as const)
+  )
+)
+
+/** Titles of the guideline, without dots; dropped from names before anything is compared or cut. Source: F26, F27. */
+export const nameTitles: ReadonlySet<string> = new Set(
+  (
+    "ATTY COACH DAME DR FR GOV HONORABLE MADAM MADAME MAID MASTER MISS MONSIEUR " +
+    "MR MRS MS MX OFC PHD PRES PROF REV SIR"
+  ).split(" ")
+)
+
+const letter = (character: string): string => {
+  const direct = table.get(character)
+  if (direct !== undefined) return direct
+  const upper = character.toUpperCase()
+  return table.get(upper) ?? upper
+}
+
+/**
+ * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and every diacritic gone. Spaces, punctuation, digits
+ * and letters of other scripts stay: the callers decide about them. Source: F26, F27.
+ */
+export const transliterate = (text: string): string => {
+  // Plain ASCII is by far the commonest name, on either side.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.toUpperCase()
+  let result = ""
+  for (const character of text.normalize("NFKD").replace(/\p{M}/gu, "")) result += letter(character)
+  return result
+}

@@ -1,0 +1,242 @@
+// Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration
+// serves decoding and the OpenAPI document, and the collecting of those sentences by dotted path (A1-14, A1-27).
+// Schemas hold the wire form; trimming and other normalisation follow once a body is valid. Rules that join several
+// fields or need a fact (today, blocked countries) run as a second pure pass over the raw value, because struct-level
+// checks of a schema are skipped as soon as one field fails, and one answer must name every failing field.
+import { Result, Schema, SchemaIssue } from "effect"
+import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
+import { isCountry } from "./Country.ts"
+import { cleanText, textSentence, trimText } from "./Text.ts"
+
+/** Dotted path -> sentence (doc 1, error registry, code 4000; A1-27). */
+export type FieldErrors = Record<string, string>
+export type JsonRecord = Record<string, unknown>
+/** Adds a sentence at a dotted path; the first sentence of a path stays. */
+export type AddError = (path: string, sentence: string) => void
+
+/** The same collector with every path put under a prefix. */
+export const under =
+  (prefix: string, add: AddError): AddError =>
+  (path, sentence) =>
+    add(`${prefix}.${path}`, sentence)
+
+/** What the rules of a section may know besides the section itself. */
+export interface SectionFacts {
+  /** Moment of receipt, Unix ms. */
+  readonly now: number
+  /** UTC date of receipt (A1-19). */
+  readonly today: CalendarDate
+  readonly blockedJurisdictions: ReadonlySet<string>
+  readonly identityProviders: readonly string[]
+  /** POST /clients refuses document references; PUT .../kyc takes them (doc 1, below kyc.declarationsMica). */
+  readonly documents: "refused" | "accepted"
+}
+
+/** True for a JSON object. */
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+type JsonConstraint = Record<string, string | number | boolean>
+
+/** A check whose predicate answers the sentence, with its looser JSON Schema counterpart for the OpenAPI document. */
+const sentenceCheck = <A>(sentence: (value: A) => string | undefined, constraint: JsonConstraint) =>
+  Schema.makeFilter<A>(sentence, { toJsonSchema: () => [constraint, true] })
+
+/** The key annotation of a required field; harmless under `Schema.optionalKey`. Every builder below carries it. */
+export const missing = (label: string) => ({ messageMissingKey: `${label} is required.` })
+
+/** A struct with the sentence for a value that is no object. */
+export const objectOf = <F extends Schema.Struct.Fields>(fields: F, label: string) =>
+  Schema.Struct(fields)
+    .annotate({ message: `${label} must be an object.`, description: label })
+    .annotateKey(missing(label))
+
+/** A list of at least one item. */
+export const listOf = <S extends Schema.Top>(item: S, label: string) =>
+  Schema.Array(item)
+    .annotate({ message: `${label} must be a list.`, description: `${label}, at least one` })
+    .check(Schema.isMinLength(1, { message: `${label} must have at least one entry.` }))
+    .annotateKey(missing(label))
+
+/** Text of 1 to `max` code points after trimming (A1-14). */
+export const text = (label: string, max: number) => textField(label, max, true)
+
+/** Text of at most `max` code points that may be empty: empty counts as not sent (A1-14). */
+export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))
+
+/** Trimmed text of a fixed shape. */
+export const shaped = (label: string, pattern: RegExp, sentence: string) =>
+  Schema.String.annotate({ message: `${label} must be text.`, description: label })
+    .check(
+      sentenceCheck((value: string) => (pattern.test(trimText(value)) ? undefined : sentence), {
+        pattern: pattern.source
+      })
+    )
+    .annotateKey(missing(label))
+
+/** ISO 3166-1 alpha-2, upper case, officially assigned (A1-14). */
+export const country = (label: string) =>
+  Schema.String.annotate({
+    message: `${label} must be an ISO 3166-1 alpha-2 country code in upper case.`,
+    description: `${label}, ISO 3166-1 alpha-2`
+  })
+    .check(
+      sentenceCheck(
+        (value: string) =>
+          isCountry(trimText(value)) ? undefined : `${label} must be an ISO 3166-1 alpha-2 country code in upper case.`,
+        { pattern: "^[A-Z]{2}$" }
+      )
+    )
+    .annotateKey(missing(label))
+
+/** A real date YYYY-MM-DD within the given years (A1-19). */
+export const date = (label: string, years: { readonly from?: number; readonly to?: number } = {}) => {
+  const from = years.from ?? 1
+  const to = years.to ?? 9999
+  return Schema.String.annotate({
+    message: `${label} must be a real date written YYYY-MM-DD.`,
+    description: `${label}, YYYY-MM-DD`
+  })
+    .check(
+      sentenceCheck(
+        (value: string) => {
+          const parsed = parseCalendarDate(trimText(value))
+          if (parsed === undefined) return `${label} must be a real date written YYYY-MM-DD.`
+          if (yearOf(parsed) < from) return `${label} must be in the year ${from} or later.`
+          return yearOf(parsed) > to ? `${label} must be in the year ${to} or earlier.` : undefined
+        },
+        { pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }
+      )
+    )
+    .annotateKey(missing(label))
+}
+
+/** One of the given tokens, exact: no trimming, no change of case (A1-14). */
+export const token = <const T extends readonly [string, ...string[]]>(label: string, tokens: T) =>
+  Schema.Literals(tokens)
+    .annotate({ message: `${label} must be one of: ${tokens.join(", ")}.`, description: label })
+    .annotateKey(missing(label))
+
+/** A yes or no answer. */
+export const flag = (label: string) =>
+  Schema.Boolean.annotate({ message: `${label} must be true or false.`, description: label }).annotateKey(
+    missing(label)
+  )
+
+/** A declaration that only counts when it is true. */
+export const mustBeTrue = (label: string) =>
+  Schema.Literal(true)
+    .annotate({ message: `${label} must be true.`, description: label })
+    .annotateKey(missing(label))
+
+/** Unix ms: a positive integer (A1-24, A1-25). */
+export const unixMillis = (label: string) => {
+  const message = `${label} must be a positive integer of Unix milliseconds.`
+  return Schema.Number.annotate({ message, description: `${label}, Unix ms` })
+    .check(Schema.isInt({ message }), Schema.isGreaterThan(0, { message }))
+    .annotateKey(missing(label))
+}
+
+/** Id of a document uploaded for this client. */
+export const documentId = (label: string) => {
+  const message = `${label} must be a document id.`
+  return Schema.Number.annotate({ message, description: `${label}; PUT .../kyc only` }).check(
+    Schema.isInt({ message }),
+    Schema.isGreaterThan(0, { message })
+  )
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Adds every sentence of a failed decoding, keyed by dotted path with list indexes (A1-27). */
+export const addIssues = (issue: SchemaIssue.Issue, add: AddError): void => {
+  for (const found of format(issue).issues) {
+    add((found.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join("."), found.message)
+  }
+}
+
+/** A decoder that hands every sentence to `add` and answers the value, or undefined when a sentence was found. */
+export const decoderOf = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+  return (value: unknown, add: AddError): A | undefined => {
+    const result = decode(value)
+    if (Result.isSuccess(result)) return result.success
+    addIssues(result.failure.issue, add)
+    return undefined
+  }
+}
+
+/**
+ * A copy without null members down to `depth` containers: a null field counts as not sent, whether optional or
+ * required. Deeper values are shared, not copied.
+ */
+export const withoutNulls = (value: unknown, depth: number): unknown => {
+  if (depth < 0 || typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth - 1))
+  const copy: JsonRecord = {}
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== null && key !== "__proto__") copy[key] = withoutNulls(member, depth - 1)
+  }
+  return copy
+}
+
+/** A decoded value with every text trimmed and in NFC, and empty optional texts left out (A1-14). */
+export const cleanTexts = <A>(value: A): A => cleanAny(value) as A
+
+/** The cleaned text at a key of a raw section, or undefined when it is no text. */
+export const textAt = (raw: JsonRecord, key: string): string | undefined => {
+  const value = raw[key]
+  return typeof value === "string" ? cleanText(value) : undefined
+}
+
+/** The date at a key of a raw section, or undefined when it is no real date (its own sentence says so). */
+export const dateAt = (raw: JsonRecord, key: string): CalendarDate | undefined => {
+  const value = raw[key]
+  return typeof value === "string" ? parseCalendarDate(trimText(value)) : undefined
+}
+
+/** Calls `found` with the index of each text that occurred earlier in the list. */
+export const eachDuplicate = (values: readonly unknown[], found: (index: number) => void): void => {
+  const seen = new Set<string>()
+  for (const [index, value] of values.entries()) {
+    if (typeof value !== "string") continue
+    const clean = cleanText(value)
+    if (seen.has(clean)) found(index)
+    seen.add(clean)
+  }
+}
+
+/** Refuses or keeps a document reference; refused ones are removed from the raw section (doc 1, below kyc.declarationsMica). */
+export const checkDocumentReference = (raw: JsonRecord, key: string, facts: SectionFacts, add: AddError): void => {
+  if (facts.documents === "accepted" || raw[key] === undefined) return
+  delete raw[key]
+  add(
+    key,
+    "Leave document references out when creating a client: upload the document, then PUT .../kyc with its reference."
+  )
+}
+
+const textField = (label: string, max: number, needed: boolean) =>
+  Schema.String.annotate({
+    message: `${label} must be text.`,
+    description: `${label}, at most ${max} characters`
+  })
+    .check(
+      sentenceCheck(
+        (value: string) => textSentence(value, label, max, needed),
+        needed ? { minLength: 1, maxLength: max } : { maxLength: max }
+      )
+    )
+    .annotateKey(missing(label))
+
+const cleanAny = (value: unknown): unknown => {
+  if (typeof value === "string") return cleanText(value)
+  if (Array.isArray(value)) return value.map(cleanAny)
+  if (!isRecord(value)) return value
+  const out: JsonRecord = {}
+  for (const [key, member] of Object.entries(value)) {
+    const clean = cleanAny(member)
+    if (clean !== "") out[key] = clean
+  }
+  return out
+}

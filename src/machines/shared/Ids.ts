@@ -1,0 +1,25 @@
+// Identifiers: positive integers that stay below 2^53 on the wire, the client uid made from one, and the references
+// partners choose themselves (F31; A1-01 path ids; A1-18 references).
+import { Schema } from "effect"
+
+/** An id on the wire: positive integer below 2^53 (F31). */
+export const Id = Schema.Int.check(Schema.isGreaterThan(0)).annotate({ description: "Identifier" })
+export type Id = typeof Id.Type
+
+const canonical = /^[1-9][0-9]{0,18}$/
+
+/**
+ * The id of a path segment, or undefined when it cannot name any object: not canonical decimal, or above the ids this
+ * service issues. Either way the object is unknown (A1-01: 404 4004).
+ */
+export const parseId = (segment: string): Id | undefined => {
+  if (!canonical.test(segment)) return undefined
+  const id = Number(segment)
+  return Number.isSafeInteger(id) ? id : undefined
+}
+
+/** Client uid: partner's prefix, dash, client id padded to eight digits (F31). */
+export const clientUidOf = (prefix: string, clientId: Id): string => `${prefix}-${String(clientId).padStart(8, "0")}`
+
+/** Client order id sent to the venue: prefix, dash, order id (F31). */
+export const clOrdIdOf = (prefix: string, orderId: Id): string => `${prefix}-${orderId}`

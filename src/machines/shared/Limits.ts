@@ -1,0 +1,123 @@
+// The specification's limit tables as constants, each with its clause, so that no number of them is written twice
+// (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Per partner and per direct account, requests in a sliding window (doc 1 Limits; A1-05). */
+export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
+
+/** Body caps in bytes (doc 1 Limits; A1-37 reads 8 MB as 8,388,608). */
+export const bodyCaps = {
+  onboarding: 256 * 1024,
+  documentFile: 8 * 1024 * 1024,
+  /** Base64 of a full 8 MB file (doc 1, rule 10). */
+  documentBase64: 11_184_812,
+  edge: 12_058_624
+} as const
+
+/** Live partner documents per client and file name length (doc 1 Limits; A1-37). */
+export const documentLimits = { livePerClient: 20, nameLength: 255 } as const
+
+/** Idempotency-Key header (doc 1 Limits and Idempotency; A1-52, A1-53). */
+export const idempotency = {
+  keyMaxLength: 128,
+  replayMillis: 24 * hour,
+  waitMillis: 5 * second,
+  silentClaimMillis: 60 * second
+} as const
+
+/** Cooling period after an appropriateness attempt (doc 1 Limits). */
+export const appropriatenessCoolingMillis = 24 * hour
+
+/** Age and clock skew of identityCheck.verifiedAt, both inclusive (doc 1 Limits; DATE-003). */
+export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * minute } as const
+
+/** Clock skew tolerated for a collateral report's occurredAt (doc 3 Limits; A3-15). */
+export const collateralSkewMillis = 5 * minute
+
+/** Direct client API (doc 1 Limits). */
+export const directLimits = {
+  activeApiKeys: 10,
+  sessionMillis: 12 * hour,
+  refreshFamilyMillis: 90 * day,
+  concurrentStreams: 3
+} as const
+
+export interface PageLimit {
+  readonly max: number
+  readonly default: number
+}
+
+/** Page sizes per list; the smallest is always 1 (doc 1 endpoints, doc 2 Limits, doc 3 Limits). */
+export const pageLimits = {
+  clients: { max: 200, default: 50 },
+  klines: { max: 1000, default: 200 },
+  marketTrades: { max: 500, default: 50 },
+  /** Orders, trades, position history, barriers, swaps, ledger. */
+  history: { max: 500, default: 100 },
+  statements: { max: 200, default: 50 },
+  deposits: { max: 200, default: 50 },
+  withdrawals: { max: 200, default: 50 },
+  collateral: { max: 200, default: 50 },
+  settlementItems: { max: 500, default: 100 },
+  interfirm: { max: 500, default: 50 },
+  /** The default is not stated; the other 1 to 200 lists have 50. */
+  deliveries: { max: 200, default: 50 }
+} as const satisfies Record<string, PageLimit>
+
+/** Lengths of onboarding text, in code points (doc 1, Onboarding request and its sections). */
+export const kycLengths = {
+  partnerClientRef: 64,
+  name: 50,
+  streetName: 150,
+  houseNumber: 20,
+  city: 50,
+  state: 50,
+  postalCode: 20,
+  documentNumber: 50,
+  noTinReasonOther: 200,
+  institution: 100,
+  fullName: 100,
+  associateAddress: 200,
+  identityReference: 200,
+  identityDocumentType: 40,
+  cddStandard: 64,
+  screeningProvider: 100,
+  attestedBy: 200
+} as const
+
+/** Lengths of money texts, in code points (doc 3 Limits). */
+export const moneyLengths = {
+  partnerRef: 64,
+  evidenceRef: 200,
+  destination: 4096,
+  sourceAsset: 32,
+  txRef: 128,
+  partnerTxRef: 128,
+  settlementNote: 500
+} as const
+
+/** Entries of one bulk settlement report (doc 3 Limits). */
+export const bulkSettlementMax = 500
+
+/** Webhook deliveries (doc 3 Limits). */
+export const webhookLimits = {
+  acknowledgeMillis: 10 * second,
+  attempts: 10,
+  retryBaseMillis: 5 * second,
+  retryMaxDoublings: 7,
+  claimTakeoverMillis: 60 * second,
+  workerEveryMillis: 5 * second,
+  signatureFreshMillis: 300 * second,
+  failureBodyReadBytes: 16 * 1024,
+  failureBodyKeptBytes: 256
+} as const
+
+/** Notification sweep (doc 3, sweep rules; doc 2 Limits for the answer size). */
+export const notificationLimits = { sweepEveryMillis: 5 * second, rereadMillis: 30 * second, answerMax: 200 } as const
+
+/** Statement generations per client (doc 2 Limits). */
+export const statementLimits = { perHour: 30, windowMillis: hour } as const

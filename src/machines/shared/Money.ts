@@ -1,0 +1,99 @@
+// Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and
+// ceiling are judged once (F1 rounding, F2 scales and input grammar).
+import { Decimal } from "decimal.js"
+import { Schema } from "effect"
+import { type Currency, currencyFacts } from "./Currency.ts"
+import { trimText } from "./Text.ts"
+
+/** Largest amount or balance in minor units: 2^63 - 1 (F2). */
+export const maxMinor = 2n ** 63n - 1n
+
+/** Decimal arithmetic for prices and products: 60 significant digits, never exponent notation (formulas, preamble). */
+export const MoneyDecimal = Decimal.clone({ precision: 60, toExpNeg: -9e15, toExpPos: 9e15 })
+export type MoneyDecimal = Decimal
+
+const grammar = /^(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,18}))?$/
+
+const notText = "The amount must be a decimal string such as 12.50."
+const notDecimal = "The amount must be a plain decimal number such as 12.50, without sign, exponent or grouping."
+const notPositive = "The amount must be greater than zero."
+const tooLarge = "The amount is too large."
+const tooManyPlaces = Object.fromEntries(
+  Object.entries(currencyFacts).map(([code, { scale }]) => [
+    code,
+    `The amount must have at most ${scale} decimal places for ${code}.`
+  ])
+) as Record<Currency, string>
+const powers = Array.from({ length: 19 }, (_, places) => 10n ** BigInt(places))
+const power = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
+
+/**
+ * An amount as a partner writes it, in minor units of the currency; zero is allowed. A string result is the sentence
+ * that refuses it. Written decimals count, zeros included (F2, RND-012).
+ */
+export const parseAmount = (value: unknown, currency: Currency): bigint | string => {
+  if (typeof value !== "string") return notText
+  const match = grammar.exec(trimText(value))
+  if (match === null) return notDecimal
+  const whole = match[1] ?? "0"
+  const fraction = match[2] ?? ""
+  const scale = currencyFacts[currency].scale
+  if (fraction.length > scale) return tooManyPlaces[currency]
+  const minor = BigInt(whole + fraction) * power(scale - fraction.length)
+  return minor > maxMinor ? tooLarge : minor
+}
+
+/** As `parseAmount`, and greater than zero (F2; doc 3, "positive decimal string"). */
+export const parsePositiveAmount = (value: unknown, currency: Currency): bigint | string => {
+  const minor = parseAmount(value, currency)
+  return minor === 0n ? notPositive : minor
+}
+
+/** Minor units as a decimal string with the currency's full scale, "-" first when negative (F2). */
+export const formatAmount = (minor: bigint, currency: Currency): string => {
+  const scale = currencyFacts[currency].scale
+  const digits = (minor < 0n ? -minor : minor).toString().padStart(scale + 1, "0")
+  const at = digits.length - scale
+  return `${minor < 0n ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`
+}
+
+/** A signed figure seen by the client, in minor units, rounded towards minus infinity (F1, RND-011). */
+export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint =>
+  toMinor(figure, currency, Decimal.ROUND_FLOOR)
+
+/** A requirement or charge written as a positive figure, in minor units, rounded towards plus infinity (F1, RND-011). */
+export const ceilToMinor = (figure: Decimal | string, currency: Currency): bigint =>
+  toMinor(figure, currency, Decimal.ROUND_CEIL)
+
+/** Minor units as an exact decimal figure, for products with prices. */
+export const toDecimal = (minor: bigint, currency: Currency): Decimal => new MoneyDecimal(formatAmount(minor, currency))
+
+/** Money on the wire, as answered: full scale, minus sign when negative (doc 1, conventions; F2). */
+export const MoneyText = Schema.String.annotate({ message: "The amount must be a decimal string." })
+  .check(Schema.isPattern(/^-?(0|[1-9][0-9]*)\.[0-9]+$/u, { message: notDecimal }))
+  .annotate({ description: "Money: decimal string in the currency's full scale" })
+
+/** Money as a partner may send it: F2 grammar, at most the currency's places, more than zero. */
+export const PositiveAmountText = (currency: Currency) =>
+  Schema.String.annotate({
+    message: notText,
+    description: `Amount of ${currency}: positive decimal string, at most ${currencyFacts[currency].scale} places`
+  }).check(
+    Schema.makeFilter(
+      (written: string) => {
+        const minor = parsePositiveAmount(written, currency)
+        return typeof minor === "string" ? minor : undefined
+      },
+      {
+        toJsonSchema: () => [{ pattern: `^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,${currencyFacts[currency].scale}})?$` }, true]
+      }
+    )
+  )
+
+const toMinor = (figure: Decimal | string, currency: Currency, mode: Decimal.Rounding): bigint =>
+  BigInt(
+    new MoneyDecimal(figure)
+      .toDecimalPlaces(currencyFacts[currency].scale, mode)
+      .mul(power(currencyFacts[currency].scale).toString())
+      .toFixed(0)
+  )

@@ -1,0 +1,44 @@
+/**
+ * Why a request is refused, as data. Rules answer a Refusal; the one table in `http/toWire.ts` turns it into
+ * status, code and envelope. Sentences are written beside the rules that raise them.
+ */
+import type { JsonObject } from "../Effects.ts"
+
+export type Refusal =
+  /** 400 4000; `errors` maps dotted field paths to sentences. */
+  | { readonly _tag: "Invalid"; readonly sentence: string; readonly errors: Readonly<Record<string, string>> | null }
+  /** 404 4004: unknown or somebody else's, indistinguishably. */
+  | { readonly _tag: "Unknown"; readonly sentence: string }
+  /** 403 4030. */
+  | {
+      readonly _tag: "Unverified"
+      readonly action: string
+      readonly level: string
+      readonly requiredLevel: string
+      readonly missingBlocks: ReadonlyArray<string>
+    }
+  /** 403 4036. */
+  | { readonly _tag: "RelianceNotApproved" }
+  /** 409 4090. */
+  | { readonly _tag: "EmailTaken" }
+  /** 409 4092. */
+  | { readonly _tag: "Conflict"; readonly sentence: string; readonly data: JsonObject | null }
+
+/** What a command answers: a value, or the reason why nothing (or only a refusal record) was written. */
+export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly refusal: Refusal }
+
+export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
+export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
+
+export const checkFields = "Please check the highlighted fields."
+export const invalidFields = (errors: Readonly<Record<string, string>>): Refusal => ({
+  _tag: "Invalid",
+  sentence: checkFields,
+  errors
+})
+export const unknown = (what: string): Refusal => ({ _tag: "Unknown", sentence: `${what} not found.` })
+export const conflict = (sentence: string, data: JsonObject | null = null): Refusal => ({
+  _tag: "Conflict",
+  sentence,
+  data
+})

@@ -1,0 +1,37 @@
+/**
+ * One of a client's twelve verification blocks: who decided it, when and why. The answers themselves are encrypted rows
+ * beside the machine (doc 1, Block statuses, Verification view; D3; A1-45, A1-46).
+ */
+import type { BlockCode, BlockDecider } from "./Blocks.ts"
+
+/** Role label of a partner-visible decision, never a person's name (doc 1, KYC package, Verification view). */
+export type RoleLabel = BlockDecider
+
+export interface BlockInput {
+  readonly code: BlockCode
+}
+
+export interface BlockContext extends BlockInput {
+  readonly decidedBy: RoleLabel | null
+  readonly decidedAt: number | null
+  /** Why the block is REJECTED or EXPIRED, or the assessment's outcome while APPROPRIATENESS waits; null otherwise. */
+  readonly reason: string | null
+  readonly updatedAt: number | null
+}
+
+export type BlockEvent =
+  /** Valid data from the partner: SUBMITTED and APPROVED in one step, decided by the partner. */
+  | { readonly type: "PARTNER_WRITE"; readonly at: number }
+  | { readonly type: "DRAFT"; readonly at: number }
+  | { readonly type: "SUBMIT"; readonly at: number }
+  | { readonly type: "APPROVE"; readonly at: number; readonly by: RoleLabel }
+  | { readonly type: "REJECT"; readonly at: number; readonly by: RoleLabel; readonly reason: string }
+  | { readonly type: "REJECT_RELIANCE"; readonly at: number; readonly by: RoleLabel; readonly reason: string }
+  /** Calendar dates YYYY-MM-DD: the document's last day, and today in UTC. */
+  | { readonly type: "EXPIRE"; readonly at: number; readonly expiresOn: string; readonly today: string }
+  | { readonly type: "ASSESSED"; readonly at: number; readonly outcome: "PASS" | "WARN" | "FAIL" }
+  | { readonly type: "ACKNOWLEDGED"; readonly at: number }
+  | { readonly type: "DOWNGRADED"; readonly at: number; readonly by: RoleLabel; readonly reason: string }
+
+/** The two blocks that rest on an identity document and therefore end with it (D3). */
+export const expiringBlocks: ReadonlyArray<BlockCode> = ["IDENTIFICATION", "IDENTITY_CHECK"]

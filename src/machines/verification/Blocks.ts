@@ -1,0 +1,65 @@
+/**
+ * The twelve verification blocks, their statuses and their shape on the wire. The order here is the order partners see
+ * everywhere (verification view, requirements, missing blocks), so it is written once. Source: doc 1, Verification view
+ * and Block statuses; A1-45, A1-46; D3.
+ */
+import { Schema } from "effect"
+
+/** The seven blocks of level MICA, in the specification's order. */
+export const micaBlockCodes = [
+  "PERSONAL_INFO",
+  "IDENTIFICATION",
+  "TAX_RESIDENCY",
+  "FATCA",
+  "PEP",
+  "DECLARATIONS_MICA",
+  "IDENTITY_CHECK"
+] as const
+
+/** The five blocks level MICA_MIFID adds. */
+export const mifidBlockCodes = [
+  "ACCOUNT_PURPOSE",
+  "EMPLOYMENT_FINANCIAL",
+  "SOURCE_OF_WEALTH",
+  "APPROPRIATENESS",
+  "DECLARATIONS_MIFID"
+] as const
+
+/** All twelve, in order. */
+export const blockCodes = [...micaBlockCodes, ...mifidBlockCodes] as const
+
+export const BlockCode = Schema.Literals(blockCodes).annotate({ description: "Verification block" })
+export type BlockCode = typeof BlockCode.Type
+
+export const BlockStatus = Schema.Literals(["NOT_STARTED", "DRAFT", "SUBMITTED", "APPROVED", "REJECTED", "EXPIRED"])
+export type BlockStatus = typeof BlockStatus.Type
+
+export const BlockLevel = Schema.Literals(["MICA", "MICA_MIFID"])
+export type BlockLevel = typeof BlockLevel.Type
+
+/** Who decided a block: a role, never a person. */
+export const BlockDecider = Schema.Literals(["PARTNER", "SYSTEM", "COMPLIANCE", "ADMIN"])
+export type BlockDecider = typeof BlockDecider.Type
+
+/**
+ * A block as the verification view answers it; times Unix ms. `reason` is null unless REJECTED, EXPIRED or set by a
+ * decision (A1-45).
+ */
+export const BlockView = Schema.Struct({
+  code: BlockCode,
+  level: BlockLevel,
+  status: BlockStatus,
+  decidedBy: Schema.NullOr(BlockDecider),
+  decidedAt: Schema.NullOr(Schema.Int),
+  reason: Schema.NullOr(Schema.String),
+  updatedAt: Schema.NullOr(Schema.Int)
+})
+export type BlockView = typeof BlockView.Type
+
+/** Statuses by block; an absent block is NOT_STARTED. */
+export type BlockStatuses = ReadonlyMap<BlockCode, BlockStatus>
+
+const mica: ReadonlySet<string> = new Set(micaBlockCodes)
+
+/** The level a block belongs to. Source: A1-45. */
+export const blockLevel = (code: BlockCode): BlockLevel => (mica.has(code) ? "MICA" : "MICA_MIFID")

@@ -1,0 +1,137 @@
+/**
+ * What a client still lacks for each action, and the gate that refuses an action for it.
+ * One table of needs serves the requirements map and the 4030 answer, so that the two can never disagree.
+ * Source: doc 1, Onboarding result and Errors (4030); A1-30, A1-31; F25 for the source of wealth.
+ */
+import { Schema } from "effect"
+import type { VerificationLevel } from "../client/Client.ts"
+import { blockCodes, BlockCode, BlockLevel, micaBlockCodes } from "./Blocks.ts"
+import type { BlockStatuses } from "./Blocks.ts"
+
+/** The eight gated actions, in the specification's order. */
+export const actions = [
+  "TRADE:PERP",
+  "TRADE:SPOT",
+  "TRADE:BARRIER",
+  "TRADE:STAKING",
+  "DEPOSIT:CRYPTO",
+  "WITHDRAW:CRYPTO",
+  "DEPOSIT:FIAT",
+  "WITHDRAW:FIAT"
+] as const
+
+export const Action = Schema.Literals(actions)
+export type Action = typeof Action.Type
+
+/**
+ * What may be missing: a block; BANK_ACCOUNT for fiat, which partner money never uses and nothing satisfies;
+ * COMPLIANCE_REVIEW when every block is approved and the level is still too low (our addition, A1-30).
+ */
+export const Requirement = Schema.Union([BlockCode, Schema.Literals(["BANK_ACCOUNT", "COMPLIANCE_REVIEW"])])
+export type Requirement = typeof Requirement.Type
+
+const missing = Schema.Array(Requirement)
+
+/** The requirements map on the wire: an empty list means the action is open. */
+export const Requirements = Schema.Struct({
+  "TRADE:PERP": missing,
+  "TRADE:SPOT": missing,
+  "TRADE:BARRIER": missing,
+  "TRADE:STAKING": missing,
+  "DEPOSIT:CRYPTO": missing,
+  "WITHDRAW:CRYPTO": missing,
+  "DEPOSIT:FIAT": missing,
+  "WITHDRAW:FIAT": missing
+})
+export type Requirements = typeof Requirements.Type
+
+/** Data of the 4030 answer. */
+export const GateRefusal = Schema.Struct({
+  action: Action,
+  level: Schema.Literals(["NONE", "MICA", "MICA_MIFID"]),
+  requiredLevel: BlockLevel,
+  missingBlocks: missing
+})
+export type GateRefusal = typeof GateRefusal.Type
+
+interface Need {
+  readonly level: BlockLevel
+  readonly needed: ReadonlyArray<BlockCode | "BANK_ACCOUNT">
+  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks nobody in (A1-31). */
+  readonly money: boolean
+  readonly sourceOfWealth: boolean
+}
+
+const spot: Need = { level: "MICA", needed: micaBlockCodes, money: false, sourceOfWealth: false }
+const mifid: Need = { level: "MICA_MIFID", needed: blockCodes, money: false, sourceOfWealth: false }
+const crypto: Need = { level: "MICA", needed: micaBlockCodes, money: true, sourceOfWealth: true }
+const fiat: Need = {
+  level: "MICA",
+  needed: [...micaBlockCodes, "BANK_ACCOUNT"],
+  money: true,
+  sourceOfWealth: false
+}
+
+const needs: Readonly<Record<Action, Need>> = {
+  "TRADE:PERP": mifid,
+  "TRADE:SPOT": spot,
+  "TRADE:BARRIER": mifid,
+  "TRADE:STAKING": mifid,
+  "DEPOSIT:CRYPTO": crypto,
+  "WITHDRAW:CRYPTO": crypto,
+  "DEPOSIT:FIAT": fiat,
+  "WITHDRAW:FIAT": fiat
+}
+
+const ranks: Readonly<Record<VerificationLevel, number>> = { NONE: 0, MICA: 1, MICA_MIFID: 2 }
+
+const satisfied = (blocks: BlockStatuses, code: BlockCode | "BANK_ACCOUNT", money: boolean): boolean => {
+  if (code === "BANK_ACCOUNT") return false
+  const status = blocks.get(code)
+  return status === "APPROVED" || (money && status === "EXPIRED")
+}
+
+const missingFor = (
+  action: Action,
+  blocks: BlockStatuses,
+  level: VerificationLevel,
+  eddDue: boolean
+): ReadonlyArray<Requirement> => {
+  const need = needs[action]
+  const codes = need.sourceOfWealth && eddDue ? [...need.needed, "SOURCE_OF_WEALTH" as const] : need.needed
+  const lacking = codes.filter((code) => !satisfied(blocks, code, need.money))
+  return lacking.length === 0 && ranks[level] < ranks[need.level] ? ["COMPLIANCE_REVIEW"] : lacking
+}
+
+/**
+ * For each action the codes still missing, in the order blocks are listed; empty means open. `eddDue` says that the
+ * lifetime deposits call for the source of wealth (F25) on the crypto money actions. Source: A1-30, A1-31.
+ */
+export const requirements = (blocks: BlockStatuses, level: VerificationLevel, eddDue: boolean): Requirements => {
+  const of = (action: Action) => missingFor(action, blocks, level, eddDue)
+  return {
+    "TRADE:PERP": of("TRADE:PERP"),
+    "TRADE:SPOT": of("TRADE:SPOT"),
+    "TRADE:BARRIER": of("TRADE:BARRIER"),
+    "TRADE:STAKING": of("TRADE:STAKING"),
+    "DEPOSIT:CRYPTO": of("DEPOSIT:CRYPTO"),
+    "WITHDRAW:CRYPTO": of("WITHDRAW:CRYPTO"),
+    "DEPOSIT:FIAT": of("DEPOSIT:FIAT"),
+    "WITHDRAW:FIAT": of("WITHDRAW:FIAT")
+  }
+}
+
+/**
+ * The gate of one action: null lets it pass, else the data of the 403 4030 answer. Asked only for what opens risk or
+ * moves money; closing risk has no gate. For a movement of money `eddDue` is `sourceOfWealthDue` of that very movement.
+ * Source: A1-31, doc 1, Errors 4030.
+ */
+export const verificationGate = (
+  action: Action,
+  blocks: BlockStatuses,
+  level: VerificationLevel,
+  eddDue: boolean
+): GateRefusal | null => {
+  const missingBlocks = missingFor(action, blocks, level, eddDue)
+  return missingBlocks.length === 0 ? null : { action, level, requiredLevel: needs[action].level, missingBlocks }
+}

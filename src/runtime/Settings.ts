@@ -1,0 +1,37 @@
+/** What the operator may set, with the defaults the specification and the decisions give. */
+import { Context, Layer } from "effect"
+import { defaultIdentityProviders } from "../machines/kyc/IdentityCheck.ts"
+import { defaultBlockedJurisdictions } from "../machines/shared/Country.ts"
+import { defaultSourceOfWealthThreshold } from "../machines/verification/sourceOfWealth.ts"
+
+export interface SettingsShape {
+  readonly sandbox: boolean
+  /** ISO alpha-2 codes refused as residency or residential address (A1-17). */
+  readonly blockedJurisdictions: ReadonlySet<string>
+  /** The two configured tokens besides `manual` and `other` (A1-26). */
+  readonly identityProviders: ReadonlyArray<string>
+  /** Micro-USDC (F25). */
+  readonly sourceOfWealthThreshold: bigint
+  /** Reviews of A1-28; only a sandbox may switch them off. */
+  readonly reviewDeclaredPep: boolean
+  readonly reviewHighRating: boolean
+  /** Command classes that take effect only after a second operator key grants them. */
+  readonly fourEyes: ReadonlySet<string>
+  /** Idle subjects kept in memory. */
+  readonly residentClients: number
+}
+
+export const defaultSettings: SettingsShape = {
+  sandbox: false,
+  blockedJurisdictions: defaultBlockedJurisdictions,
+  identityProviders: defaultIdentityProviders,
+  sourceOfWealthThreshold: defaultSourceOfWealthThreshold,
+  reviewDeclaredPep: true,
+  reviewHighRating: true,
+  fourEyes: new Set(),
+  residentClients: 10_000
+}
+
+export class Settings extends Context.Service<Settings, SettingsShape>()("brokerage/runtime/Settings") {
+  static readonly layer = (settings: SettingsShape): Layer.Layer<Settings> => Layer.succeed(Settings, settings)
+}

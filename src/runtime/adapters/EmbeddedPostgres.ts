@@ -1,0 +1,398 @@
+// EmbeddedPostgres: a real PostgreSQL in the data directory, started, supervised and stopped by us.
+// The server is a process of its own session: Ctrl-C reaches only us (we drain first), and it outlives a killed parent;
+// the next start proves that it is ours and adopts it. It is restarted with the same port and password when it dies.
+// Source: architecture, Start-up; operator surface, `serve` without --database-url.
+import { PgClient } from "@effect/sql-pg"
+import { Context, type Duration, Effect, Fiber, Layer, Redacted, Schedule, Schema, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ChildProcess } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import * as Fs from "node:fs"
+import { createServer } from "node:net"
+import { dirname, join } from "node:path"
+import {
+  checkUserMode,
+  defaultUserMode,
+  type PostgresBinaries,
+  type PostgresBinariesError,
+  postgresBinaries,
+  postgresCommand,
+  postgresSettings,
+  runProgram,
+  spawnServer,
+  type UserMode
+} from "./postgresBinaries.ts"
+import { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid, readText } from "./postmasterPid.ts"
+
+/** The embedded server can not be started (or is used by somebody else). The sentence is for the operator. */
+export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
+  sentence: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    return this.sentence
+  }
+}
+
+export interface EmbeddedPostgresOptions {
+  /** Folder of the cluster, its password, port, log and lock. Made when missing. */
+  readonly dataDirectory: string
+  /** A fixed TCP port. Without it the port of the last start is kept, or a free one is taken. */
+  readonly port?: number
+  /** Default: `mapped` (user namespace) as root, `plain` otherwise. */
+  readonly userMode?: UserMode
+}
+
+export interface EmbeddedPostgresShape {
+  /** Connection string of the database `brokerage` with the superuser's password. Stays the same while supervised. */
+  readonly url: Redacted.Redacted
+  /** Pid of the current postmaster: it changes when a dead one is replaced (0 in between). */
+  readonly pid: Effect.Effect<number>
+  /** Ends supervision and the server (fast, then immediate shutdown). Runs by itself when the scope closes. */
+  readonly stop: Effect.Effect<void>
+}
+
+export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, EmbeddedPostgresShape>()(
+  "brokerage/runtime/adapters/EmbeddedPostgres"
+) {
+  /** Starts or adopts the server of a data directory and keeps it running until the scope closes. */
+  static readonly start = (
+    options: EmbeddedPostgresOptions
+  ): Effect.Effect<EmbeddedPostgresShape, EmbeddedPostgresError | PostgresBinariesError, Scope.Scope> =>
+    startServer(options)
+
+  static readonly layer = (options: EmbeddedPostgresOptions) =>
+    Layer.effect(EmbeddedPostgres, EmbeddedPostgres.start(options))
+}
+
+const user = "brokerage"
+const database = "brokerage"
+
+/** Lock files and shared memory of a killed server linger for a second or two; give up after about 20 s. */
+const launchRetries = Schedule.max([
+  Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("3 seconds")]),
+  Schedule.recurs(10)
+])
+/** A dead server is replaced for as long as we live. */
+const restartRetries = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
+
+/** Everything known about one data directory while it is ours. */
+interface Cluster {
+  readonly home: string
+  readonly directory: string
+  readonly binaries: PostgresBinaries
+  readonly mode: UserMode
+  readonly password: string
+  readonly fixedPort: number | undefined
+  /** The postmaster of this moment; 0 before the first start. */
+  pid: number
+  port: number
+}
+
+const startServer = Effect.fn("EmbeddedPostgres.start")(function* (options: EmbeddedPostgresOptions) {
+  const mode = options.userMode ?? defaultUserMode()
+  const binaries = yield* postgresBinaries()
+  yield* checkUserMode(mode)
+  const home = yield* attempt("The data directory of the embedded PostgreSQL can not be made.", () => {
+    Fs.mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 })
+    return Fs.realpathSync(options.dataDirectory)
+  })
+  yield* Effect.acquireRelease(
+    attempt("The lock file of the data directory can not be written.", () => lockDirectory(home)),
+    (release) => Effect.sync(() => release?.())
+  ).pipe(
+    Effect.filterOrFail(
+      (release) => release !== undefined,
+      () => fail("The data directory is in use by another running brokerage service.")
+    )
+  )
+  const directory = join(home, "cluster")
+  const password = yield* ensurePassword(home, directory)
+  const cluster: Cluster = { home, directory, binaries, mode, password, fixedPort: options.port, pid: 0, port: 0 }
+  if (!Fs.existsSync(directory)) yield* initialise(cluster)
+  // The finaliser stands before the start: a start that fails or is interrupted half-way leaves no server behind.
+  yield* Effect.addFinalizer(() => shutdown(cluster))
+  if (!(yield* adopt(cluster))) yield* choosePort(cluster).pipe(Effect.andThen(launch(cluster)), retryLaunch)
+  yield* ensureDatabase(cluster)
+  const supervisor = yield* Effect.forkScoped(supervise(cluster))
+  return {
+    url: urlOf(cluster, database),
+    pid: Effect.sync(() => cluster.pid),
+    stop: Effect.andThen(Fiber.interrupt(supervisor), shutdown(cluster))
+  }
+})
+
+const retryLaunch = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.retry(effect, launchRetries)
+
+const urlOf = (cluster: Cluster, name: string) =>
+  Redacted.make(`postgres://${user}:${cluster.password}@127.0.0.1:${cluster.port}/${name}`)
+
+const fail = (sentence: string, cause?: unknown) =>
+  new EmbeddedPostgresError(cause === undefined ? { sentence } : { sentence, cause })
+
+const attempt = <A>(sentence: string, run: () => A) => Effect.try({ try: run, catch: (cause) => fail(sentence, cause) })
+
+/** The superuser's password: made once, before the cluster, flushed to disk (a cluster without it would be lost). */
+const ensurePassword = (home: string, directory: string) => {
+  const path = join(home, "password")
+  return attempt("The password file of the embedded PostgreSQL can not be written.", () => {
+    const kept = readText(path)?.trim()
+    if (kept !== undefined && kept !== "") return kept
+    if (Fs.existsSync(directory)) return undefined
+    const password = randomBytes(32).toString("base64url")
+    writeDurably(path, `${password}\n`)
+    return password
+  }).pipe(
+    Effect.flatMap((password) =>
+      password === undefined
+        ? Effect.fail(fail("The password file of the embedded PostgreSQL is missing from the data directory."))
+        : Effect.succeed(password)
+    )
+  )
+}
+
+const token = () => randomBytes(8).toString("hex")
+
+const writeDurably = (path: string, text: string) => {
+  const draft = `${path}.${token()}`
+  const file = Fs.openSync(draft, "wx", 0o600)
+  Fs.writeSync(file, text)
+  Fs.fsyncSync(file)
+  Fs.closeSync(file)
+  Fs.renameSync(draft, path)
+  syncFolder(dirname(path))
+}
+
+/** A rename survives a power cut only when its folder is flushed, too (Windows can not and need not). */
+const syncFolder = (folder: string) => {
+  if (process.platform === "win32") return
+  const handle = Fs.openSync(folder, "r")
+  Fs.fsyncSync(handle)
+  Fs.closeSync(handle)
+}
+
+/** initdb into a staging folder, renamed when complete: a killed initdb never looks like a cluster. */
+const initialise = Effect.fn("EmbeddedPostgres.initialise")(function* (cluster: Cluster) {
+  const staging = `${cluster.directory}.${token()}`
+  const args = [
+    `--pgdata=${staging}`,
+    `--username=${user}`,
+    `--pwfile=${join(cluster.home, "password")}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--data-checksums"
+  ]
+  const failed = "The embedded PostgreSQL can not be set up in the data directory."
+  yield* attempt(failed, () => {
+    for (const name of Fs.readdirSync(cluster.home)) {
+      if (/^cluster\.[0-9a-f]{16}$/.test(name)) Fs.rmSync(join(cluster.home, name), { recursive: true, force: true })
+    }
+  })
+  const [command, full] = postgresCommand(cluster.binaries, cluster.mode, "initdb", args)
+  const { status, output } = yield* runProgram(command, full)
+  if (status !== 0) return yield* fail(failed, new Error(output.slice(-2000)))
+  yield* attempt(failed, () => {
+    Fs.renameSync(staging, cluster.directory)
+    syncFolder(cluster.home)
+  })
+})
+
+/** Keeps the last port when nobody else took it meanwhile; the kernel picks another one otherwise. */
+const choosePort = Effect.fn("EmbeddedPostgres.choosePort")(function* (cluster: Cluster) {
+  const path = join(cluster.home, "port")
+  const kept = Number(readText(path) ?? 0)
+  const wanted = cluster.fixedPort ?? (Number.isInteger(kept) && kept > 0 && kept < 65_536 ? kept : 0)
+  const bound = yield* freePort(wanted)
+  if (bound === undefined && cluster.fixedPort !== undefined) {
+    return yield* fail("The chosen port of the embedded PostgreSQL is in use by another program.")
+  }
+  cluster.port = bound ?? (yield* freePort(0)) ?? 0
+  yield* attempt("The port file can not be written.", () => writeDurably(path, `${cluster.port}\n`))
+})
+
+const freePort = (port: number): Effect.Effect<number | undefined> =>
+  Effect.callback((resume) => {
+    const server = createServer()
+    server.once("error", () => resume(Effect.succeed(undefined)))
+    server.listen({ port, host: "127.0.0.1" }, () => {
+      const address = server.address()
+      const bound = typeof address === "object" && address !== null ? address.port : undefined
+      server.close(() => resume(Effect.succeed(bound)))
+    })
+  })
+
+/** Takes over a living server that is provably ours; stops one that is ours but can not be used. True when adopted. */
+const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
+  const found = readPostmasterPid(cluster.directory)
+  if (found === undefined || !isPostmasterOf(found.pid, cluster.directory)) return false
+  cluster.pid = found.pid
+  const port = yield* until(() => readyPort(cluster, found.pid)).pipe(Effect.timeoutOption("30 seconds"))
+  if (port._tag === "Some" && port.value > 0 && (cluster.fixedPort ?? port.value) === port.value) {
+    cluster.port = port.value
+    if (yield* Effect.orElseSucceed(answers(cluster), () => false)) {
+      yield* attempt("The port file can not be written.", () =>
+        writeDurably(join(cluster.home, "port"), `${cluster.port}\n`)
+      )
+      yield* Effect.logInfo("adopted the running embedded PostgreSQL", { pid: cluster.pid, port: cluster.port })
+      return true
+    }
+  }
+  yield* shutdown(cluster)
+  return false
+})
+
+/** The port once the server is ready, 0 once it is gone (it was shutting down), undefined while it starts or stops. */
+const readyPort = (cluster: Cluster, pid: number): number | undefined => {
+  if (!isRunning(pid)) return 0
+  const file = readPostmasterPid(cluster.directory)
+  return file?.pid === pid && file.status === "ready" ? file.port : undefined
+}
+
+/** Reads a fact again and again until it is there. */
+const until = <A>(read: () => A | undefined, pause: Duration.Input = "25 millis"): Effect.Effect<A> =>
+  Effect.gen(function* () {
+    for (;;) {
+      const value = read()
+      if (value !== undefined) return value
+      yield* Effect.sleep(pause)
+    }
+  })
+
+/** True when the server accepts our password and serves exactly our cluster. */
+const answers = (cluster: Cluster) =>
+  onServer(
+    cluster,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql<{ at: string }>`SELECT current_setting('data_directory') AS at`
+      return rows[0]?.at !== undefined && Fs.realpathSync(rows[0].at) === Fs.realpathSync(cluster.directory)
+    })
+  )
+
+const onServer = <A, E>(cluster: Cluster, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  effect.pipe(
+    Effect.provide(
+      PgClient.layer({ url: urlOf(cluster, "postgres"), maxConnections: 1, connectTimeout: "5 seconds" }),
+      {
+        local: true
+      }
+    )
+  )
+
+/** The password has to work and our own database has to exist before anybody gets the connection string. */
+const ensureDatabase = (cluster: Cluster) =>
+  onServer(
+    cluster,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql`SELECT 1 FROM pg_database WHERE datname = ${database}`
+      if (rows.length === 0) yield* sql`CREATE DATABASE ${sql(database)}`
+    })
+  ).pipe(
+    Effect.mapError((cause) =>
+      fail("The embedded PostgreSQL does not accept the password of its data directory.", cause)
+    )
+  )
+
+/** Starts the postmaster on the cluster's port and waits until it is ready (crash recovery may take a while). */
+const launch = Effect.fn("EmbeddedPostgres.launch")(function* (cluster: Cluster) {
+  const child = yield* attempt("The embedded PostgreSQL can not be started.", () => spawnPostmaster(cluster))
+  const ready = yield* until(() => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return 0
+    return readyPort(cluster, child.pid)
+  }).pipe(Effect.timeoutOption("120 seconds"))
+  if (ready._tag === "Some" && ready.value === cluster.port) return
+  yield* shutdown(cluster)
+  cluster.pid = 0 // never signal a pid that may soon be somebody else's
+  const log = readText(join(cluster.home, "postgres.log")) ?? ""
+  return yield* fail(
+    "The embedded PostgreSQL does not start; its log (postgres.log in the data directory) says why.",
+    new Error(log.slice(-1000))
+  )
+})
+
+const spawnPostmaster = (cluster: Cluster): ChildProcess => {
+  const options = Object.entries({ ...postgresSettings, port: cluster.port })
+  const flags = options.flatMap(([name, value]) => ["-c", `${name}=${value}`])
+  const serverArgs = ["-D", cluster.directory, ...flags]
+  const [command, args] = postgresCommand(cluster.binaries, cluster.mode, "postgres", serverArgs)
+  // A pid file left by a crash may name a pid that somebody else has now. PostgreSQL would refuse forever; pg_ctl's own
+  // variable tells it to look past that one pid. It still checks shared memory before it replaces the file.
+  const stale = readPostmasterPid(cluster.directory)
+  const foreign = stale !== undefined && !isPostmasterOf(stale.pid, cluster.directory)
+  const child = spawnServer(command, args, {
+    logFile: join(cluster.home, "postgres.log"),
+    environment: foreign ? { PG_GRANDPARENT_PID: String(stale.pid) } : {}
+  })
+  cluster.pid = child.pid ?? 0
+  return child
+}
+
+/** Watches the postmaster and replaces it on the same port whenever it dies. */
+const supervise = (cluster: Cluster) =>
+  Effect.gen(function* () {
+    yield* until(() => (isRunning(cluster.pid) ? undefined : true), "100 millis")
+    yield* Effect.logWarning("the embedded PostgreSQL ended unexpectedly; restarting it", { pid: cluster.pid })
+    yield* launch(cluster).pipe(
+      Effect.tapError((error) => Effect.logError(error.message)),
+      Effect.retry(restartRetries)
+    )
+    yield* Effect.logInfo("the embedded PostgreSQL runs again", { pid: cluster.pid, port: cluster.port })
+  }).pipe(Effect.forever)
+
+/** Fast shutdown (open transactions are rolled back), then immediate (recovery at the next start), each bounded. */
+const shutdown = (cluster: Cluster): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (const [signal, patience] of [
+      ["SIGINT", "8 seconds"],
+      ["SIGQUIT", "3 seconds"],
+      ["SIGKILL", "1 second"]
+    ] as const) {
+      if (cluster.pid === 0 || !isRunning(cluster.pid)) return
+      yield* Effect.sync(() => signalProcess(cluster.pid, signal))
+      yield* until(() => (isRunning(cluster.pid) ? undefined : true)).pipe(Effect.timeoutOption(patience))
+    }
+  })
+
+const signalProcess = (pid: number, signal: NodeJS.Signals) => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // Ended between the check and the signal: what was wanted.
+  }
+}
+
+/** The database is not safe to keep money in. One sentence per reason. */
+export class DurabilityError extends Schema.TaggedError<DurabilityError>()("DurabilityError", {
+  sentences: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return this.sentences.join(" ")
+  }
+}
+
+/** Reasons not to keep money in a database with these settings (by name, as pg_settings gives them), as sentences. */
+export const durabilityViolations = (settings: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+  const sentences = ["fsync", "full_page_writes", "synchronous_commit"]
+    .filter((name) => (settings.get(name) ?? "off") === "off")
+    .map((name) => `The database runs with ${name} off and could lose acknowledged requests; switch it on.`)
+  if (Number(settings.get("server_version_num") ?? 0) < 150_000) sentences.push("PostgreSQL 15 or newer is needed.")
+  if (settings.get("server_encoding") !== "UTF8") sentences.push("The database has to be created with encoding UTF8.")
+  return sentences
+}
+
+/**
+ * Refuses a database that could lose acknowledged commits (fsync, full_page_writes or synchronous_commit off), is older
+ * than PostgreSQL 15 or does not store UTF-8. For the embedded and for any --database-url. Source: architecture, Start-up.
+ */
+export const checkDurability = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string; setting: string }>`
+    SELECT name, setting FROM pg_settings
+    WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'server_version_num', 'server_encoding')`
+  const sentences = durabilityViolations(new Map(rows.map((row) => [row.name, row.setting])))
+  if (sentences.length > 0) return yield* new DurabilityError({ sentences })
+})

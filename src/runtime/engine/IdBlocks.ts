@@ -1,0 +1,70 @@
+/**
+ * Ids in blocks: each kind has a sequence that steps by its block size, so that one `nextval` reserves a block.
+ * Taking an id is a memory read; the next block is fetched while the current one is half used. Gaps are normal.
+ */
+import { Effect } from "effect"
+import { type IdKind, idKinds, JournalUnavailable } from "./Journal.ts"
+
+/** Ids in one block. Hot kinds take large blocks, so that a block outlives many round trips. */
+export const idBlockSize = (kind: IdKind): number => (hotKinds.has(kind) ? 8_192 : 64)
+const hotKinds: ReadonlySet<IdKind> = new Set([
+  "collateral",
+  "transaction",
+  "posting",
+  "delivery",
+  "notification",
+  "audit"
+])
+
+export const idSequenceOf = (kind: IdKind): string => `id_${kind.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}`
+
+interface Block {
+  next: number
+  end: number
+  /** The following block, once fetched. */
+  spare: number | null
+  fetching: boolean
+}
+
+/** `reserve` returns the first id of a fresh block; `fork` runs a refill in the background. */
+export const makeIdBlocks = (
+  reserve: (kind: IdKind) => Effect.Effect<number, unknown>,
+  fork: (refill: Effect.Effect<void>) => void
+): { readonly next: (kind: IdKind) => number; readonly fill: Effect.Effect<void, unknown> } => {
+  const blocks = new Map<IdKind, Block>(
+    idKinds.map((kind) => [kind, { next: 0, end: 0, spare: null, fetching: false }])
+  )
+  const refill = (kind: IdKind, block: Block): Effect.Effect<void> =>
+    reserve(kind).pipe(
+      Effect.tap((start) => Effect.sync(() => (block.spare = start))),
+      Effect.catch((cause) => Effect.logWarning("id block not reserved; tried again at the next id", cause)),
+      Effect.ensuring(Effect.sync(() => (block.fetching = false))),
+      Effect.asVoid
+    )
+  const next = (kind: IdKind): number => {
+    const block = blocks.get(kind) as Block
+    const size = idBlockSize(kind)
+    if (block.spare === null && !block.fetching && block.end - block.next <= size / 2) {
+      block.fetching = true
+      fork(refill(kind, block))
+    }
+    if (block.next === block.end) {
+      if (block.spare === null) throw new JournalUnavailable({ reason: `no ${kind} ids reserved yet` })
+      block.next = block.spare
+      block.end = block.spare + size
+      block.spare = null
+    }
+    return block.next++
+  }
+  const fill = Effect.forEach(
+    idKinds,
+    (kind) =>
+      Effect.map(reserve(kind), (start) => {
+        const block = blocks.get(kind) as Block
+        block.next = start
+        block.end = start + idBlockSize(kind)
+      }),
+    { discard: true }
+  )
+  return { next, fill }
+}

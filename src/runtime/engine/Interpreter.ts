@@ -1,0 +1,122 @@
+/**
+ * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
+ * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
+ */
+import type { EffectOf, MachineEffect } from "../../machines/Effects.ts"
+import { parseAmount } from "../../machines/shared/Money.ts"
+import type { EndpointRow } from "../store/Rows.ts"
+import { post } from "../ledger/Ledger.ts"
+import type { Turn } from "./ActorHost.ts"
+
+/** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
+export interface Instance {
+  readonly partnerId: number | null
+  readonly clientId: number | null
+  readonly clientUid?: string
+  readonly partnerClientRef?: string
+  /** The partner's webhook endpoint: deliveries are queued only while it is ACTIVE (document 3). */
+  readonly endpoint?: EndpointRow | null
+  /** The transaction id a `ledger.post` is booked under, when the machine's event already named it. */
+  readonly txId?: number
+}
+
+type Handlers = {
+  readonly [T in MachineEffect["type"]]: (turn: Turn, instance: Instance, effect: EffectOf<T>) => void
+}
+
+const owned = (instance: Instance): { readonly clientId: number; readonly partnerId: number } => {
+  const { clientId, partnerId } = instance
+  if (clientId === null || partnerId === null) throw new Error("this effect needs a client")
+  return { clientId, partnerId }
+}
+
+const handlers: Handlers = {
+  "ledger.post": (turn, instance, effect) => {
+    const negative = effect.amount.startsWith("-")
+    const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
+    if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
+    post(turn, {
+      ...owned(instance),
+      txId: instance.txId ?? turn.nextId("transaction"),
+      entry: effect.entry,
+      key: effect.key,
+      currency: effect.currency,
+      amount: negative ? -amount : amount,
+      reason: effect.reason,
+      refs: effect.refs,
+      deposited: effect.entry === "PARTNER_COLLATERAL_IN" ? amount : 0n
+    })
+  },
+  event: (turn, instance, effect) => {
+    const partnerId = instance.partnerId
+    if (partnerId === null) throw new Error("an event needs a partner")
+    const { clientId } = instance
+    turn.draft.put("events", {
+      partnerId,
+      seq: turn.draft.nextEventSlot(),
+      name: effect.name,
+      clientId,
+      data: effect.data,
+      ts: turn.now
+    })
+    if (instance.endpoint?.state !== "ACTIVE") return
+    const id = turn.nextId("delivery")
+    turn.draft.put("webhookDeliveries", {
+      id,
+      partnerId,
+      clientId,
+      event: effect.name,
+      state: "PENDING",
+      version: "1",
+      context: { attempts: 0, lastStatus: null, error: null, sentAt: null },
+      body: JSON.stringify({
+        id,
+        event: effect.name,
+        partnerId,
+        clientId,
+        clientUid: instance.clientUid ?? null,
+        partnerClientRef: instance.partnerClientRef ?? null,
+        ts: turn.now,
+        data: effect.data
+      }),
+      ts: turn.now,
+      nextAt: turn.now
+    })
+  },
+  notify: (turn, instance, effect) => {
+    turn.draft.put("notifications", {
+      id: turn.nextId("notification"),
+      ...owned(instance),
+      kind: effect.kind,
+      ref: effect.ref,
+      ts: turn.now,
+      writtenAt: turn.now
+    })
+  },
+  "timer.set": (turn, _instance, effect) => {
+    turn.draft.put("timers", { subject: turn.state.subject, name: effect.name, dueAt: effect.at })
+  },
+  "timer.clear": (turn, _instance, effect) => turn.draft.clearTimer(turn.state.subject, effect.name),
+  audit: (turn, instance, effect) => {
+    turn.draft.put("audit", {
+      id: turn.nextId("audit"),
+      ts: turn.now,
+      role: turn.by.role,
+      keyLabel: turn.by.keyLabel,
+      requestId: turn.by.requestId,
+      partnerId: instance.partnerId,
+      clientId: instance.clientId,
+      action: effect.action,
+      before: effect.before,
+      after: effect.after,
+      reason: effect.reason,
+      hash: ""
+    })
+  }
+}
+
+/** Writes the effects of one step into the turn's draft, in the order they were emitted. */
+export const applyEffects = (turn: Turn, instance: Instance, effects: ReadonlyArray<MachineEffect>): void => {
+  for (const effect of effects)
+    (handlers[effect.type] as (t: Turn, i: Instance, e: MachineEffect) => void)(turn, instance, effect)
+}

@@ -1,0 +1,16 @@
+/**
+ * Named points of the commit path where a test can stop or kill the process: no-ops by default.
+ * A point is passed synchronously; a trigger that never returns (SIGKILL to itself) crashes exactly there.
+ */
+export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
+export type PausePoint = (typeof pausePoints)[number]
+
+const triggers = new Map<PausePoint, () => void>()
+
+/** Installs (or, with null, removes) what happens at a point. */
+export const setPauseTrigger = (point: PausePoint, trigger: (() => void) | null): void => {
+  if (trigger === null) triggers.delete(point)
+  else triggers.set(point, trigger)
+}
+
+export const passPausePoint = (point: PausePoint): void => triggers.get(point)?.()

@@ -1,0 +1,51 @@
+/** One subject in memory: its commit token and resident rows, exactly as committed. Never holds anything undecided. */
+import { catalogue, keyOf } from "../store/Catalogue.ts"
+import type { TableName, Tables } from "../store/Rows.ts"
+import type { Commit, SubjectKey } from "./Commit.ts"
+import type { SubjectImage } from "./Journal.ts"
+
+export class SubjectState {
+  readonly subject: SubjectKey
+  /** Null while the subject does not exist. */
+  token: number | null
+  private readonly tables = new Map<TableName, Map<string, object>>()
+
+  constructor(subject: SubjectKey, image: SubjectImage) {
+    this.subject = subject
+    this.token = image.token
+    for (const { table, row } of image.rows) this.set(table, row)
+  }
+
+  /** The row with this key; keys of several columns are joined by U+0000 (see keyOf). */
+  get<T extends TableName>(table: T, key: string): Tables[T] | undefined {
+    return this.tables.get(table)?.get(key) as Tables[T] | undefined
+  }
+
+  all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
+    const rows = this.tables.get(table)
+    return rows === undefined ? [] : ([...rows.values()] as unknown as ReadonlyArray<Tables[T]>)
+  }
+
+  /** The only row of a table that holds one row per subject. */
+  one<T extends TableName>(table: T): Tables[T] | undefined {
+    return this.tables.get(table)?.values().next().value as Tables[T] | undefined
+  }
+
+  /** Takes over what a committed commit wrote. */
+  adopt(commit: Commit): void {
+    if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
+    for (const table in commit.rows) {
+      const name = table as TableName
+      if (catalogue[name].residence === null) continue
+      for (const row of commit.rows[name] as ReadonlyArray<object>) this.set(name, row)
+    }
+  }
+
+  private set(table: TableName, row: object): void {
+    let rows = this.tables.get(table)
+    if (rows === undefined) this.tables.set(table, (rows = new Map()))
+    const only = catalogue[table].residence?.only
+    if (only !== undefined && !only.test(row as never)) rows.delete(keyOf(table, row))
+    else rows.set(keyOf(table, row), row)
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * What a failed statement means for the batch it carried. The first question is always whether the server answered:
+ * if it did, the transaction is undone for certain; if not, nobody knows yet and the writer row decides.
+ */
+import { Cause } from "effect"
+import { SqlError } from "effect/sql"
+
+export type Failure =
+  /** A guard of the batch statement: which promise did not hold. */
+  | { readonly _tag: "Guard"; readonly guard: "epoch" | "fence" | "partner" | "claim" }
+  /** The server refused the data; the same batch will be refused again. */
+  | { readonly _tag: "Data"; readonly cause: unknown }
+  /** The server is there but can't do it now (disk full, read-only, shutting down, lock or statement timeout). */
+  | { readonly _tag: "Busy"; readonly cause: unknown }
+  /** No answer: the statement may or may not have been committed. */
+  | { readonly _tag: "Lost"; readonly cause: unknown }
+
+/** SQLSTATE that `journal_guard` raises with. */
+export const guardState = "BJ001"
+
+interface ServerError {
+  readonly code: string
+  readonly message: string
+}
+
+/** The server's own error fields inside a SqlError, if the server answered at all. */
+export const serverError = (error: unknown): ServerError | null => {
+  for (let at: unknown = error, depth = 0; at !== null && typeof at === "object" && depth < 6; depth++) {
+    const { code, message } = at as { readonly code?: unknown; readonly message?: unknown }
+    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) return { code, message: String(message) }
+    const next = at as { readonly reason?: unknown; readonly cause?: unknown }
+    at = next.reason ?? next.cause ?? null
+  }
+  return null
+}
+
+// Operator intervention, resources, system errors, read-only transactions, connection classes.
+const busyClasses = ["53", "55", "57", "58", "40", "25"]
+
+export const classify = (cause: Cause.Cause<unknown>): Failure => {
+  const error = Cause.squash(cause)
+  if (!SqlError.isSqlError(error)) return { _tag: "Lost", cause: error }
+  const server = serverError(error)
+  if (server === null || server.code.startsWith("08") || server.code.startsWith("57P"))
+    return { _tag: "Lost", cause: error }
+  if (server.code === guardState) {
+    const guard = /journal guard (\w+)/.exec(server.message)?.[1] as "epoch" | "fence" | "partner" | "claim"
+    return { _tag: "Guard", guard }
+  }
+  return { _tag: busyClasses.includes(server.code.slice(0, 2)) ? "Busy" : "Data", cause: error }
+}

@@ -1,0 +1,92 @@
+/**
+ * Double entry inside a turn: one transaction, its two postings and the client's new balance row go into the draft
+ * together. Amounts are bigint minor units, signed from the client's view. The database checks the sum again.
+ */
+import type { JsonObject, LedgerEntryType } from "../../machines/Effects.ts"
+import type { Currency } from "../../machines/shared/Currency.ts"
+import { maxMinor } from "../../machines/shared/Money.ts"
+import type { Turn } from "../engine/ActorHost.ts"
+import { keyOf } from "../store/Catalogue.ts"
+import type { BalanceRow } from "../store/Rows.ts"
+import { clientAccount, postingRules } from "./postingRules.ts"
+
+export interface Posting {
+  readonly txId: number
+  readonly entry: LedgerEntryType
+  /** Unique for ever: the same cause can't be posted twice. */
+  readonly key: string
+  readonly clientId: number
+  readonly partnerId: number
+  readonly currency: Currency
+  readonly amount: bigint
+  readonly reason: string | null
+  readonly refs: JsonObject
+  /** What this adds to the client's lifetime deposits, in micro-USDC (F25). */
+  readonly deposited: bigint
+}
+
+const emptyBalance = (clientId: number, partnerId: number, currency: string): BalanceRow => ({
+  clientId,
+  currency,
+  partnerId,
+  cash: 0n,
+  reserved: 0n,
+  deposited: 0n
+})
+
+/** The client's balance of a currency as this turn sees it: earlier postings of the turn included. */
+export const balanceOf = (turn: Turn, clientId: number, partnerId: number, currency: string): BalanceRow => {
+  const empty = emptyBalance(clientId, partnerId, currency)
+  const key = keyOf("balances", empty)
+  return turn.draft.peek("balances", key) ?? turn.state.get("balances", key) ?? empty
+}
+
+/** True when the amount keeps the balance inside 64 bits (F2). */
+export const fitsBalance = (balance: bigint, amount: bigint): boolean => {
+  const next = balance + amount
+  return next <= maxMinor && next >= -maxMinor
+}
+
+/** Posts one transaction. A posting that leaves 64 bits is a defect: rules check `fitsBalance` first. */
+export const post = (turn: Turn, posting: Posting): void => {
+  const { txId, clientId, partnerId, currency, amount } = posting
+  const rule = postingRules[posting.entry]
+  const before = balanceOf(turn, clientId, partnerId, currency)
+  if (!fitsBalance(before[rule.clientKind], amount)) throw new RangeError("a balance would leave 64 bits")
+  turn.draft.put("ledgerTransactions", {
+    txId,
+    key: posting.key,
+    type: posting.entry,
+    actor: turn.by.actor,
+    reason: posting.reason,
+    clientId,
+    partnerId,
+    refs: posting.refs,
+    ts: turn.now
+  })
+  turn.draft.put("postings", {
+    postingId: turn.nextId("posting"),
+    txId,
+    account: clientAccount(clientId),
+    clientId,
+    partnerId,
+    currency,
+    kind: rule.clientKind,
+    amount
+  })
+  turn.draft.put("postings", {
+    postingId: turn.nextId("posting"),
+    txId,
+    account: rule.house(partnerId),
+    clientId: null,
+    partnerId,
+    currency,
+    kind: "cash",
+    amount: -amount
+  })
+  turn.draft.put("balances", {
+    ...before,
+    [rule.clientKind]: before[rule.clientKind] + amount,
+    deposited: before.deposited + posting.deposited
+  })
+}

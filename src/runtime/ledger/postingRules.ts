@@ -1,0 +1,22 @@
+/**
+ * The two legs of every ledger transaction type: what the client's cash or reserve gains, a house account loses
+ * (document 3, custody models; A2-62). House accounts are never rows: they are sums over postings.
+ */
+import type { LedgerEntryType } from "../../machines/Effects.ts"
+
+export interface PostingRule {
+  readonly clientKind: "cash" | "reserved"
+  /** The house account on the other side. */
+  readonly house: (partnerId: number) => string
+}
+
+export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
+/** Corrections by the operator's finance, apart from every account with a meaning of its own. */
+export const manualAccount = "manual"
+export const clientAccount = (clientId: number): string => `client:${clientId}`
+
+export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
+  PARTNER_COLLATERAL_IN: { clientKind: "cash", house: partnerCustodyAccount },
+  PARTNER_COLLATERAL_OUT: { clientKind: "cash", house: partnerCustodyAccount },
+  MANUAL: { clientKind: "cash", house: () => manualAccount }
+}

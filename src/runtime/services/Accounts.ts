@@ -1,0 +1,192 @@
+/** Money as partners read it: balances from the client's actor, the ledger from postings (document 2, Account reads; F23). */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Json } from "../../machines/Effects.ts"
+import { riskFigures } from "../../machines/margin/riskFigures.ts"
+import { type Currency, currencyCodes, currencyFacts } from "../../machines/shared/Currency.ts"
+import { formatAmount } from "../../machines/shared/Money.ts"
+import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import type { BalanceRow } from "../store/Rows.ts"
+import { clientSubject, ownClient } from "./clientState.ts"
+import type { PageQuery } from "./paging.ts"
+
+export interface BalanceLine {
+  readonly currency: Currency
+  readonly kind: "CASH" | "ASSET"
+  readonly cash: string
+  readonly reserved: string
+  readonly total: string
+  readonly free: string
+  readonly displayDecimals: number
+  readonly venueAsset: string
+  /** On the USDC line only, null elsewhere. */
+  readonly equity: string | null
+  readonly unrealizedPnl: string | null
+  readonly freeMargin: string | null
+  readonly mark: string | null
+  readonly markFresh: boolean
+  readonly value: string | null
+  readonly valueCurrency: "USDC"
+  readonly staked: string
+  readonly swapClaims: string
+  readonly stakedValue: string
+  readonly claimsValue: string
+}
+
+export interface BalancesWire {
+  readonly balances: ReadonlyArray<BalanceLine>
+  readonly portfolioValue: string
+  readonly portfolioCurrency: "USDC"
+  readonly portfolio: {
+    readonly cashTotal: string
+    readonly reserved: string
+    readonly holdingsValue: string
+    readonly stakedValue: string
+    readonly unrealizedPnl: string
+    readonly claimsValue: string
+    /** Whether every holding has a mark and is inside `holdingsValue`. */
+    readonly holdingsValued: boolean
+    readonly currency: "USDC"
+  }
+}
+
+export interface PostingWire {
+  readonly postingId: number
+  readonly txId: number
+  readonly type: string
+  readonly actor: string
+  readonly reason: string | null
+  readonly ts: number
+  readonly amount: string
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: Json
+}
+
+export interface LedgerPage {
+  readonly postings: ReadonlyArray<PostingWire>
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    balances(partnerId: number, clientId: number): Effect.Effect<BalancesWire | null, Unavailable>
+    ledger(partnerId: number, clientId: number, query: PageQuery): Effect.Effect<LedgerPage | null, Unavailable>
+  }
+>()("brokerage/runtime/services/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const sql = yield* PgClient.PgClient
+      return Accounts.of({
+        balances: (partnerId, clientId) =>
+          host.read(clientSubject(clientId), (state) => (ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances")))),
+        ledger: (partnerId, clientId, query) =>
+          Effect.gen(function* () {
+            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            if (!own) return null
+            const rows = yield* Effect.mapError(
+              sql.unsafe<LedgerRow>(
+                `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
+                   FROM postings p JOIN ledger_transactions t USING (tx_id)
+                  WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
+                [BigInt(clientId), BigInt(query.before ?? Number.MAX_SAFE_INTEGER), BigInt(query.limit + 1)]
+              ),
+              () => new Unavailable({ unknown: false })
+            )
+            const postings = rows.slice(0, query.limit).map(postingOf)
+            const hasMore = rows.length > query.limit
+            return { postings, hasMore, nextBefore: hasMore ? (postings.at(-1)?.postingId ?? null) : null }
+          })
+      })
+    })
+  )
+}
+
+interface LedgerRow {
+  readonly posting_id: bigint
+  readonly tx_id: bigint
+  readonly type: string
+  readonly actor: string
+  readonly reason: string | null
+  readonly ts: bigint
+  readonly amount: bigint
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: Json
+}
+
+const postingOf = (row: LedgerRow): PostingWire => ({
+  postingId: Number(row.posting_id),
+  txId: Number(row.tx_id),
+  type: row.type,
+  actor: row.actor,
+  reason: row.reason,
+  ts: Number(row.ts),
+  amount: formatAmount(row.amount, row.currency),
+  currency: row.currency,
+  kind: row.kind,
+  refs: row.refs
+})
+
+/** USDC first, then every other currency the client has ever held, in the order of the currency table. */
+const balancesOf = (rows: ReadonlyArray<BalanceRow>): BalancesWire => {
+  const byCurrency = new Map(rows.map((row) => [row.currency, row]))
+  const lines = currencyCodes
+    .filter((currency) => currency === "USDC" || byCurrency.has(currency))
+    .map((currency) => lineOf(currency, byCurrency.get(currency)))
+  const usdc = byCurrency.get("USDC")
+  const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
+  const cash = usdc?.cash ?? 0n
+  const reserved = usdc?.reserved ?? 0n
+  const { unrealizedPnl } = riskFigures(cash)
+  return {
+    balances: lines,
+    portfolioValue: usdcText(cash + reserved + unrealizedPnl),
+    portfolioCurrency: "USDC",
+    portfolio: {
+      cashTotal: usdcText(cash),
+      reserved: usdcText(reserved),
+      holdingsValue: usdcText(0n),
+      stakedValue: usdcText(0n),
+      unrealizedPnl: usdcText(unrealizedPnl),
+      claimsValue: usdcText(0n),
+      holdingsValued: lines.every((line) => line.currency === "USDC" || line.total === formatAmount(0n, line.currency)),
+      currency: "USDC"
+    }
+  }
+}
+
+const lineOf = (currency: Currency, row: BalanceRow | undefined): BalanceLine => {
+  const facts = currencyFacts[currency]
+  const cash = row?.cash ?? 0n
+  const reserved = row?.reserved ?? 0n
+  const text = (minor: bigint) => formatAmount(minor, currency)
+  const usdc = currency === "USDC"
+  const { equity, freeMargin, unrealizedPnl } = riskFigures(cash)
+  const spendable = usdc && freeMargin < cash ? freeMargin : cash
+  return {
+    currency,
+    kind: facts.kind,
+    cash: text(cash),
+    reserved: text(reserved),
+    total: text(cash + reserved),
+    free: text(usdc && spendable < 0n ? 0n : spendable),
+    displayDecimals: facts.displayDecimals,
+    venueAsset: currency,
+    equity: usdc ? text(equity) : null,
+    unrealizedPnl: usdc ? text(unrealizedPnl) : null,
+    freeMargin: usdc ? text(freeMargin) : null,
+    mark: usdc ? "1" : null,
+    markFresh: usdc,
+    value: usdc ? text(cash + reserved) : null,
+    valueCurrency: "USDC",
+    staked: text(0n),
+    swapClaims: text(0n),
+    stakedValue: formatAmount(0n, "USDC"),
+    claimsValue: formatAmount(0n, "USDC")
+  }
+}

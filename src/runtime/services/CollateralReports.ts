@@ -1,0 +1,276 @@
+/**
+ * Collateral reports of PARTNER custody (document 3, Collateral report rules; D11): booked or refused in the call,
+ * every gate in the published order, the economic ones under the client's lock.
+ *
+ * The reference is claimed by the booking commit itself, so that a fresh reference costs no look-up. A report that
+ * loses the claim, or is refused by a gate that comes after the replay of an own reference, looks the reference up
+ * and is decided again.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { collateralMachine } from "../../machines/collateral/collateralMachine.ts"
+import { type CollateralContext, type CollateralReport, type CollateralStatus, reportOf } from "../../machines/collateral/CollateralReport.ts"
+import { type CollateralRequest, decodeCollateral } from "../../machines/collateral/CollateralRequest.ts"
+import type { JsonObject } from "../../machines/Effects.ts"
+import { moneyRestriction } from "../../machines/client/Restriction.ts"
+import { riskFigures } from "../../machines/margin/riskFigures.ts"
+import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { verificationGate } from "../../machines/verification/requirements.ts"
+import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
+import { ActorHost, type ClaimLost, type DispatchError, FactNeeded, type StoreAnswer, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import { BusinessClock } from "../engine/BusinessClock.ts"
+import { begin, step, versionOf } from "../engine/decide.ts"
+import { applyEffects } from "../engine/Interpreter.ts"
+import { SealingService } from "../engine/SealingService.ts"
+import { balanceOf } from "../ledger/Ledger.ts"
+import { Settings } from "../Settings.ts"
+import type { ClientRow, CollateralReportRow } from "../store/Rows.ts"
+import type { Caller } from "./Caller.ts"
+import { blockStatuses, clientContext, clientSubject, instanceOf, lifetimeDeposits, ownClient } from "./clientState.ts"
+import { Directory } from "./Directory.ts"
+import { pageOf, type PageQuery } from "./paging.ts"
+import { shardOf } from "./shard.ts"
+
+export interface CollateralAnswer {
+  readonly reportId: number
+  readonly status: CollateralStatus
+  readonly ledgerTxId: number | null
+  readonly balances: { readonly cash: string; readonly reserved: string; readonly free: string; readonly freeMargin: string }
+  readonly report: CollateralReport
+}
+
+/** 201 for a report booked now, 200 for the replay of an own reference. */
+export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>
+
+export interface CollateralPage {
+  readonly reports: ReadonlyArray<CollateralReport>
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export class CollateralReports extends Context.Service<
+  CollateralReports,
+  {
+    report(caller: Caller, clientId: number, body: unknown, store: StoreAnswer<CollateralVerdict>): Effect.Effect<CollateralVerdict, DispatchError>
+    list(partnerId: number, query: PageQuery & { readonly clientId?: number; readonly status?: CollateralStatus }): Effect.Effect<CollateralPage | null, Unavailable>
+  }
+>()("brokerage/runtime/services/CollateralReports") {
+  static readonly layer = Layer.effect(
+    CollateralReports,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const directory = yield* Directory
+      const settings = yield* Settings
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+
+      const findByRef = (partnerId: number, partnerRef: string): Effect.Effect<CollateralReportRow | null, Unavailable> =>
+        sql
+          .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [claimOf(partnerId, partnerRef)])
+          .pipe(
+            Effect.flatMap((rows) =>
+              rows[0] === undefined
+                ? Effect.succeed([])
+                : pageOf(sql, sealing, "collateralReports", [{ column: "id", value: rows[0].owner }], { limit: 1 })
+            ),
+            Effect.map((rows) => rows[0] ?? null),
+            Effect.mapError(() => new Unavailable({ unknown: false }))
+          )
+
+      const attempt = (
+        caller: Caller,
+        clientId: number,
+        request: CollateralRequest,
+        store: StoreAnswer<CollateralVerdict>,
+        filed: CollateralReportRow | null | undefined
+      ): Effect.Effect<CollateralVerdict, DispatchError> =>
+        host.dispatch({
+          subject: clientSubject(clientId),
+          by: caller.by,
+          partner: () => directory.stamp(caller.partner.row.id),
+          decide: (turn) => decide({ turn, caller, directory, request, filed, threshold: settings.sourceOfWealthThreshold }),
+          store
+        })
+
+      return CollateralReports.of({
+        report: (caller, clientId, body, store) => {
+          const early = refuseEarly(caller, body, clock.now())
+          if (!early.ok) {
+            const row = store(early, { now: clock.now() })
+            return row === null ? Effect.succeed(early) : Effect.as(host.record({ answers: [row] }), early)
+          }
+          const request = early.value
+          const partnerId = caller.partner.row.id
+          return attempt(caller, clientId, request, store, undefined).pipe(
+            Effect.catchIf(needsLookUp(partnerId, request), () =>
+              Effect.flatMap(findByRef(partnerId, request.partnerRef), (filed) => attempt(caller, clientId, request, store, filed))
+            )
+          )
+        },
+        list: (partnerId, query) =>
+          Effect.gen(function* () {
+            if (query.clientId !== undefined) {
+              const own = yield* host.read(clientSubject(query.clientId), (state) => ownClient(state, partnerId) !== null)
+              if (!own) return null
+            }
+            const rows = yield* pageOf(
+              sql,
+              sealing,
+              "collateralReports",
+              [
+                query.clientId === undefined ? { column: "partner_id", value: partnerId } : { column: "client_id", value: query.clientId },
+                ...(query.status === undefined ? [] : [{ column: "state", value: query.status }])
+              ],
+              { limit: query.limit + 1, ...(query.before === undefined ? {} : { before: query.before }) }
+            ).pipe(Effect.mapError(() => new Unavailable({ unknown: false })))
+            const page = rows.slice(0, query.limit)
+            const hasMore = rows.length > query.limit
+            return { reports: page.map(wireOf), hasMore, nextBefore: hasMore ? (page.at(-1)?.id ?? null) : null }
+          })
+      })
+    })
+  )
+}
+
+const claimOf = (partnerId: number, partnerRef: string): string => `collateral:${partnerId}:${partnerRef}`
+
+const wireOf = (row: CollateralReportRow): CollateralReport =>
+  reportOf(row.context as unknown as CollateralContext, row.state as CollateralStatus)
+
+const needsLookUp =
+  (partnerId: number, request: CollateralRequest) =>
+  (error: DispatchError): error is FactNeeded | ClaimLost =>
+    error._tag === "FactNeeded" ||
+    (error._tag === "ClaimLost" && error.claims.every((claim) => claim.name === claimOf(partnerId, request.partnerRef)))
+
+/** The gates that need no client: custody model, then the fields. */
+const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> => {
+  if (caller.partner.row.custodyModel !== "PARTNER") {
+    return refuse(conflict("This partner is under BROKER custody: use deposit notices and withdrawal requests."))
+  }
+  const decoded = decodeCollateral(body, { now })
+  return decoded.ok
+    ? accept(decoded.request)
+    : refuse({ _tag: "Invalid", sentence: decoded.sentence, errors: Object.keys(decoded.errors).length === 0 ? null : decoded.errors })
+}
+
+interface Decision {
+  readonly turn: Turn
+  readonly caller: Caller
+  readonly directory: Directory["Service"]
+  readonly request: CollateralRequest
+  /** The report that holds the reference; null when it is free; undefined when nobody has looked. */
+  readonly filed: CollateralReportRow | null | undefined
+  readonly threshold: bigint
+}
+
+const decide = (input: Decision): CollateralVerdict => {
+  const { turn, caller, request, filed } = input
+  const { state } = turn
+  const client = ownClient(state, caller.partner.row.id)
+  if (client === null) return refuse(unknown("Client"))
+  // The partner may have changed since the request was read; the stamp of this turn rests on what is seen here.
+  const partner = input.directory.partner(client.partnerId) ?? caller.partner
+  if (partner.row.custodyModel !== "PARTNER") {
+    return refuse(conflict("This partner is under BROKER custody: use deposit notices and withdrawal requests."))
+  }
+  if (filed != null && filed.clientId === client.id) return replay(turn, client, filed)
+  const late = gateRefusal(input, client)
+  // An own reference replays before these gates, so the reference must be known before they refuse.
+  if (late !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
+  if (late !== null) return late
+  if (filed != null) return refuse(conflict("This partnerRef was used for another client."))
+  return book(input, client, partner)
+}
+
+/** Account closed, then the verification gate; neither leaves a row. */
+const gateRefusal = ({ turn, request, threshold }: Decision, client: ClientRow): CollateralVerdict | null => {
+  if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
+  const deposit = request.direction === "DEPOSIT"
+  const booked = lifetimeDeposits(turn.state)
+  const due = sourceOfWealthDue(
+    deposit ? { kind: "DEPOSIT", booked, pending: 0n, amount: request.amount } : { kind: "WITHDRAWAL", booked },
+    threshold
+  )
+  const gate = verificationGate(deposit ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO", blockStatuses(turn.state), client.level, due)
+  return gate === null ? null : refuse({ _tag: "Unverified", ...gate })
+}
+
+/** The first economic rule that says no, as its sentence (the four REFUSED rows). */
+const economicRefusal = (turn: Turn, client: ClientRow, request: CollateralRequest): string | null => {
+  const restricted = moneyRestriction(request.direction, clientContext(client).restrictions)
+  if (restricted !== null) return restricted
+  if (request.direction === "DEPOSIT") return null
+  const { cash } = balanceOf(turn, client.id, client.partnerId, "USDC")
+  if (request.amount > cash) return "The withdrawal exceeds the client's collateral on the books."
+  const risk = riskFigures(cash)
+  if (risk.riskState !== "NORMAL") return "The account is in margin call or close-out."
+  const free = cash < risk.freeMargin ? cash : risk.freeMargin
+  return request.amount > free ? "The withdrawal exceeds the client's free margin." : null
+}
+
+const book = ({ turn, request }: Decision, client: ClientRow, partner: Parameters<typeof instanceOf>[1]): CollateralVerdict => {
+  const deposit = request.direction === "DEPOSIT"
+  const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
+  if (deposit && (balance.cash + request.amount > maxMinor || balance.deposited + request.amount > maxMinor)) {
+    const sentence = "The amount is too large for the balance it leads to."
+    return refuse({ _tag: "Invalid", sentence, errors: { amount: sentence } })
+  }
+  const reportId = turn.nextId("collateral")
+  const refusal = economicRefusal(turn, client, request)
+  const txId = refusal === null ? turn.nextId("transaction") : null
+  const start = begin(collateralMachine, {
+    reportId,
+    partnerId: client.partnerId,
+    clientId: client.id,
+    clientUid: client.uid,
+    partnerRef: request.partnerRef,
+    direction: request.direction,
+    currency: "USDC",
+    amount: formatAmount(request.amount, "USDC"),
+    sourceAsset: request.sourceAsset ?? partner.row.collateralAsset,
+    txRef: request.txRef,
+    occurredAt: request.occurredAt
+  })
+  const decided = step(collateralMachine, start, { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId })
+  const row: CollateralReportRow = {
+    id: reportId,
+    partnerId: client.partnerId,
+    clientId: client.id,
+    shard: shardOf(client.id),
+    state: decided.state,
+    version: versionOf("collateralReport"),
+    context: decided.context as unknown as JsonObject,
+    createdAt: turn.now
+  }
+  turn.draft.claim(claimOf(client.partnerId, request.partnerRef), reportId)
+  turn.draft.put("collateralReports", row)
+  applyEffects(turn, txId === null ? instanceOf(client, partner) : { ...instanceOf(client, partner), txId }, decided.effects)
+  return answerOf(turn, client, row, 201)
+}
+
+/** A reference keeps its report for good: BOOKED answers 200, REFUSED its original refusal. */
+const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict => answerOf(turn, client, filed, 200)
+
+const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
+  const report = wireOf(row)
+  if (report.status === "REFUSED") {
+    const { reportId, refusal } = report
+    return refuse(conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject }))
+  }
+  const { cash, reserved } = balanceOf(turn, client.id, client.partnerId, "USDC")
+  const { freeMargin } = riskFigures(cash)
+  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+  return accept({
+    status,
+    data: {
+      reportId: report.reportId,
+      status: report.status,
+      ledgerTxId: report.ledgerTxId,
+      balances: { cash: usdc(cash), reserved: usdc(reserved), free: usdc(cash < freeMargin ? cash : freeMargin), freeMargin: usdc(freeMargin) },
+      report
+    }
+  })
+}

@@ -1,0 +1,47 @@
+/**
+ * Blocks that rest on an identity document end with it (D3): a durable timer fires on the first UTC day after the
+ * document's last day and the block machine decides.
+ */
+import { blockMachine } from "../../machines/verification/blockMachine.ts"
+import type { BlockContext } from "../../machines/verification/Block.ts"
+import type { BlockCode } from "../../machines/verification/Blocks.ts"
+import type { JsonObject } from "../../machines/Effects.ts"
+import { utcDateAt } from "../../machines/shared/CalendarDate.ts"
+import type { Turn } from "../engine/ActorHost.ts"
+import { step } from "../engine/decide.ts"
+import { applyEffects } from "../engine/Interpreter.ts"
+import { keyOf } from "../store/Catalogue.ts"
+import type { Directory } from "./Directory.ts"
+import { instanceOf } from "./clientState.ts"
+
+const dayMillis = 86_400_000
+const timers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
+
+/** Sets the timers of both documents; dates YYYY-MM-DD, null when none was given. */
+export const setExpiryTimers = (turn: Turn, identification: string, identityDocument: string | null): void => {
+  const set = (name: string, date: string): void =>
+    applyEffects(turn, { partnerId: null, clientId: null }, [{ type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }])
+  set(timers.IDENTIFICATION, identification)
+  if (identityDocument !== null) set(timers.IDENTITY_CHECK, identityDocument)
+}
+
+/** The timers' handlers by name: what runs in the client's mailbox when one is due. */
+export const expiryHandlers = (directory: Directory["Service"]) =>
+  Object.fromEntries(
+    Object.entries(timers).map(([code, name]) => [name, (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)])
+  )
+
+const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory["Service"]): void => {
+  const client = turn.state.one("clients")
+  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  const row = client === undefined ? undefined : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
+  if (client === undefined || partner === null || row === undefined) return
+  const expired = step(
+    blockMachine,
+    { state: row.state, context: row.context as unknown as BlockContext },
+    { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
+  )
+  if (!expired.changed) return
+  applyEffects(turn, instanceOf(client, partner), expired.effects)
+  turn.draft.put("verificationBlocks", { ...row, state: expired.state, context: expired.context as unknown as JsonObject })
+}

@@ -1,0 +1,61 @@
+/** Stored answers of idempotent requests, read when the commit of a request finds its key taken (A1-51..A1-53). */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { Unavailable } from "../engine/ActorHost.ts"
+import { SealingService } from "../engine/SealingService.ts"
+import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+import { catalogue } from "./Catalogue.ts"
+import type { AnswerRow } from "./Rows.ts"
+
+export class AnswerStore extends Context.Service<
+  AnswerStore,
+  {
+    find(partnerId: number, key: string): Effect.Effect<AnswerRow | null, Unavailable>
+    /** Deletes the answer of a key if it was given at or before `cutoff` (Unix ms): the key is free again. */
+    discardExpired(partnerId: number, key: string, cutoff: number): Effect.Effect<void, Unavailable>
+    /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
+    sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
+  }
+>()("brokerage/runtime/store/AnswerStore") {
+  static readonly layer = Layer.effect(
+    AnswerStore,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const spec = catalogue.answers
+      const away = () => new Unavailable({ unknown: false })
+      return AnswerStore.of({
+        find: (partnerId, key) =>
+          sql
+            .unsafe<Record<string, unknown>>(
+              `SELECT ${columnList(spec)} FROM answers WHERE partner_id = $1 AND key = $2`,
+              [partnerId, key]
+            )
+            .pipe(
+              Effect.map((rows) => (rows[0] === undefined ? null : (decodeRow(spec, rows[0], sealing) as AnswerRow))),
+              Effect.mapError(away)
+            ),
+        discardExpired: (partnerId, key, cutoff) =>
+          sql
+            .unsafe("DELETE FROM answers WHERE partner_id = $1 AND key = $2 AND answered_at <= $3", [
+              partnerId,
+              key,
+              cutoff
+            ])
+            .pipe(Effect.asVoid, Effect.mapError(away)),
+        sweep: (cutoff, limit) =>
+          sql
+            .unsafe<{ readonly n: bigint }>(
+              `WITH old AS (SELECT partner_id, key FROM answers WHERE answered_at <= $1 ORDER BY answered_at LIMIT $2),
+               gone AS (DELETE FROM answers a USING old WHERE a.partner_id = old.partner_id AND a.key = old.key RETURNING 1)
+               SELECT count(*) AS n FROM gone`,
+              [BigInt(cutoff), BigInt(limit)]
+            )
+            .pipe(
+              Effect.map((rows) => Number(rows[0]?.n ?? 0)),
+              Effect.mapError(away)
+            )
+      })
+    })
+  )
+}

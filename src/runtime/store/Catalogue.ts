@@ -1,0 +1,347 @@
+/**
+ * How every table maps to its columns: the one list that the journals, the loader, the row decoder and the
+ * encryption rotation all walk. A column is named in camel case here and in snake case in the database.
+ */
+import type { TableName, Tables } from "./Rows.ts"
+
+/**
+ * `id`: bigint as a number (ids, Unix ms) · `money`: bigint minor units · `text` · `bool` · `json`: jsonb ·
+ * `sealed`: any JSON value, encrypted at rest (bytea) · `sealedText`: a string, encrypted at rest (bytea).
+ */
+export type ColumnType = "id" | "money" | "text" | "bool" | "json" | "sealed" | "sealedText"
+
+/** Which mailbox holds the table's rows in memory, and the column that names the subject. */
+export interface Residence {
+  readonly subject: "client" | "partner" | "system"
+  readonly column: string | null
+  /** Only rows in this condition are held (SQL over the table, and the same test over a row). */
+  readonly only?: { readonly sql: string; readonly test: (row: never) => boolean }
+}
+
+export interface TableSpec<T extends TableName = TableName> {
+  readonly table: T
+  readonly sqlName: string
+  readonly key: ReadonlyArray<string>
+  /** `upsert` replaces the row of the same key; `insert` is for rows that never change; `claim` loses to an existing key. */
+  readonly mode: "upsert" | "insert" | "claim"
+  readonly columns: ReadonlyArray<{ readonly name: string; readonly sqlName: string; readonly type: ColumnType }>
+  readonly residence: Residence | null
+}
+
+export const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const machine = { state: "text", version: "text", context: "json" } as const
+
+const table = <T extends TableName>(
+  name: T,
+  key: ReadonlyArray<keyof Tables[T] & string>,
+  mode: "upsert" | "insert" | "claim",
+  columns: { readonly [C in keyof Tables[T]]: ColumnType },
+  residence: Residence | null = null
+): TableSpec<T> => ({
+  table: name,
+  sqlName: snake(name),
+  key,
+  mode,
+  columns: Object.entries<ColumnType>(columns).map(([column, type]) => ({
+    name: column,
+    sqlName: snake(column),
+    type
+  })),
+  residence
+})
+
+const ofClient: Residence = { subject: "client", column: "clientId" }
+const ofPartner: Residence = { subject: "partner", column: "partnerId" }
+const ofSystem: Residence = { subject: "system", column: null }
+
+export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
+  partners: table(
+    "partners",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      ...machine,
+      code: "text",
+      name: "text",
+      legalName: "text",
+      country: "text",
+      licence: "text",
+      sandbox: "bool",
+      custodyModel: "text",
+      collateralAsset: "text",
+      uidPrefix: "text",
+      readPerMinute: "id",
+      tradePerMinute: "id",
+      allowedCidrs: "json",
+      epoch: "id",
+      createdAt: "id"
+    },
+    { subject: "partner", column: "id" }
+  ),
+  reliances: table("reliances", ["partnerId"], "upsert", { partnerId: "id", ...machine }, ofPartner),
+  apiKeys: table(
+    "apiKeys",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      partnerId: "id",
+      ...machine,
+      hash: "text",
+      prefix: "text",
+      label: "text",
+      scope: "text",
+      createdAt: "id"
+    },
+    ofPartner
+  ),
+  operatorKeys: table(
+    "operatorKeys",
+    ["id"],
+    "upsert",
+    { id: "id", ...machine, hash: "text", prefix: "text", label: "text", role: "text", createdAt: "id" },
+    ofSystem
+  ),
+  clients: table(
+    "clients",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      partnerId: "id",
+      shard: "id",
+      ...machine,
+      uid: "text",
+      partnerClientRef: "text",
+      email: "text",
+      displayName: "text",
+      level: "text",
+      categorization: "text",
+      residencyCountry: "text",
+      onboardingSource: "text",
+      personKey: "text",
+      createdAt: "id"
+    },
+    { subject: "client", column: "id" }
+  ),
+  verificationBlocks: table(
+    "verificationBlocks",
+    ["clientId", "code"],
+    "upsert",
+    { clientId: "id", code: "text", partnerId: "id", shard: "id", ...machine },
+    ofClient
+  ),
+  blockPayloads: table("blockPayloads", ["clientId", "code"], "upsert", {
+    clientId: "id",
+    code: "text",
+    partnerId: "id",
+    data: "sealed"
+  }),
+  kycPackages: table(
+    "kycPackages",
+    ["id"],
+    "upsert",
+    { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machine, receivedAt: "id" },
+    ofClient
+  ),
+  kycRevisions: table("kycRevisions", ["packageId", "revision"], "insert", {
+    packageId: "id",
+    revision: "id",
+    partnerId: "id",
+    clientId: "id",
+    payload: "sealed",
+    attestation: "sealed",
+    receivedAt: "id"
+  }),
+  identitySessions: table("identitySessions", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    provider: "text",
+    status: "text",
+    data: "sealed",
+    createdAt: "id"
+  }),
+  reportingRecords: table("reportingRecords", ["clientId"], "upsert", {
+    clientId: "id",
+    partnerId: "id",
+    fromRevision: "id",
+    complete: "bool",
+    record: "sealed",
+    builtAt: "id"
+  }),
+  screeningRuns: table("screeningRuns", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    trigger: "text",
+    outcome: "text",
+    listVersion: "id",
+    candidates: "json",
+    ranAt: "id"
+  }),
+  watchEntries: table("watchEntries", ["id"], "upsert", {
+    id: "id",
+    list: "text",
+    name: "text",
+    dob: "text",
+    country: "text",
+    source: "text",
+    addedAt: "id",
+    removedAt: "id"
+  }),
+  dispositions: table(
+    "dispositions",
+    ["clientId", "entryId"],
+    "upsert",
+    { clientId: "id", entryId: "id", partnerId: "id", disposition: "text", decidedAt: "id", decidedBy: "text" },
+    ofClient
+  ),
+  decisions: table("decisions", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    decision: "text",
+    reason: "text",
+    decidedBy: "text",
+    decidedAt: "id"
+  }),
+  cases: table(
+    "cases",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      ...machine,
+      reason: "text",
+      details: "json",
+      openedAt: "id",
+      closedAt: "id"
+    },
+    {
+      ...ofClient,
+      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
+    }
+  ),
+  collateralReports: table("collateralReports", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    shard: "id",
+    ...machine,
+    createdAt: "id"
+  }),
+  ledgerTransactions: table("ledgerTransactions", ["txId"], "insert", {
+    txId: "id",
+    key: "text",
+    type: "text",
+    actor: "text",
+    reason: "text",
+    clientId: "id",
+    partnerId: "id",
+    refs: "json",
+    ts: "id"
+  }),
+  postings: table("postings", ["postingId"], "insert", {
+    postingId: "id",
+    txId: "id",
+    account: "text",
+    clientId: "id",
+    partnerId: "id",
+    currency: "text",
+    kind: "text",
+    amount: "money"
+  }),
+  balances: table(
+    "balances",
+    ["clientId", "currency"],
+    "upsert",
+    { clientId: "id", currency: "text", partnerId: "id", cash: "money", reserved: "money", deposited: "money" },
+    ofClient
+  ),
+  events: table("events", ["partnerId", "seq"], "insert", {
+    partnerId: "id",
+    seq: "id",
+    name: "text",
+    clientId: "id",
+    data: "json",
+    ts: "id"
+  }),
+  webhookEndpoints: table(
+    "webhookEndpoints",
+    ["partnerId"],
+    "upsert",
+    { partnerId: "id", ...machine, url: "text", secret: "sealedText", createdAt: "id", updatedAt: "id" },
+    ofPartner
+  ),
+  webhookDeliveries: table("webhookDeliveries", ["id"], "upsert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    event: "text",
+    ...machine,
+    body: "text",
+    ts: "id",
+    nextAt: "id"
+  }),
+  notifications: table("notifications", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    kind: "text",
+    ref: "text",
+    ts: "id",
+    writtenAt: "id"
+  }),
+  audit: table("audit", ["id"], "insert", {
+    id: "id",
+    ts: "id",
+    role: "text",
+    keyLabel: "text",
+    requestId: "text",
+    partnerId: "id",
+    clientId: "id",
+    action: "text",
+    before: "text",
+    after: "text",
+    reason: "text",
+    hash: "text"
+  }),
+  timers: table("timers", ["subject", "name"], "upsert", { subject: "text", name: "text", dueAt: "id" }),
+  answers: table("answers", ["partnerId", "key"], "claim", {
+    partnerId: "id",
+    key: "text",
+    fingerprint: "text",
+    status: "id",
+    body: "sealedText",
+    answeredAt: "id"
+  }),
+  approvals: table(
+    "approvals",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      ...machine,
+      command: "text",
+      args: "json",
+      requestedBy: "id",
+      requestedAt: "id"
+    },
+    {
+      ...ofSystem,
+      only: { sql: "state = 'PENDING'", test: (row: { readonly state: string }) => row.state === "PENDING" }
+    }
+  )
+}
+
+export const tableNames = Object.keys(catalogue) as ReadonlyArray<TableName>
+
+/** The value that identifies a row inside its table, for maps. */
+export const keyOf = (table: TableName, row: object): string =>
+  catalogue[table].key.map((column) => String((row as Record<string, unknown>)[column])).join("\u0000")

@@ -1,0 +1,118 @@
+// globalSetup: one embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards.
+// It starts when the first test file asks for a database (over a local socket), so runs of pure tests pay nothing.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { createServer, type Server } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as pause } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
+import type { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Path of the socket that answers with the admin connection string (see TestDatabase.ts). */
+    databaseSocket: string
+  }
+}
+
+const prefix = "brokerage-test-"
+
+/** The database that every test database is a copy of. */
+const template = "template_brokerage"
+
+interface RunningServer {
+  readonly adminUrl: string
+  readonly close: () => Promise<void>
+}
+
+/** Called once by vitest before the first test file; the returned function runs after the last one. */
+export default async function globalSetup(project: TestProject) {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  const socket = process.platform === "win32" ? `\\\\.\\pipe\\${folder.replaceAll(/\W/g, "-")}` : join(folder, "socket")
+  let starting: Promise<RunningServer> | undefined
+  const broker = createServer((connection) => {
+    connection.on("error", () => undefined) // a test file that ended meanwhile
+    starting ??= startServer(join(folder, "data"))
+    starting.then(
+      (server) => connection.end(JSON.stringify({ adminUrl: server.adminUrl, template })),
+      (error: unknown) => connection.end(JSON.stringify({ error: String(error) }))
+    )
+  })
+  await listening(broker, socket)
+  project.provide("databaseSocket", socket)
+  return async () => {
+    await new Promise((resolve) => broker.close(resolve))
+    await starting?.then(
+      (server) => server.close(),
+      () => undefined
+    )
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const listening = (broker: Server, socket: string) =>
+  new Promise<void>((resolve, reject) => {
+    broker.once("error", reject)
+    broker.listen(socket, resolve)
+  })
+
+/** A run that was killed (kill -9) leaves its server behind, on purpose of the supervisor: stop it and tidy up. */
+const removeLeftovers = async () => {
+  const { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid } =
+    await import("../../src/runtime/adapters/postmasterPid.ts")
+  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
+    const data = join(tmpdir(), name, "data")
+    // No lock: a run that is just starting or ending. Not to be locked: a run that lives.
+    if (!existsSync(join(data, "supervisor.lock")) || lockDirectory(data) === undefined) continue
+    const server = readPostmasterPid(join(data, "cluster"))
+    if (server !== undefined && isPostmasterOf(server.pid, join(data, "cluster"))) {
+      process.kill(server.pid, "SIGQUIT")
+      for (let round = 0; round < 250 && isRunning(server.pid); round++) await pause(20)
+    }
+    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+const startServer = async (dataDirectory: string): Promise<RunningServer> => {
+  const { Effect, Exit, Redacted, Scope } = await import("effect")
+  const { EmbeddedPostgres } = await import("../../src/runtime/adapters/EmbeddedPostgres.ts")
+  // Another user's leftovers are not ours to remove, and no reason to fail.
+  await removeLeftovers().catch(() => undefined)
+  const scope = await Effect.runPromise(Scope.make())
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const server = await Effect.runPromise(EmbeddedPostgres.start({ dataDirectory }).pipe(Scope.provide(scope)))
+    const adminUrl = Redacted.value(server.url)
+    await makeTemplate(adminUrl)
+    return { adminUrl, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The migrated database that test databases are cloned from (a clone takes 35 ms, the migrations much longer). */
+const makeTemplate = async (adminUrl: string) => {
+  const { Effect, Redacted } = await import("effect")
+  const { SqlClient } = await import("effect/sql")
+  const { PgClient } = await import("@effect/sql-pg")
+  const on = <A, E>(url: string, effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+    Effect.runPromise(Effect.provide(effect, PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+  await on(
+    adminUrl,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE DATABASE ${sql(template)}`
+    })
+  )
+  const migrations = join(import.meta.dirname, "../../src/runtime/migrations/migrate.ts")
+  if (!existsSync(migrations)) return
+  const { migrate } = (await import(/* @vite-ignore */ pathToFileURL(migrations).href)) as {
+    readonly migrate: Effect.Effect<void, unknown, SqlClient.SqlClient>
+  }
+  const url = new URL(adminUrl)
+  url.pathname = `/${template}`
+  await on(url.href, migrate)
+}
