@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    reporters: ["default", "json"],
+    outputFile: { json: "node_modules/.cache/test-results.json" },
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -17,6 +17,7 @@ import {
   type PartnerStamp,
   type SubjectKey
 } from "./Commit.ts"
+import { IdsExhausted } from "./IdBlocks.ts"
 import { type IdKind, Journal, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import { SubjectState } from "./SubjectState.ts"
@@ -269,6 +270,7 @@ class Host {
       if (draft.isEmpty) return this.settle(envelope, Effect.succeed(value))
       commit = draft.build(fence, fence === null ? null : partner)
     } catch (error) {
+      if (error instanceof IdsExhausted) return this.afterRefill(actor, envelope)
       return this.settle(envelope, refusalOf(error))
     }
     passPausePoint("after-decide")
@@ -294,6 +296,18 @@ class Host {
   private again(actor: Actor, envelope: Envelope): void {
     if (++envelope.tries > redecideLimit) return this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))
     actor.queue.unshift(envelope)
+  }
+
+  /** The turn needed an id that is not reserved yet: it keeps its place and is decided again. */
+  private afterRefill(actor: Actor, envelope: Envelope): void {
+    this.again(actor, envelope)
+    actor.busy = true
+    Effect.runFork(
+      Effect.map(this.journal.idsRefilled, () => {
+        actor.busy = false
+        this.pump(actor)
+      })
+    )
   }
 
   private publish(commit: Commit): void {

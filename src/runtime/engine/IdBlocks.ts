@@ -3,10 +3,11 @@
  * Taking an id is a memory read; the next block is fetched while the current one is half used. Gaps are normal.
  */
 import { Effect } from "effect"
-import { type IdKind, idKinds, JournalUnavailable } from "./Journal.ts"
+import { type IdKind, idKinds } from "./Journal.ts"
 
-/** Ids in one block. Hot kinds take large blocks, so that a block outlives many round trips. */
-export const idBlockSize = (kind: IdKind): number => (hotKinds.has(kind) ? 8_192 : 64)
+/** Ids in one block: large where many are taken a second, so that a block outlives many round trips. */
+export const idBlockSize = (kind: IdKind): number => (hotKinds.has(kind) ? 8_192 : rareKinds.has(kind) ? 16 : 512)
+const rareKinds: ReadonlySet<IdKind> = new Set(["partner", "key", "operatorKey", "watchEntry", "approval"])
 const hotKinds: ReadonlySet<IdKind> = new Set([
   "collateral",
   "transaction",
@@ -17,6 +18,9 @@ const hotKinds: ReadonlySet<IdKind> = new Set([
 ])
 
 export const idSequenceOf = (kind: IdKind): string => `id_${kind.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}`
+
+/** No id of the kind is reserved at this moment: wait for `refilled` and decide again. */
+export class IdsExhausted extends Error {}
 
 interface Block {
   next: number
@@ -30,7 +34,12 @@ interface Block {
 export const makeIdBlocks = (
   reserve: (kind: IdKind) => Effect.Effect<number, unknown>,
   fork: (refill: Effect.Effect<void>) => void
-): { readonly next: (kind: IdKind) => number; readonly fill: Effect.Effect<void, unknown> } => {
+): {
+  readonly next: (kind: IdKind) => number
+  readonly fill: Effect.Effect<void, unknown>
+  readonly refilled: Effect.Effect<void>
+} => {
+  const waiting: Array<() => void> = []
   const blocks = new Map<IdKind, Block>(
     idKinds.map((kind) => [kind, { next: 0, end: 0, spare: null, fetching: false }])
   )
@@ -38,7 +47,12 @@ export const makeIdBlocks = (
     reserve(kind).pipe(
       Effect.tap((start) => Effect.sync(() => (block.spare = start))),
       Effect.catch((cause) => Effect.logWarning("id block not reserved; tried again at the next id", cause)),
-      Effect.ensuring(Effect.sync(() => (block.fetching = false))),
+      Effect.ensuring(
+        Effect.sync(() => {
+          block.fetching = false
+          for (const resume of waiting.splice(0)) resume()
+        })
+      ),
       Effect.asVoid
     )
   const next = (kind: IdKind): number => {
@@ -49,7 +63,7 @@ export const makeIdBlocks = (
       fork(refill(kind, block))
     }
     if (block.next === block.end) {
-      if (block.spare === null) throw new JournalUnavailable({ reason: `no ${kind} ids reserved yet` })
+      if (block.spare === null) throw new IdsExhausted()
       block.next = block.spare
       block.end = block.spare + size
       block.spare = null
@@ -66,5 +80,6 @@ export const makeIdBlocks = (
       }),
     { discard: true }
   )
-  return { next, fill }
+  const refilled = Effect.callback<void>((resume) => void waiting.push(() => resume(Effect.void)))
+  return { next, fill, refilled }
 }

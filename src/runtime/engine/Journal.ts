@@ -65,6 +65,8 @@ export class Journal extends Context.Service<
     load(subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, JournalUnavailable>
     /** The next id of a kind. Ids are taken in decision order, which is commit order (gaps are normal). */
     readonly nextId: (kind: IdKind) => number
+    /** Completes when ids may be reserved again after `nextId` threw IdsExhausted. */
+    readonly idsRefilled: Effect.Effect<void>
     /** Waits until every submitted commit has its outcome. */
     readonly drain: Effect.Effect<void>
     /** Called once when another process has taken the database over: this one must stop. */

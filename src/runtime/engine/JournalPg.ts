@@ -56,6 +56,7 @@ export const makeJournalPg = (
           ? Effect.mapError(load(subjects), (error) => new JournalUnavailable({ reason: error.message }))
           : Effect.fail(new JournalUnavailable({ reason: "the database is away" })),
       nextId: ids.next,
+      idsRefilled: ids.refilled,
       drain: writer.drain,
       onUsurped: (stop) => (writer.stop = stop),
       batchSizes: () => writer.sizes

@@ -10,6 +10,7 @@ export const m0001 = Effect.gen(function* () {
     id smallint PRIMARY KEY CHECK (id = 1),
     sandbox boolean NOT NULL,
     clock_offset bigint NOT NULL DEFAULT 0 CHECK (clock_offset >= 0),
+    canary bytea NOT NULL,
     created_at bigint NOT NULL)`
   yield* sql`CREATE TABLE writer (
     id smallint PRIMARY KEY CHECK (id = 1),

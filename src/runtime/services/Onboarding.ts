@@ -12,6 +12,7 @@ import { accept, conflict, invalidFields, refuse, type Verdict } from "../../mac
 import { ActorHost, type Attribution, type ClaimLost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { answerClaim, type Claim } from "../engine/Commit.ts"
+import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { Journal } from "../engine/Journal.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { Settings, type SettingsShape } from "../Settings.ts"
@@ -46,12 +47,21 @@ export class Onboarding extends Context.Service<
         return row === null ? Effect.succeed(verdict) : Effect.as(host.record({ answers: [row] }), verdict)
       }
 
-      const planOf = (caller: Caller, request: OnboardingRequest): OnboardingPlan => {
+      /** The new client's id names its mailbox, so it is taken before the turn. */
+      const newClientId: Effect.Effect<number> = Effect.suspend(() => {
+        try {
+          return Effect.succeed(journal.nextId("client"))
+        } catch (error) {
+          return error instanceof IdsExhausted ? Effect.andThen(journal.idsRefilled, newClientId) : Effect.die(error)
+        }
+      })
+
+      const planOf = (caller: Caller, request: OnboardingRequest, clientId: number): OnboardingPlan => {
         const screened = screening.screen(personOf(request), new Set())
         return {
           partner: directory.partner(caller.partner.row.id) ?? caller.partner,
           request,
-          clientId: journal.nextId("client"),
+          clientId,
           personKey: sealing.fingerprint(personText(request)),
           screened,
           listVersion: screening.version(),
@@ -124,7 +134,6 @@ export class Onboarding extends Context.Service<
               store
             )
           }
-          const plan = planOf(caller, decoded.request)
           const answered = (error: ClaimLost) => error.claims.some((claim) => claim.name.startsWith(answerClaim(caller.partner.row.id, "")))
           const run = (current: OnboardingPlan): Effect.Effect<OnboardingVerdict, DispatchError> =>
             Effect.catchTag(attempt(caller.by, current, store), "ClaimLost", (error) =>
@@ -132,7 +141,7 @@ export class Onboarding extends Context.Service<
                 // A second race: another fact was taken while this one was looked at.
                 answered(again) || current.duplicateOf !== null ? Effect.fail(again) : afterLoss(caller, current, again.claims, store))
             )
-          return run(plan)
+          return Effect.flatMap(newClientId, (clientId) => run(planOf(caller, decoded.request, clientId)))
         }
       })
     })

@@ -1,0 +1,15 @@
+/**
+ * Writes every generated file, or with --check says which are not current (exit 1): machine pages, OpenAPI document,
+ * error table, schema dump. Each generator is a script of its own with the same flag.
+ */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+
+const generators = ["generateMachines.ts", "generateOpenApi.ts", "dumpSchema.ts"]
+const flags = process.argv.slice(2)
+let failed = 0
+for (const generator of generators) {
+  const run = spawnSync(process.execPath, [join(import.meta.dirname, generator), ...flags], { stdio: "inherit" })
+  if (run.status !== 0) failed++
+}
+process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,82 @@
+// Money of one client: balances and the ledger, both bare routes (doc 2, Balances and Ledger posting; A2-12, A2-62,
+// A2-63, F23).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Currency } from "../../machines/shared/Currency.ts"
+import { Id } from "../../machines/shared/Ids.ts"
+import { pageLimits } from "../../machines/shared/Limits.ts"
+import { bare } from "./Envelope.ts"
+import { clientParams, pageEnd, pageParams } from "./Paging.ts"
+import { BadRequest } from "./WireErrors.ts"
+
+const money = Schema.String.annotate({ description: "Decimal string in the currency's scale." })
+const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
+const onUsdcLine = Schema.NullOr(usdc).annotate({ description: "On the USDC line only, null elsewhere." })
+
+/** One currency of a client (doc 2, Balances). */
+export const BalanceLine = Schema.Struct({
+  currency: Currency,
+  kind: Schema.Literals(["CASH", "ASSET"]),
+  cash: money,
+  reserved: money,
+  total: money.annotate({ description: "cash plus reserved." }),
+  free: money,
+  displayDecimals: Schema.Int,
+  venueAsset: Schema.String,
+  equity: onUsdcLine,
+  unrealizedPnl: onUsdcLine,
+  freeMargin: onUsdcLine,
+  mark: Schema.NullOr(Schema.String),
+  markFresh: Schema.Boolean,
+  value: Schema.NullOr(usdc).annotate({ description: "Null without a mark." }),
+  valueCurrency: Schema.Literal("USDC"),
+  staked: money,
+  swapClaims: money,
+  stakedValue: usdc,
+  claimsValue: usdc
+}).annotate({ identifier: "BalanceLine" })
+
+/** One posting on a client's account (doc 2, Ledger posting). */
+export const LedgerPosting = Schema.Struct({
+  postingId: Id,
+  txId: Id,
+  type: Schema.String.annotate({ description: "PARTNER_COLLATERAL_IN, COMMISSION and others; new ones may be added." }),
+  actor: Schema.String.annotate({ description: "partner:<CODE>, system:<component> or a role." }),
+  reason: Schema.NullOr(Schema.String),
+  ts: Schema.Int.annotate({ description: "Unix ms." }),
+  amount: money.annotate({ description: "Signed from the client's view." }),
+  currency: Currency,
+  kind: Schema.Literals(["cash", "reserved"]),
+  refs: Schema.Json.annotate({ description: "The objects the posting is about." })
+}).annotate({ identifier: "LedgerPosting" })
+
+const balances = bare({
+  balances: Schema.Array(BalanceLine).annotate({ description: "The USDC line first." }),
+  portfolioValue: usdc,
+  portfolioCurrency: Schema.Literal("USDC"),
+  portfolio: Schema.Struct({
+    cashTotal: usdc,
+    reserved: usdc,
+    holdingsValue: usdc,
+    stakedValue: usdc,
+    unrealizedPnl: usdc,
+    claimsValue: usdc,
+    holdingsValued: Schema.Boolean.annotate({ description: "Whether every holding has a mark." }),
+    currency: Schema.Literal("USDC")
+  })
+})
+
+export class AccountApi extends HttpApiGroup.make("account")
+  .add(
+    HttpApiEndpoint.get("balances", "/clients/:clientId/balances", {
+      params: clientParams,
+      success: balances
+    }).annotateMerge(OpenApi.annotations({ summary: "Balances of a client (bare)" })),
+    HttpApiEndpoint.get("ledger", "/clients/:clientId/ledger", {
+      params: clientParams,
+      query: pageParams(pageLimits.history),
+      success: bare({ postings: Schema.Array(LedgerPosting), ...pageEnd }),
+      error: BadRequest
+    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first (bare)" }))
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Account", description: "Balances and ledger of clients." })) {}

@@ -1,0 +1,62 @@
+// Collateral reports of PARTNER custody: the partner tells what it received or paid out, the service books or refuses
+// it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
+import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
+import { Id } from "../../machines/shared/Ids.ts"
+import { pageLimits } from "../../machines/shared/Limits.ts"
+import { created, ok } from "./Envelope.ts"
+import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict, TooLarge } from "./WireErrors.ts"
+
+/** POST .../collateral, data (doc 3: the report answer; A3-16). */
+export const CollateralAnswer = Schema.Struct({
+  reportId: Id,
+  status: Schema.Literals(collateralStatuses),
+  ledgerTxId: Schema.NullOr(Id),
+  balances: Schema.Struct({
+    cash: Schema.String,
+    reserved: Schema.String,
+    free: Schema.String.annotate({ description: "The lesser of cash and freeMargin; may be negative." }),
+    freeMargin: Schema.String
+  }).annotate({ description: "The client's USDC line after booking." }),
+  report: CollateralReport.annotate({ identifier: "CollateralReport" })
+}).annotate({ identifier: "CollateralAnswer" })
+
+const listQuery = {
+  ...pageParams(pageLimits.collateral),
+  status: Schema.optionalKey(Schema.Literals(collateralStatuses))
+}
+const page = ok(
+  Schema.Struct({ reports: Schema.Array(CollateralReport.annotate({ identifier: "CollateralReport" })), ...pageEnd })
+)
+
+export class CollateralApi extends HttpApiGroup.make("collateral")
+  .add(
+    HttpApiEndpoint.post("report", "/clients/:clientId/collateral", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: CollateralBody,
+      success: [created(CollateralAnswer), ok(CollateralAnswer)],
+      error: [BadRequest, Conflict, TooLarge]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: null })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Report a deposit or withdrawal of collateral",
+          description: "201 for a report booked now; 200 with the original when the partnerRef was reported before."
+        })
+      ),
+    HttpApiEndpoint.get("listOfClient", "/clients/:clientId/collateral", {
+      params: clientParams,
+      query: listQuery,
+      success: page,
+      error: BadRequest
+    }).annotateMerge(OpenApi.annotations({ summary: "Collateral reports of one client, newest first" })),
+    HttpApiEndpoint.get("list", "/collateral", { query: listQuery, success: page, error: BadRequest }).annotateMerge(
+      OpenApi.annotations({ summary: "Collateral reports of all clients, newest first" })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Collateral", description: "PARTNER custody: collateral reports." })) {}

@@ -1,0 +1,39 @@
+/**
+ * The operator surface as one contract: the server, the command line's typed client and the tests are made from it.
+ * Group and endpoint are named after the command (`key issue` is endpoint `issue` of group `key`), which is also how the
+ * role gate finds the command's roles (operator surface; architecture, HTTP).
+ */
+import { HttpApi } from "effect/http-api"
+import { ApprovalGroup } from "./operator/ApprovalGroup.ts"
+import { AuditGroup } from "./operator/AuditGroup.ts"
+import { CaseGroup } from "./operator/CaseGroup.ts"
+import { ClientGroup } from "./operator/ClientGroup.ts"
+import { ClockGroup } from "./operator/ClockGroup.ts"
+import { KeyGroup } from "./operator/KeyGroup.ts"
+import { KycGroup } from "./operator/KycGroup.ts"
+import { LedgerGroup } from "./operator/LedgerGroup.ts"
+import { MachineGroup } from "./operator/MachineGroup.ts"
+import { OperatorGroup } from "./operator/OperatorGroup.ts"
+import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
+import { PartnerGroup } from "./operator/PartnerGroup.ts"
+import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
+
+export const operatorPrefix = "/operator/v1"
+
+export class OperatorApi extends HttpApi.make("operator-api")
+  .add(PartnerGroup)
+  .add(KeyGroup)
+  .add(OperatorGroup)
+  .add(ClientGroup)
+  .add(ScreeningGroup)
+  .add(KycGroup)
+  .add(CaseGroup)
+  .add(LedgerGroup)
+  .add(AuditGroup)
+  .add(MachineGroup)
+  .add(ClockGroup)
+  .add(ApprovalGroup)
+  .middleware(OperatorFields)
+  .middleware(OperatorAuthorization)
+  .prefix(operatorPrefix)
+  .annotate(HttpApi.ParseOptions, { errors: "all" }) {}

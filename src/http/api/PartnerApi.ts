@@ -1,0 +1,28 @@
+// The partner contract: every route, declared once. The dispatcher, the typed client of CLI and simulator, the OpenAPI
+// document and the tests are all made from it (doc 1, What the service does and Versioning).
+import { HttpApi, OpenApi } from "effect/http-api"
+import { AccountApi } from "./AccountApi.ts"
+import { ClientsApi } from "./ClientsApi.ts"
+import { CollateralApi } from "./CollateralApi.ts"
+import { ProfileApi } from "./ProfileApi.ts"
+import { PartnerKey } from "./Security.ts"
+import { SystemApi } from "./SystemApi.ts"
+import { VerificationApi } from "./VerificationApi.ts"
+
+export const partnerPrefix = "/partner/v1"
+/** Version of the machine-readable description (doc 1, Versioning). */
+export const apiVersion = "2.4.1"
+
+export class PartnerApi extends HttpApi.make("partner")
+  .add(ProfileApi, ClientsApi, VerificationApi, CollateralApi, AccountApi)
+  .middleware(PartnerKey)
+  .prefix(partnerPrefix)
+  .add(SystemApi)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Partner Brokerage API",
+      version: apiVersion,
+      description:
+        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id."
+    })
+  ) {}

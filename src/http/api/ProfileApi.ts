@@ -1,0 +1,70 @@
+// The calling partner: its profile and the figures over all its clients (doc 1, Partner profile and Summary; A1-13).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
+import { partnerStatuses } from "../../machines/partner/Partner.ts"
+import { relianceStatuses } from "../../machines/partner/Reliance.ts"
+import { Currency } from "../../machines/shared/Currency.ts"
+import { Id } from "../../machines/shared/Ids.ts"
+import { ok } from "./Envelope.ts"
+
+const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix ms.` })
+
+/** GET /me, data (doc 1, Partner profile). */
+export const PartnerProfile = Schema.Struct({
+  partner: Schema.Struct({
+    partnerId: Id,
+    code: Schema.String,
+    name: Schema.String,
+    legalName: Schema.String,
+    country: Schema.String.annotate({ description: "ISO alpha-2." }),
+    licenceType: Schema.Literals(["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"]),
+    relianceStatus: Schema.Literals(relianceStatuses),
+    status: Schema.Literals(partnerStatuses),
+    sandbox: Schema.Boolean,
+    custodyModel: Schema.Literals(["BROKER", "PARTNER"]),
+    collateralAsset: Schema.String.annotate({ description: "The partner's stablecoin; empty under BROKER custody." }),
+    limits: Schema.Struct({ readPerMinute: Schema.Int, tradePerMinute: Schema.Int }),
+    allowedCidrs: Schema.Array(Schema.String).annotate({ description: "Empty: no restriction." })
+  }),
+  key: Schema.Struct({
+    keyId: Id,
+    label: Schema.String,
+    prefix: Schema.String.annotate({ description: "The first ten characters of the key." }),
+    scope: Schema.Literals(["READ", "TRADE"]),
+    createdAt: millis("When the key was issued"),
+    lastUsedAt: Schema.NullOr(millis("When the key was used before this call, to the minute"))
+  }),
+  webhook: Schema.NullOr(Schema.Struct({ url: Schema.String, active: Schema.Boolean })),
+  asOf: millis("When this was read")
+}).annotate({ identifier: "PartnerProfile" })
+export type PartnerProfile = typeof PartnerProfile.Type
+
+const count = Schema.Int
+const countsOf = <const K extends string>(keys: ReadonlyArray<K>) =>
+  Schema.Struct(Object.fromEntries(keys.map((key) => [key, count])) as Record<K, typeof count>)
+
+/** GET /summary, data (doc 1, Summary; A1-13). */
+export const PartnerSummary = Schema.Struct({
+  asOf: millis("When this was read"),
+  clients: Schema.Struct({ total: count, byState: countsOf(lifecycleStates), byLevel: countsOf(verificationLevels) }),
+  clientCash: Schema.Array(
+    Schema.Struct({ currency: Currency, cash: Schema.String, reserved: Schema.String, total: Schema.String })
+  ).annotate({ description: "Every currency with a nonzero balance, USDC always." }),
+  openBarriers: count,
+  openSwaps: count,
+  pendingDeposits: count,
+  pendingWithdrawals: count,
+  pendingReviews: count.annotate({ description: "KYC packages in SPOT_CHECK or DOCUMENTS_REQUESTED." })
+}).annotate({ identifier: "PartnerSummary" })
+
+export class ProfileApi extends HttpApiGroup.make("profile")
+  .add(
+    HttpApiEndpoint.get("me", "/me", { success: ok(PartnerProfile) }).annotateMerge(
+      OpenApi.annotations({ summary: "The calling partner, its key and its webhook" })
+    ),
+    HttpApiEndpoint.get("summary", "/summary", { success: ok(PartnerSummary) }).annotateMerge(
+      OpenApi.annotations({ summary: "Counts and client cash over all clients" })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Profile", description: "The calling partner." })) {}

@@ -1,0 +1,17 @@
+// What the dispatcher must know of a route besides its shape, declared beside the route so that contract and gates can't
+// disagree (doc 1, Endpoints: the (K) mark, reliance column and caps; A1-02).
+import { Context } from "effect"
+
+export interface RouteRules {
+  /** Honours Idempotency-Key: the (K) routes. */
+  readonly idempotent: boolean
+  /** Only while the partner's reliance is APPROVED. */
+  readonly reliance: boolean
+  /** Cap of the body in bytes; null: the edge cap alone. */
+  readonly bodyCap: number | null
+}
+
+const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: null }
+
+/** The annotation; a route without it is a plain read. */
+export const RouteRules = Context.Reference<RouteRules>("brokerage/http/api/RouteRules", { defaultValue: () => plain })

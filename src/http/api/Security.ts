@@ -1,0 +1,20 @@
+// How a partner proves itself, and the answers any partner route may give before its own rules run: both declared once
+// for the whole contract (doc 1, Authentication; A1-02, A1-07).
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { Forbidden, InternalError, NotFound, TooManyRequests, Unauthorized, Unavailable } from "./WireErrors.ts"
+
+const described = (description: string) => OpenApi.annotations({ description })
+
+/** The partner key, `pbk_...`, in either header; Authorization wins when both are sent. */
+export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokerage/http/api/PartnerKey", {
+  requiredForClient: true,
+  security: {
+    bearer: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotateMerge(described("Authorization: Bearer pbk_..., the partner key."))
+    ),
+    partnerKey: HttpApiSecurity.apiKey({ key: "X-Partner-Key", in: "header" }).pipe(
+      HttpApiSecurity.annotateMerge(described("The partner key in its own header."))
+    )
+  },
+  error: [Unauthorized, Forbidden, NotFound, TooManyRequests, InternalError, Unavailable]
+}) {}

@@ -1,0 +1,103 @@
+// The partner error registry as one table, and one error class per HTTP status made from it for the contract and the
+// typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
+import { Schema } from "effect"
+
+export interface WireError {
+  readonly code: number
+  readonly status: number
+  /** When it is answered. */
+  readonly meaning: string
+  /** What `data` carries, in words; empty when there is none. */
+  readonly data: string
+}
+
+/** Every refusal of the partner surface, in the order of the published registry. */
+export const wireErrors = [
+  {
+    code: 4000,
+    status: 400,
+    meaning: "The request is not valid: a field, a query parameter, the JSON itself or the Idempotency-Key header.",
+    data: "{errors: {dotted.path: sentence}} when fields can be named"
+  },
+  { code: 4000, status: 413, meaning: "The body is larger than this route allows (256 KB on onboarding).", data: "" },
+  { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
+  {
+    code: 4004,
+    status: 404,
+    meaning: "Unknown route, verb or object. An object of another partner is indistinguishable from an unknown one.",
+    data: ""
+  },
+  {
+    code: 4010,
+    status: 401,
+    meaning: "No key, an unknown or revoked key, a key of a closed partner, or an address outside the allowlist.",
+    data: ""
+  },
+  {
+    code: 4030,
+    status: 403,
+    meaning: "The client's verification level or blocks do not allow the action.",
+    data: "{action, level, requiredLevel, missingBlocks}"
+  },
+  { code: 4034, status: 403, meaning: "The key's scope does not cover the route.", data: "" },
+  {
+    code: 4036,
+    status: 403,
+    meaning: "The partner's reliance is not APPROVED (onboarding writes only).",
+    data: "{error: RELIANCE_NOT_APPROVED}"
+  },
+  { code: 4037, status: 403, meaning: "The partner is suspended.", data: "{error: PARTNER_SUSPENDED}" },
+  { code: 4090, status: 409, meaning: "The e-mail address is used by an open account.", data: "" },
+  {
+    code: 4092,
+    status: 409,
+    meaning:
+      "Conflict: a reference or an Idempotency-Key was used for another request, the same request is still in progress, or the state does not allow the action.",
+    data: "{reportId, status, refusal, report} on a refused collateral report; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
+  },
+  { code: 4290, status: 429, meaning: "The partner's rate limit is used up. Retry-After says when to try again.", data: "" },
+  {
+    code: 5000,
+    status: 500,
+    meaning: "The request failed inside the service; the answer carries an id for support and nothing else.",
+    data: "{id}"
+  },
+  {
+    code: 5030,
+    status: 503,
+    meaning: "The service is overloaded or its database is away. Retry-After says when to try again.",
+    data: ""
+  }
+] as const satisfies ReadonlyArray<WireError>
+
+const codesOf = (status: number) =>
+  [...new Set(wireErrors.filter((row) => row.status === status).map((row) => row.code))] as unknown as readonly [
+    number,
+    ...Array<number>
+  ]
+
+const describe = (status: number): string =>
+  wireErrors
+    .filter((row) => row.status === status)
+    .map((row) => `${row.code}: ${row.meaning}${row.data === "" ? "" : ` data: ${row.data}.`}`)
+    .join(" ")
+
+const bodyOf = (status: number) => ({
+  code: Schema.Literals(codesOf(status)),
+  msg: Schema.String.annotate({ description: "What is wrong, as a sentence." }),
+  error: Schema.String.annotate({ description: "The same sentence." }),
+  data: Schema.optionalKey(Schema.Json.annotate({ description: "Machine-readable facts." }))
+})
+
+const shown = (status: number) => ({ httpApiStatus: status, description: describe(status) })
+
+/** The error classes by status; each has every code the registry lists for it. */
+export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(bodyOf(400), shown(400)) {}
+export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(bodyOf(401), shown(401)) {}
+export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(bodyOf(403), shown(403)) {}
+export class NotFound extends Schema.Error<NotFound>("NotFound")(bodyOf(404), shown(404)) {}
+export class Conflict extends Schema.Error<Conflict>("Conflict")(bodyOf(409), shown(409)) {}
+export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(bodyOf(413), shown(413)) {}
+export class TooManyRequests extends Schema.Error<TooManyRequests>("TooManyRequests")(bodyOf(429), shown(429)) {}
+export class InternalError extends Schema.Error<InternalError>("InternalError")(bodyOf(500), shown(500)) {}
+export class Unavailable extends Schema.Error<Unavailable>("Unavailable")(bodyOf(503), shown(503)) {}

@@ -1,0 +1,36 @@
+/** Four eyes: commands that wait for a second operator key (operator surface, Four eyes). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { approvalStatuses } from "../../../machines/operator/Approval.ts"
+import { token } from "../../../machines/shared/Fields.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+export const ApprovalView = Schema.Struct({
+  approvalId: Schema.Int,
+  command: Schema.String,
+  args: Schema.Json,
+  status: Schema.Literals(approvalStatuses),
+  requestedBy: Schema.Int,
+  requestedAt: Millis,
+  expiresAt: Millis,
+  decidedBy: Schema.NullOr(Schema.Int),
+  decidedAt: Schema.NullOr(Millis)
+})
+
+const approval = { approvalId: Reference }
+
+export class ApprovalGroup extends HttpApiGroup.make("approval").add(
+  HttpApiEndpoint.get("list", "/approvals", {
+    query: { status: Schema.optionalKey(token("The status", approvalStatuses)), limit: Limit(500) },
+    success: Answer(Schema.Struct({ approvals: Schema.Array(ApprovalView) }))
+  }),
+  HttpApiEndpoint.post("grant", "/approvals/:approvalId/grant", {
+    params: approval,
+    success: Answer(Schema.Struct({ approvalId: Schema.Int, command: Schema.String, result: Schema.Json }))
+  }),
+  HttpApiEndpoint.post("refuse", "/approvals/:approvalId/refuse", {
+    params: approval,
+    success: Answer(ApprovalView)
+  })
+) {}

@@ -1,0 +1,33 @@
+/** The audit stream, read in commit order (A3-45; operator surface, audit tail). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+export const AuditEntry = Schema.Struct({
+  auditId: Schema.Int,
+  stream: Schema.Literals(["client", "partner", "system"]),
+  partnerId: Schema.NullOr(Schema.Int),
+  clientId: Schema.NullOr(Schema.Int),
+  ts: Millis,
+  role: Schema.String,
+  keyLabel: Schema.String,
+  requestId: Schema.String,
+  action: Schema.String,
+  before: Schema.NullOr(Schema.String),
+  after: Schema.NullOr(Schema.String),
+  reason: Schema.NullOr(Schema.String)
+})
+
+export class AuditGroup extends HttpApiGroup.make("audit").add(
+  HttpApiEndpoint.get("tail", "/audit", {
+    query: {
+      client: Schema.optionalKey(Reference),
+      partner: Schema.optionalKey(Reference),
+      since: Cursor("The time"),
+      after: Cursor("The cursor"),
+      limit: Limit(1_000)
+    },
+    success: Answer(Schema.Struct({ entries: Schema.Array(AuditEntry), nextAfter: Schema.Int }))
+  })
+) {}

@@ -1,0 +1,38 @@
+/** Compliance cases: what must be decided before a held client goes on (operator surface, case; A1-28, A1-29). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { caseReasons, caseStatuses } from "../../../machines/compliance/Case.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+export const CaseView = Schema.Struct({
+  caseId: Schema.Int,
+  partnerId: Schema.Int,
+  clientId: Schema.Int,
+  clientUid: Schema.String,
+  status: Schema.Literals(caseStatuses),
+  reason: Schema.Literals(caseReasons),
+  details: Schema.Json,
+  openedAt: Millis,
+  closedAt: Schema.NullOr(Millis),
+  decidedBy: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
+})
+
+export class CaseGroup extends HttpApiGroup.make("case").add(
+  HttpApiEndpoint.get("list", "/cases", {
+    query: {
+      open: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      limit: Limit(500),
+      before: Cursor("The cursor")
+    },
+    success: Answer(
+      Schema.Struct({
+        cases: Schema.Array(CaseView),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
+  }),
+  HttpApiEndpoint.get("show", "/cases/:caseId", { params: { caseId: Reference }, success: Answer(CaseView) })
+) {}

@@ -1,0 +1,78 @@
+/** Clients as the operator sees them, and their restrictions (operator surface, Back office; A3-10; D1). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { lifecycleStates, verificationLevels } from "../../../machines/client/Client.ts"
+import { restrictionNames } from "../../../machines/client/Restriction.ts"
+import { token } from "../../../machines/shared/Fields.ts"
+import { BlockView } from "../../../machines/verification/Blocks.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+/** The client row of document 1 with the partner it belongs to. */
+export const ClientRowView = Schema.Struct({
+  clientId: Schema.Int,
+  clientUid: Schema.String,
+  partnerId: Schema.Int,
+  partnerClientRef: Schema.String,
+  email: Schema.String,
+  displayName: Schema.String,
+  verificationLevel: Schema.Literals(verificationLevels),
+  lifecycleState: Schema.Literals(lifecycleStates),
+  categorization: Schema.Literals(["RETAIL", "PROFESSIONAL"]),
+  riskState: Schema.NullOr(Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])),
+  cashUsdc: Schema.String,
+  createdAt: Millis
+})
+
+/** One client with what holds it. No KYC payload: reading one is a command of its own. */
+export const ClientView = Schema.Struct({
+  ...ClientRowView.fields,
+  restrictions: Schema.Array(Schema.Literals(restrictionNames)),
+  openCases: Schema.Array(Schema.Int),
+  balances: Schema.Array(
+    Schema.Struct({ currency: Schema.String, cash: Schema.String, reserved: Schema.String, total: Schema.String })
+  ),
+  blocks: Schema.Array(BlockView),
+  kycPackage: Schema.NullOr(
+    Schema.Struct({
+      kycPackageId: Schema.Int,
+      revision: Schema.Int,
+      status: Schema.String,
+      reviewedBy: Schema.NullOr(Schema.String),
+      reviewedAt: Schema.NullOr(Millis),
+      reviewNote: Schema.NullOr(Schema.String)
+    })
+  )
+})
+
+const client = { client: Reference }
+const restriction = token("The restriction", ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"])
+
+export class ClientGroup extends HttpApiGroup.make("client").add(
+  HttpApiEndpoint.get("list", "/clients", {
+    query: {
+      partner: Schema.optionalKey(Reference),
+      state: Schema.optionalKey(token("The state", lifecycleStates)),
+      limit: Limit(200),
+      before: Cursor("The cursor")
+    },
+    success: Answer(
+      Schema.Struct({
+        clients: Schema.Array(ClientRowView),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
+  }),
+  HttpApiEndpoint.get("show", "/clients/:client", { params: client, success: Answer(ClientView) }),
+  HttpApiEndpoint.post("restrict", "/clients/:client/restrict", {
+    params: client,
+    payload: Schema.Struct({ restriction, reason: Reason }),
+    success: Answer(ClientView)
+  }),
+  HttpApiEndpoint.post("lift", "/clients/:client/lift", {
+    params: client,
+    payload: Schema.Struct({ restriction, reason: Schema.optionalKey(Reason) }),
+    success: Answer(ClientView)
+  })
+) {}

@@ -1,0 +1,18 @@
+/** The sandbox's business clock: it can be read and moved forward (operator surface, sim clock). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Answer } from "./OperatorErrors.ts"
+import { Millis, rangeOf } from "./OperatorFieldSchemas.ts"
+
+/** Ten years: more than any deadline, far below what Unix ms can hold. */
+export const maxAdvanceMillis = 10 * 366 * 86_400_000
+
+export const ClockView = Schema.Struct({ now: Millis, wallNow: Millis, offsetMillis: Schema.Int })
+
+export class ClockGroup extends HttpApiGroup.make("clock").add(
+  HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockView) }),
+  HttpApiEndpoint.post("advance", "/sim/clock", {
+    payload: Schema.Struct({ advanceMillis: rangeOf("The advance in milliseconds", 1, maxAdvanceMillis) }),
+    success: Answer(ClockView)
+  })
+) {}

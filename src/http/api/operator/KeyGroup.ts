@@ -1,0 +1,49 @@
+/** Partner API keys: issued once in readable form, listed by prefix, revoked for ever (operator surface; D17; A1-06). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { ApprovalPending, Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+export const keyScopes = ["READ", "TRADE"] as const
+
+export const KeyView = Schema.Struct({
+  keyId: Schema.Int,
+  partnerId: Schema.Int,
+  label: Schema.String,
+  prefix: Schema.String,
+  scope: Schema.Literals(keyScopes),
+  status: Schema.Literals(apiKeyStatuses),
+  createdAt: Millis,
+  revokedAt: Schema.NullOr(Millis),
+  lastUsedAt: Schema.NullOr(Millis)
+})
+
+/** The only answer that ever carries a partner key. */
+export const IssuedKey = Schema.Struct({
+  keyId: Schema.Int,
+  key: Schema.String,
+  prefix: Schema.String,
+  label: Schema.String,
+  scope: Schema.Literals(keyScopes)
+})
+
+export const KeyRequest = Schema.Struct({ label: text("The label", 64), scope: token("The scope", keyScopes) })
+
+export class KeyGroup extends HttpApiGroup.make("key").add(
+  HttpApiEndpoint.post("issue", "/partners/:partner/keys", {
+    params: { partner: Reference },
+    payload: KeyRequest,
+    success: Answer(Schema.Union([ApprovalPending, IssuedKey]))
+  }),
+  HttpApiEndpoint.get("list", "/partners/:partner/keys", {
+    params: { partner: Reference },
+    success: Answer(Schema.Struct({ keys: Schema.Array(KeyView) }))
+  }),
+  HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
+    params: { keyId: Reference },
+    payload: Schema.Struct({ reason: Schema.optionalKey(text("The reason", 500)) }),
+    success: Answer(KeyView)
+  })
+) {}

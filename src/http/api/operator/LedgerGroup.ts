@@ -1,0 +1,41 @@
+/** The ledger's two operator commands: a manual correction, and the proof that every figure adds up (A2-62, A3-43). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { ApprovalPending, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+export const Adjustment = Schema.Struct({
+  ledgerTxId: Schema.Int,
+  clientId: Schema.Int,
+  clientUid: Schema.String,
+  currency: Schema.Literals(currencyCodes),
+  amount: Schema.String,
+  reason: Schema.String,
+  balance: Schema.Struct({ cash: Schema.String, reserved: Schema.String, total: Schema.String }),
+  ts: Millis
+})
+
+/** Amount: a decimal string with an optional sign, in the currency's scale. */
+export const AdjustmentRequest = Schema.Struct({
+  currency: token("The currency", currencyCodes),
+  amount: text("The amount", 40),
+  reason: Reason
+})
+
+export const LedgerProof = Schema.Struct({
+  ok: Schema.Boolean,
+  checks: Schema.Array(
+    Schema.Struct({ name: Schema.String, ok: Schema.Boolean, figure: Schema.Json, detail: Schema.NullOr(Schema.String) })
+  )
+})
+
+export class LedgerGroup extends HttpApiGroup.make("ledger").add(
+  HttpApiEndpoint.post("adjust", "/clients/:client/ledger/adjust", {
+    params: { client: Reference },
+    payload: AdjustmentRequest,
+    success: Answer(Schema.Union([ApprovalPending, Adjustment]))
+  }),
+  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) })
+) {}

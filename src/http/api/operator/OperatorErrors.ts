@@ -1,0 +1,50 @@
+/**
+ * What the operator surface answers when it refuses: the partner surface's envelope {code, msg, error, data?}, one class
+ * a status (doc 1, Envelope and error registry; operator surface, exit status 1).
+ */
+import { Schema } from "effect"
+
+const fields = {
+  code: Schema.Int,
+  msg: Schema.String,
+  error: Schema.String,
+  data: Schema.optionalKey(Schema.Json)
+}
+
+export class OperatorInvalid extends Schema.Error<OperatorInvalid>("OperatorInvalid")(fields, {
+  httpApiStatus: 400
+}) {}
+export class OperatorUnauthorized extends Schema.Error<OperatorUnauthorized>("OperatorUnauthorized")(fields, {
+  httpApiStatus: 401
+}) {}
+export class OperatorForbidden extends Schema.Error<OperatorForbidden>("OperatorForbidden")(fields, {
+  httpApiStatus: 403
+}) {}
+export class OperatorUnknown extends Schema.Error<OperatorUnknown>("OperatorUnknown")(fields, {
+  httpApiStatus: 404
+}) {}
+export class OperatorConflict extends Schema.Error<OperatorConflict>("OperatorConflict")(fields, {
+  httpApiStatus: 409
+}) {}
+export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect")(fields, {
+  httpApiStatus: 500
+}) {}
+export class OperatorAway extends Schema.Error<OperatorAway>("OperatorAway")(fields, { httpApiStatus: 503 }) {}
+
+/** What any route may answer besides its success. */
+export const operatorErrors = [OperatorInvalid, OperatorForbidden, OperatorUnknown, OperatorConflict, OperatorDefect, OperatorAway] as const
+export type OperatorError =
+  | OperatorInvalid
+  | OperatorUnauthorized
+  | OperatorForbidden
+  | OperatorUnknown
+  | OperatorConflict
+  | OperatorDefect
+  | OperatorAway
+
+/** The body of a refusal; `error` repeats the sentence (doc 1, Envelope). */
+export const envelopeOf = (code: number, sentence: string, data: Schema.Json | null = null) =>
+  data === null ? { code, msg: sentence, error: sentence } : { code, msg: sentence, error: sentence, data }
+
+/** A success: {code: 0, data}. */
+export const Answer = <S extends Schema.Top>(data: S) => Schema.Struct({ code: Schema.Literal(0), data })

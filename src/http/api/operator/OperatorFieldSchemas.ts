@@ -1,0 +1,30 @@
+/** Fields that several operator requests share, with the sentences that refuse them (operator surface; A1-14, A1-01). */
+import { Schema } from "effect"
+import { text } from "../../../machines/shared/Fields.ts"
+
+/** Why the operator does it: kept in the audit, and shown to the partner where the specification says so. */
+export const Reason = text("The reason", 500)
+
+/** A partner by id or code, a client by id or uid, any object by id: resolved by the service, 404 when unknown. */
+export const Reference = Schema.String
+
+const whole = (label: string, minimum: number, maximum: number) => {
+  const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
+  return Schema.Int.annotate({ message }).check(Schema.isBetween({ minimum, maximum }, { message }))
+}
+
+/** A page size; the command's own default applies when it is not sent. */
+export const Limit = (maximum: number) => Schema.optionalKey(whole("The limit", 1, maximum))
+
+/** An id a page starts before or after, exclusive. */
+export const Cursor = (label: string) => Schema.optionalKey(whole(label, 0, Number.MAX_SAFE_INTEGER))
+
+/** Requests a minute (operator surface: rate limits can be set up to 10^9). */
+export const PerMinute = (label: string) => Schema.optionalKey(whole(label, 1, 1_000_000_000))
+
+/** Unix ms. */
+export const Millis = Schema.Int
+
+/** The answer of a command that waits for a second operator key. */
+export const ApprovalPending = Schema.Struct({ approvalId: Schema.Int })
+export const rangeOf = whole

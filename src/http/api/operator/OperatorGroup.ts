@@ -1,0 +1,41 @@
+/** Operator keys: one a person or script, each with one role (operator surface, rules; D17). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
+import { operatorRoles } from "./operatorCommands.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+export const OperatorView = Schema.Struct({
+  operatorId: Schema.Int,
+  label: Schema.String,
+  prefix: Schema.String,
+  role: Schema.Literals(operatorRoles),
+  status: Schema.Literals(apiKeyStatuses),
+  createdAt: Millis,
+  revokedAt: Schema.NullOr(Millis)
+})
+
+export class OperatorGroup extends HttpApiGroup.make("operator").add(
+  HttpApiEndpoint.post("create", "/operators", {
+    payload: Schema.Struct({ label: text("The label", 64), role: token("The role", operatorRoles) }),
+    success: Answer(
+      Schema.Struct({
+        operatorId: Schema.Int,
+        key: Schema.String,
+        prefix: Schema.String,
+        label: Schema.String,
+        role: Schema.Literals(operatorRoles)
+      })
+    )
+  }),
+  HttpApiEndpoint.get("list", "/operators", {
+    success: Answer(Schema.Struct({ operators: Schema.Array(OperatorView) }))
+  }),
+  HttpApiEndpoint.post("revoke", "/operators/:operatorId/revoke", {
+    params: { operatorId: Reference },
+    payload: Schema.Struct({ reason: Schema.optionalKey(text("The reason", 500)) }),
+    success: Answer(OperatorView)
+  })
+) {}

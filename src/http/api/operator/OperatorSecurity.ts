@@ -1,0 +1,34 @@
+/**
+ * What stands before every operator route: the operator key with its role, then the fields of the request. Both are
+ * declared here, so that the typed client sends the key and knows every answer (operator surface, rules).
+ */
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import type { OperatorRole } from "./operatorCommands.ts"
+import { OperatorForbidden, operatorErrors, OperatorUnauthorized } from "./OperatorErrors.ts"
+
+/** The operator behind a request. The role is what partners may see; the label stays in the audit. */
+export class CurrentOperator extends Context.Service<
+  CurrentOperator,
+  {
+    readonly keyId: number
+    readonly role: OperatorRole
+    readonly label: string
+    readonly requestId: string
+  }
+>()("brokerage/http/CurrentOperator") {}
+
+/** Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command. */
+export class OperatorAuthorization extends HttpApiMiddleware.Service<
+  OperatorAuthorization,
+  { provides: CurrentOperator }
+>()("brokerage/http/OperatorAuthorization", {
+  requiredForClient: true,
+  security: { bearer: HttpApiSecurity.bearer },
+  error: [OperatorUnauthorized, OperatorForbidden]
+}) {}
+
+/** Turns a request that does not decode into 400 code 4000 with one sentence a field. */
+export class OperatorFields extends HttpApiMiddleware.Service<OperatorFields>()("brokerage/http/OperatorFields", {
+  error: [...operatorErrors]
+}) {}

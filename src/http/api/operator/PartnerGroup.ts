@@ -1,0 +1,89 @@
+/** Partner firms: create, status, reliance, limits, address ranges (operator surface, Back office; D15, D16; A1-08). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { partnerStatuses } from "../../../machines/partner/Partner.ts"
+import { relianceStatuses } from "../../../machines/partner/Reliance.ts"
+import { country, flag, optionalText, shaped, text, token } from "../../../machines/shared/Fields.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Millis, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"] as const
+export const custodyModels = ["BROKER", "PARTNER"] as const
+
+/** The partner profile as the partner itself reads it (doc 1, Partner profile), with what only the operator sees. */
+export const PartnerProfile = Schema.Struct({
+  partnerId: Schema.Int,
+  code: Schema.String,
+  name: Schema.String,
+  legalName: Schema.String,
+  country: Schema.String,
+  licenceType: Schema.String,
+  relianceStatus: Schema.Literals(relianceStatuses),
+  status: Schema.Literals(partnerStatuses),
+  sandbox: Schema.Boolean,
+  custodyModel: Schema.Literals(custodyModels),
+  collateralAsset: Schema.String,
+  limits: Schema.Struct({ readPerMinute: Schema.Int, tradePerMinute: Schema.Int }),
+  allowedCidrs: Schema.Array(Schema.String),
+  uidPrefix: Schema.String,
+  createdAt: Millis
+})
+
+/** A code names a partner in commands, so it can't look like an id. */
+export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{1,31}$/
+export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
+
+export const PartnerCreation = Schema.Struct({
+  code: shaped(
+    "The code",
+    codeShape,
+    "The code must have 2 to 32 letters, digits, hyphens or underscores, at least one of them a letter."
+  ),
+  name: text("The name", 200),
+  legalName: text("The legal name", 200),
+  country: country("The country"),
+  licence: token("The licence", licenceTypes),
+  custody: Schema.optionalKey(token("The custody model", custodyModels)),
+  collateralAsset: optionalText("The collateral asset", 32),
+  uidPrefix: Schema.optionalKey(
+    shaped(
+      "The uid prefix",
+      uidPrefixShape,
+      "The uid prefix must have 1 to 8 upper-case letters or digits and start with a letter."
+    )
+  ),
+  sandbox: Schema.optionalKey(flag("The sandbox mark"))
+})
+
+const partner = { partner: Reference }
+
+export class PartnerGroup extends HttpApiGroup.make("partner").add(
+  HttpApiEndpoint.post("create", "/partners", {
+    payload: PartnerCreation,
+    success: Answer(Schema.Struct({ ...PartnerProfile.fields, notes: Schema.Array(Schema.String) }))
+  }),
+  HttpApiEndpoint.get("list", "/partners", {
+    success: Answer(Schema.Struct({ partners: Schema.Array(PartnerProfile) }))
+  }),
+  HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(PartnerProfile) }),
+  HttpApiEndpoint.post("status", "/partners/:partner/status", {
+    params: partner,
+    payload: Schema.Struct({ status: token("The status", partnerStatuses), reason: Reason }),
+    success: Answer(PartnerProfile)
+  }),
+  HttpApiEndpoint.post("reliance", "/partners/:partner/reliance", {
+    params: partner,
+    payload: Schema.Struct({ status: token("The reliance status", relianceStatuses), reason: Reason }),
+    success: Answer(PartnerProfile)
+  }),
+  HttpApiEndpoint.post("limits", "/partners/:partner/limits", {
+    params: partner,
+    payload: Schema.Struct({ read: PerMinute("The read limit"), trade: PerMinute("The trade limit") }),
+    success: Answer(PartnerProfile)
+  }),
+  HttpApiEndpoint.post("cidrs", "/partners/:partner/cidrs", {
+    params: partner,
+    payload: Schema.Struct({ cidrs: Schema.Array(Schema.String) }),
+    success: Answer(PartnerProfile)
+  })
+) {}

@@ -1,0 +1,39 @@
+// One request on its way through the gates: what was read of it and what the gates found out (A1-02).
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Caller } from "../../runtime/services/Caller.ts"
+import type { RateVerdict } from "./RateWindows.ts"
+import type { RouteMatch } from "./routes.ts"
+
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** GET for HEAD. */
+  readonly method: string
+  readonly path: string
+  /** What follows the question mark, or empty. */
+  readonly search: string
+  /** Wall time, Unix ms. */
+  readonly now: number
+  caller: Caller | null = null
+  /** `key.lastUsedAt` before this request (A1-06). */
+  lastUsedAt: number | null = null
+  rate: RateVerdict | null = null
+  match: RouteMatch | null = null
+  idempotencyKey: string | null = null
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: { readonly url: string; readonly requestId: string; readonly now: number }
+  ) {
+    this.request = request
+    this.response = response
+    this.requestId = target.requestId
+    this.now = target.now
+    this.method = request.method === "HEAD" ? "GET" : (request.method ?? "")
+    const question = target.url.indexOf("?")
+    this.path = question === -1 ? target.url : target.url.slice(0, question)
+    this.search = question === -1 ? "" : target.url.slice(question + 1)
+  }
+}

@@ -1,0 +1,100 @@
+// Rate limits: two exact sliding windows of 60,000 ms per partner, one for reads and one for everything else (doc 1,
+// Limits; A1-05, RATE-001). Hits are kept as counts per millisecond, so that memory is bounded by the window and not by
+// the limit, which the operator may set up to 10^9.
+import { rateLimits } from "../../machines/shared/Limits.ts"
+
+export type RateKind = "read" | "trade"
+
+/** What a request may tell its caller about the window it was counted in. */
+export interface RateVerdict {
+  readonly allowed: boolean
+  readonly limit: number
+  readonly remaining: number
+  /** Milliseconds until the next slot frees: at least 1 when refused. */
+  readonly resetMillis: number
+}
+
+const { windowMillis } = rateLimits
+
+/** One window: a ring of (millisecond, hits) pairs, oldest first. */
+export class RateWindow {
+  private times = new Float64Array(64)
+  private counts = new Float64Array(64)
+  private head = 0
+  private length = 0
+  private total = 0
+  private latest = 0
+
+  /** Counts a request at `now` (Unix ms) unless `limit` is used up. A clock that steps back counts as standing still. */
+  hit(now: number, limit: number): RateVerdict {
+    const at = Math.max(now, this.latest)
+    this.latest = at
+    this.expire(at)
+    if (this.total >= limit) return { allowed: false, limit, remaining: 0, resetMillis: this.freesAt(limit) - at }
+    this.add(at)
+    return { allowed: true, limit, remaining: limit - this.total, resetMillis: this.freesAt(this.total) - at }
+  }
+
+  /** When the window holds fewer than `limit` hits again. */
+  private freesAt(limit: number): number {
+    let left = this.total
+    for (let i = 0; i < this.length; i++) {
+      const slot = (this.head + i) & (this.times.length - 1)
+      left -= this.counts[slot] ?? 0
+      if (left < limit) return (this.times[slot] ?? 0) + windowMillis
+    }
+    return this.latest + windowMillis
+  }
+
+  private expire(at: number): void {
+    while (this.length > 0 && (this.times[this.head] ?? 0) <= at - windowMillis) {
+      this.total -= this.counts[this.head] ?? 0
+      this.head = (this.head + 1) & (this.times.length - 1)
+      this.length--
+    }
+  }
+
+  private add(at: number): void {
+    this.total++
+    const mask = this.times.length - 1
+    const last = (this.head + this.length - 1) & mask
+    if (this.length > 0 && this.times[last] === at) {
+      this.counts[last] = (this.counts[last] ?? 0) + 1
+      return
+    }
+    if (this.length === this.times.length) this.grow()
+    const slot = (this.head + this.length) & (this.times.length - 1)
+    this.times[slot] = at
+    this.counts[slot] = 1
+    this.length++
+  }
+
+  /** Doubles the ring: at most 65,536 slots, because at most 60,000 different milliseconds are in the window. */
+  private grow(): void {
+    const size = this.times.length
+    const times = new Float64Array(size * 2)
+    const counts = new Float64Array(size * 2)
+    for (let i = 0; i < this.length; i++) {
+      const slot = (this.head + i) & (size - 1)
+      times[i] = this.times[slot] ?? 0
+      counts[i] = this.counts[slot] ?? 0
+    }
+    this.times = times
+    this.counts = counts
+    this.head = 0
+  }
+}
+
+/** The windows of all partners; one entry a partner that has called, for as long as the process lives. */
+export class RateWindows {
+  private readonly windows = new Map<number, { readonly read: RateWindow; readonly trade: RateWindow }>()
+
+  hit(partnerId: number, kind: RateKind, now: number, limit: number): RateVerdict {
+    let pair = this.windows.get(partnerId)
+    if (pair === undefined) this.windows.set(partnerId, (pair = { read: new RateWindow(), trade: new RateWindow() }))
+    return pair[kind].hit(now, limit)
+  }
+}
+
+/** Whole seconds, rounded up: what Retry-After and RateLimit-Reset carry (A1-04). */
+export const wholeSeconds = (millis: number): number => Math.ceil(millis / 1_000)

@@ -1,0 +1,80 @@
+/**
+ * The runtime as one layer: database, journal, mailboxes, services and workers over one connection string. The HTTP
+ * surfaces, tests and tools build on it; nothing here knows HTTP.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, type Redacted } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { ActorHost } from "./engine/ActorHost.ts"
+import { BusinessClock } from "./engine/BusinessClock.ts"
+import type { Journal } from "./engine/Journal.ts"
+import { layerJournalPg } from "./engine/JournalPg.ts"
+import type { Sealing } from "./engine/Sealing.ts"
+import { SealingService } from "./engine/SealingService.ts"
+import { Timers } from "./engine/Timers.ts"
+import { Accounts } from "./services/Accounts.ts"
+import { Clients } from "./services/Clients.ts"
+import { CollateralReports } from "./services/CollateralReports.ts"
+import { Directory } from "./services/Directory.ts"
+import { expiryHandlers } from "./services/documentExpiry.ts"
+import { Health } from "./services/Health.ts"
+import { KeyUsage } from "./services/KeyUsage.ts"
+import { Onboarding } from "./services/Onboarding.ts"
+import { Screening } from "./services/Screening.ts"
+import { Summary } from "./services/Summary.ts"
+import { Settings, type SettingsShape } from "./Settings.ts"
+import { AnswerStore } from "./store/AnswerStore.ts"
+import { AnswerSweep } from "./workers/AnswerSweep.ts"
+
+export interface RuntimeOptions {
+  readonly databaseUrl: Redacted.Redacted
+  readonly sealing: Sealing
+  readonly settings: SettingsShape
+  /** Ms the business clock runs ahead, from the database's stamp. */
+  readonly clockOffset: number
+  /** Unique name of this process. */
+  readonly owner: string
+}
+
+/** Connections for everything but the journal, which has its own. More are slower (architecture section 8). */
+const poolSize = 8
+
+/** The pool all reads use. */
+export const layerDatabase = (url: Redacted.Redacted): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+  PgClient.layer({
+    url,
+    maxConnections: poolSize,
+    applicationName: "brokerage",
+    connectTimeout: "5 seconds",
+    startupParameters: { statement_timeout: "30000", lock_timeout: "5000", idle_in_transaction_session_timeout: "60000" }
+  })
+
+export const layerRuntime = (options: RuntimeOptions) => {
+  const journal: Layer.Layer<Journal, SqlError.SqlError, PgClient.PgClient> = Layer.unwrap(
+    Effect.map(PgClient.PgClient, (sql) =>
+      layerJournalPg(
+        Effect.succeed({ url: options.databaseUrl, sql, sealing: options.sealing, owner: options.owner })
+      )
+    )
+  )
+  const base = Layer.mergeAll(
+    SealingService.layer(options.sealing),
+    Settings.layer(options.settings),
+    BusinessClock.layer(options.clockOffset),
+    journal
+  ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
+  const engine = ActorHost.layer({ residentLimit: options.settings.residentClients }).pipe(Layer.provideMerge(base))
+  const views = Layer.mergeAll(Directory.layer, Screening.layer).pipe(Layer.provideMerge(engine))
+  const services = Layer.mergeAll(
+    Onboarding.layer,
+    CollateralReports.layer,
+    Clients.layer,
+    Accounts.layer,
+    Summary.layer,
+    AnswerStore.layer,
+    KeyUsage.layer,
+    Health.layer
+  ).pipe(Layer.provideMerge(views))
+  const workers = Layer.mergeAll(Timers.layer(Effect.map(Directory, expiryHandlers)), AnswerSweep.layer)
+  return workers.pipe(Layer.provideMerge(services))
+}

@@ -1,0 +1,33 @@
+/**
+ * The encryption keys at rest: `DATA_DIR/encryption.keys` (0600), a line a key (`<number> <base64 of 32 bytes>`), the
+ * highest number is the current one. Made on first start; without it sealed values can't be read, so back it up apart
+ * from the database.
+ */
+import { randomBytes } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { SealingError, type SealingKeys } from "../engine/Sealing.ts"
+import { writeWhole } from "./dataDirectory.ts"
+
+export const keyFileName = "encryption.keys"
+
+/** Reads the key file of a data directory, or makes it. Throws SealingError when it is damaged. */
+export const loadKeyFile = (dataDirectory: string): SealingKeys => {
+  const path = join(dataDirectory, keyFileName)
+  if (!existsSync(path)) writeKeys(path, new Map([[1, randomBytes(32)]]))
+  const keys = new Map<number, Buffer>()
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    if (line.trim() === "") continue
+    const [number, encoded] = line.trim().split(/\s+/)
+    const key = Buffer.from(encoded ?? "", "base64")
+    if (!/^[1-9]\d{0,2}$/.test(number ?? "") || Number(number) > 255 || key.length !== 32) {
+      throw new SealingError(`a line of ${keyFileName} is not a key number and 32 bytes in base64`)
+    }
+    keys.set(Number(number), key)
+  }
+  if (keys.size === 0) throw new SealingError(`${keyFileName} holds no key`)
+  return { current: Math.max(...keys.keys()), keys }
+}
+
+const writeKeys = (path: string, keys: ReadonlyMap<number, Buffer>): void =>
+  writeWhole(path, [...keys].map(([number, key]) => `${number} ${key.toString("base64")}\n`).join(""))

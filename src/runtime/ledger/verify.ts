@@ -1,0 +1,180 @@
+/**
+ * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs.
+ * Each check has a figure; the first break comes with what it found.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { auditGenesis, auditHash } from "../engine/stamp.ts"
+import { SqlClient } from "effect/sql"
+import type { AuditRow } from "../store/Rows.ts"
+
+export interface LedgerCheck {
+  readonly name: string
+  readonly ok: boolean
+  /** What was counted or summed. */
+  readonly figure: string
+  /** The first thing that breaks the rule; null when it holds. */
+  readonly detail: string | null
+}
+
+export interface LedgerReport {
+  readonly ok: boolean
+  readonly checks: ReadonlyArray<LedgerCheck>
+}
+
+interface SqlCheck {
+  readonly name: string
+  /** One row, one column `n`: how much was looked at. */
+  readonly figure: string
+  /** Rows that break the rule, one column `what`; none when it holds. */
+  readonly breaks: string
+}
+
+const checks: ReadonlyArray<SqlCheck> = [
+  {
+    name: "every transaction sums to zero per currency",
+    figure: "SELECT count(*) AS n FROM ledger_transactions",
+    breaks: `SELECT 'transaction ' || tx_id || ' ' || currency || ' sums to ' || sum(amount) AS what
+               FROM postings GROUP BY tx_id, currency HAVING sum(amount) <> 0 LIMIT 1`
+  },
+  {
+    name: "every posting belongs to a transaction and every transaction has postings",
+    figure: "SELECT count(*) AS n FROM postings",
+    breaks: `SELECT coalesce('posting ' || p.posting_id || ' has no transaction', 'transaction ' || t.tx_id || ' has no posting') AS what
+               FROM postings p FULL JOIN ledger_transactions t USING (tx_id)
+              WHERE p.tx_id IS NULL OR t.tx_id IS NULL LIMIT 1`
+  },
+  {
+    name: "cash and reserved of every client equal the sum of its postings",
+    figure: "SELECT count(*) AS n FROM balances",
+    breaks: `WITH sums AS (
+               SELECT client_id, currency, sum(amount) FILTER (WHERE kind = 'cash') AS cash,
+                      sum(amount) FILTER (WHERE kind = 'reserved') AS reserved
+                 FROM postings WHERE client_id IS NOT NULL GROUP BY client_id, currency)
+             SELECT 'client ' || client_id || ' ' || currency || ': balance ' || coalesce(b.cash, 0) || ' + ' || coalesce(b.reserved, 0)
+                    || ', postings ' || coalesce(s.cash, 0) || ' + ' || coalesce(s.reserved, 0) AS what
+               FROM balances b FULL JOIN sums s USING (client_id, currency)
+              WHERE coalesce(b.cash, 0) <> coalesce(s.cash, 0) OR coalesce(b.reserved, 0) <> coalesce(s.reserved, 0) LIMIT 1`
+  },
+  {
+    name: "no reserve is negative",
+    figure: "SELECT count(*) AS n FROM balances WHERE reserved <> 0",
+    breaks: "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
+  },
+  {
+    name: "every BOOKED collateral report has exactly its posting, no REFUSED one has any",
+    figure: "SELECT count(*) AS n FROM collateral_reports",
+    breaks: `SELECT 'report ' || r.id || ' is ' || r.state || ' with ' || count(p.posting_id) || ' client postings' AS what
+               FROM collateral_reports r
+               LEFT JOIN ledger_transactions t ON t.key = 'collateral:' || r.id
+               LEFT JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = r.client_id
+                AND p.amount = (CASE r.context ->> 'direction' WHEN 'DEPOSIT' THEN 1 ELSE -1 END) * (replace(r.context ->> 'amount', '.', '')::bigint)
+              GROUP BY r.id, r.state
+             HAVING count(p.posting_id) <> (CASE r.state WHEN 'BOOKED' THEN 1 ELSE 0 END) LIMIT 1`
+  },
+  {
+    name: "partner_custody is minus the collateral held for the partner's clients",
+    figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE account LIKE 'partner_custody:%'",
+    breaks: `WITH held AS (
+               SELECT partner_id, -sum(amount) AS house FROM postings WHERE account LIKE 'partner_custody:%' GROUP BY partner_id),
+             booked AS (
+               SELECT p.partner_id, sum(p.amount) AS clients FROM postings p JOIN ledger_transactions t USING (tx_id)
+                WHERE p.client_id IS NOT NULL AND t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') GROUP BY p.partner_id)
+             SELECT 'partner ' || partner_id || ' holds ' || coalesce(house, 0) || ', clients were booked ' || coalesce(clients, 0) AS what
+               FROM held FULL JOIN booked USING (partner_id) WHERE coalesce(house, 0) <> coalesce(clients, 0) LIMIT 1`
+  },
+  {
+    name: "event numbers have no gap per partner",
+    figure: "SELECT count(*) AS n FROM events",
+    breaks: `SELECT 'partner ' || partner_id || ' has ' || count(*) || ' events up to ' || max(seq) AS what
+               FROM events GROUP BY partner_id HAVING count(*) <> max(seq) LIMIT 1`
+  },
+  {
+    name: "every claim of a client's reference and e-mail names a client",
+    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'ref:%' OR name LIKE 'email:%'",
+    breaks: `SELECT 'claim ' || split_part(name, ':', 1) || ' of client ' || owner || ' has no client' AS what
+               FROM claims LEFT JOIN clients ON clients.id = owner
+              WHERE (name LIKE 'ref:%' OR name LIKE 'email:%') AND clients.id IS NULL LIMIT 1`
+  }
+]
+
+/** Audit rows read at a time while the chain is recomputed. */
+const auditPage = 5_000
+
+const auditChain = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  let previous = auditGenesis
+  let after = 0n
+  let count = 0
+  while (true) {
+    const rows = yield* sql.unsafe<RawAudit>(
+      "SELECT id, ts, role, key_label, request_id, partner_id, client_id, action, before, after, reason, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2",
+      [after, BigInt(auditPage)]
+    )
+    for (const raw of rows) {
+      const row = auditRow(raw)
+      const expected = auditHash(previous, row)
+      if (expected !== row.hash) return { count, detail: `audit row ${row.id} does not follow from the row before it` }
+      previous = row.hash
+      count++
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < auditPage) return { count, detail: null }
+    after = last.id
+  }
+})
+
+interface RawAudit {
+  readonly id: bigint
+  readonly ts: bigint
+  readonly role: string
+  readonly key_label: string
+  readonly request_id: string
+  readonly partner_id: bigint | null
+  readonly client_id: bigint | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly reason: string | null
+  readonly hash: string
+}
+
+const auditRow = (raw: RawAudit): AuditRow => ({
+  id: Number(raw.id),
+  ts: Number(raw.ts),
+  role: raw.role,
+  keyLabel: raw.key_label,
+  requestId: raw.request_id,
+  partnerId: raw.partner_id === null ? null : Number(raw.partner_id),
+  clientId: raw.client_id === null ? null : Number(raw.client_id),
+  action: raw.action,
+  before: raw.before,
+  after: raw.after,
+  reason: raw.reason,
+  hash: raw.hash
+})
+
+/** Runs every check in one REPEATABLE READ snapshot. */
+export const verifyLedger = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* sql
+    .withTransaction(
+      Effect.gen(function* () {
+        const results: Array<LedgerCheck> = []
+        for (const check of checks) {
+          const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
+          const broken = yield* sql.unsafe<{ readonly what: string }>(check.breaks)
+          results.push({
+            name: check.name,
+            ok: broken.length === 0,
+            figure: String(counted[0]?.n ?? 0),
+            detail: broken[0]?.what ?? null
+          })
+        }
+        const chain = yield* auditChain
+        results.push({ name: "the audit chain is whole", ok: chain.detail === null, figure: String(chain.count), detail: chain.detail })
+        return { ok: results.every((result) => result.ok), checks: results } satisfies LedgerReport
+      })
+    )
+    .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+})

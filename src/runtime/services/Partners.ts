@@ -1,0 +1,324 @@
+/**
+ * Partner firms and their keys as the operator manages them (operator surface, Back office; D15, D16, D17; A1-06, A1-08).
+ * Each command is one turn of the partner's mailbox; what it may rest on outside of it (balances of clients) is read
+ * before.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { ApiKeyContext, ApiKeyStatus } from "../../machines/partner/ApiKey.ts"
+import type { PartnerStatus } from "../../machines/partner/Partner.ts"
+import type { RelianceStatus } from "../../machines/partner/Reliance.ts"
+import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { cleanText } from "../../machines/shared/Text.ts"
+import { ActorHost, type ClaimLost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import { Journal } from "../engine/Journal.ts"
+import { Settings } from "../Settings.ts"
+import type { ApiKeyRow, PartnerRow } from "../store/Rows.ts"
+import { cidrErrors } from "./addressRanges.ts"
+import { Directory } from "./Directory.ts"
+import { KeyUsage } from "./KeyUsage.ts"
+import type { OperatorCaller } from "./OperatorKeys.ts"
+import {
+  codeClaim,
+  configure,
+  createPartner,
+  type IssuedKey,
+  issueKey,
+  revokeKey,
+  setReliance,
+  setStatus,
+  uidPrefixClaim
+} from "./partnerDecisions.ts"
+
+export interface PartnerProfile {
+  readonly partnerId: number
+  readonly code: string
+  readonly name: string
+  readonly legalName: string
+  readonly country: string
+  readonly licenceType: string
+  readonly relianceStatus: RelianceStatus
+  readonly status: PartnerStatus
+  readonly sandbox: boolean
+  readonly custodyModel: "BROKER" | "PARTNER"
+  readonly collateralAsset: string
+  readonly limits: { readonly readPerMinute: number; readonly tradePerMinute: number }
+  readonly allowedCidrs: ReadonlyArray<string>
+  readonly uidPrefix: string
+  readonly createdAt: number
+}
+
+export interface PartnerCreation {
+  readonly code: string
+  readonly name: string
+  readonly legalName: string
+  readonly country: string
+  readonly licence: string
+  readonly custody?: "BROKER" | "PARTNER"
+  readonly collateralAsset?: string
+  readonly uidPrefix?: string
+  readonly sandbox?: boolean
+}
+
+export interface KeyView {
+  readonly keyId: number
+  readonly partnerId: number
+  readonly label: string
+  readonly prefix: string
+  readonly scope: "READ" | "TRADE"
+  readonly status: ApiKeyStatus
+  readonly createdAt: number
+  readonly revokedAt: number | null
+  readonly lastUsedAt: number | null
+}
+
+export interface KeyRequest {
+  readonly label: string
+  readonly scope: "READ" | "TRADE"
+}
+
+type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Partners extends Context.Service<
+  Partners,
+  {
+    /** `notes` say what was decided for the operator, such as a uid prefix other than the default. */
+    create(caller: OperatorCaller, request: PartnerCreation): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
+    readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
+    /** By id or code. */
+    show(partner: string): Effect.Effect<Verdict<PartnerProfile>>
+    status(caller: OperatorCaller, partner: string, to: PartnerStatus, reason: string): Answer<PartnerProfile>
+    reliance(caller: OperatorCaller, partner: string, to: RelianceStatus, reason: string): Answer<PartnerProfile>
+    /** Requests a minute; a limit not named stays, and naming none changes nothing. */
+    limits(caller: OperatorCaller, partner: string, limits: { readonly read?: number; readonly trade?: number }): Answer<PartnerProfile>
+    /** Replaces the list; an empty one lifts the restriction. */
+    cidrs(caller: OperatorCaller, partner: string, cidrs: ReadonlyArray<string>): Answer<PartnerProfile>
+    issueKey(caller: OperatorCaller, partner: string, request: KeyRequest): Answer<IssuedKey>
+    /** Whether `issueKey` could run now: asked before it is put before a second pair of eyes. */
+    mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
+    keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
+    revokeKey(caller: OperatorCaller, keyId: number, reason: string): Answer<KeyView>
+  }
+>()("brokerage/runtime/services/Partners") {
+  static readonly layer = Layer.effect(
+    Partners,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const journal = yield* Journal
+      const settings = yield* Settings
+      const usage = yield* KeyUsage
+      const sql = yield* PgClient.PgClient
+
+      const profile = (row: PartnerRow): PartnerProfile =>
+        profileOf(row, (directory.partner(row.id)?.reliance ?? "NONE") as RelianceStatus)
+
+      const turnOf = <A>(
+        caller: OperatorCaller,
+        partner: string,
+        decide: (turn: Turn, partnerId: number) => Verdict<A>
+      ): Answer<A> => {
+        const view = directory.findPartner(partner)
+        if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+        const partnerId = view.row.id
+        return host.dispatch({ subject: `partner:${partnerId}`, by: caller.by, decide: (turn) => decide(turn, partnerId) })
+      }
+      const changed = (answer: Answer<PartnerRow>): Answer<PartnerProfile> =>
+        // After COMMIT the directory shows what was committed, reliance included.
+        Effect.map(answer, (verdict) => (verdict.ok ? accept(profile(verdict.value)) : verdict))
+
+      const createWith = (caller: OperatorCaller, request: PartnerCreation, uidPrefix: string) =>
+        Effect.try({
+          try: () => journal.nextId("partner"),
+          catch: () => new Unavailable({ unknown: false })
+        }).pipe(
+          Effect.flatMap((id) =>
+            host.dispatch({
+              subject: `partner:${id}`,
+              by: caller.by,
+              decide: (turn) =>
+                createPartner(turn, {
+                  id,
+                  code: request.code.trim(),
+                  name: cleanText(request.name),
+                  legalName: cleanText(request.legalName),
+                  country: request.country.trim(),
+                  licence: request.licence,
+                  sandbox: request.sandbox ?? false,
+                  custodyModel: request.custody ?? "BROKER",
+                  collateralAsset: cleanText(request.collateralAsset ?? ""),
+                  uidPrefix
+                })
+            })
+          )
+        )
+
+      return Partners.of({
+        create: (caller, request) => {
+          const refusal = creationErrors(request, settings.sandbox)
+          if (refusal !== null) return Effect.succeed(refuse(invalidFields(refusal)))
+          const wanted = request.uidPrefix?.trim() ?? defaultUidPrefix
+          const derived = request.uidPrefix === undefined ? derivedPrefix(request.code) : null
+          const created = (notes: ReadonlyArray<string>) => (row: PartnerRow) => accept({ ...profile(row), notes })
+          return Effect.map(createWith(caller, request, wanted), created([])).pipe(
+            Effect.catchIf(lostPrefixAlone(request, wanted, derived), () =>
+              Effect.map(createWith(caller, request, derived ?? wanted), created([derivedNote(derived ?? wanted)]))
+            ),
+            Effect.catchTag("ClaimLost", (lost) => Effect.succeed(refuse(conflict(takenSentence(lost, request)))))
+          )
+        },
+        list: Effect.sync(() =>
+          directory
+            .partners()
+            .map((view) => profile(view.row))
+            .toSorted((a, b) => a.partnerId - b.partnerId)
+        ),
+        show: (partner) =>
+          Effect.sync(() => {
+            const view = directory.findPartner(partner)
+            return view === null ? refuse(unknown("Partner")) : accept(profile(view.row))
+          }),
+        status: (caller, partner, to, reason) => {
+          const view = directory.findPartner(partner)
+          const blockers =
+            to === "CLOSED" && view !== null ? closingBlockers(sql, view.row.id) : Effect.succeed<ReadonlyArray<string>>([])
+          return Effect.flatMap(blockers, (found) =>
+            changed(turnOf(caller, partner, (turn) => setStatus(turn, to, cleanText(reason), found)))
+          )
+        },
+        reliance: (caller, partner, to, reason) =>
+          changed(turnOf(caller, partner, (turn) => setReliance(turn, to, cleanText(reason)))),
+        limits: (caller, partner, { read, trade }) =>
+          changed(
+            turnOf(caller, partner, (turn) => {
+              const row = turn.state.one("partners")
+              if (row === undefined) return refuse(unknown("Partner"))
+              if (read === undefined && trade === undefined) return accept(row)
+              const change = { readPerMinute: read ?? row.readPerMinute, tradePerMinute: trade ?? row.tradePerMinute }
+              return configure(turn, "partner.limits", change, (at) => `read ${at.readPerMinute} trade ${at.tradePerMinute}`)
+            })
+          ),
+        cidrs: (caller, partner, cidrs) => {
+          const list = cidrs.map((cidr) => cidr.trim())
+          const errors = cidrErrors(list)
+          if (errors !== null) return Effect.succeed(refuse(invalidFields(errors)))
+          return changed(
+            turnOf(caller, partner, (turn) =>
+              configure(turn, "partner.cidrs", { allowedCidrs: list }, (at) => at.allowedCidrs.join(" ") || "any")
+            )
+          )
+        },
+        issueKey: (caller, partner, { label, scope }) =>
+          turnOf(caller, partner, (turn) => issueKey(turn, cleanText(label), scope)),
+        mayIssueKey: (partner) => {
+          const view = directory.findPartner(partner)
+          if (view === null) return refuse(unknown("Partner"))
+          if (view.row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
+          return accept({ partnerId: view.row.id })
+        },
+        keys: (partner) => {
+          const view = directory.findPartner(partner)
+          if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+          const keys = directory.keys(view.row.id).toSorted((a, b) => a.id - b.id)
+          return Effect.succeed(accept(keys.map((key) => keyView(key, usage.lastUsedAt(key.id)))))
+        },
+        revokeKey: (caller, keyId, reason) => {
+          const key = directory.key(keyId)
+          if (key === null) return Effect.succeed(refuse(unknown("Key")))
+          return turnOf(caller, String(key.partnerId), (turn) => {
+            const row = turn.state.get("apiKeys", String(keyId))
+            if (row === undefined) return refuse(unknown("Key"))
+            const next = revokeKey(turn, row, reason)
+            return next === null ? refuse(conflict("This key is revoked already.")) : accept(keyView(next, usage.lastUsedAt(keyId)))
+          })
+        }
+      })
+    })
+  )
+}
+
+const defaultUidPrefix = "CL"
+
+/** A prefix from the code: upper-case letters and digits, at most eight, starting with a letter; null when none is left. */
+export const derivedPrefix = (code: string): string | null => {
+  const letters = code.toUpperCase().replaceAll(/[^A-Z0-9]/g, "").replace(/^[0-9]+/, "").slice(0, 8)
+  return letters === "" ? null : letters
+}
+
+const derivedNote = (prefix: string): string =>
+  `The uid prefix ${defaultUidPrefix} belongs to another partner, so this one has ${prefix}.`
+
+const lostPrefixAlone =
+  (request: PartnerCreation, wanted: string, derived: string | null) =>
+  (error: DispatchError): error is ClaimLost =>
+    error._tag === "ClaimLost" &&
+    derived !== null &&
+    derived !== wanted &&
+    error.claims.some((claim) => claim.name === uidPrefixClaim(wanted)) &&
+    !error.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
+
+const takenSentence = (lost: ClaimLost, request: PartnerCreation): string =>
+  lost.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
+    ? "Another partner has this code."
+    : "Another partner has this uid prefix: choose one with --uid-prefix."
+
+const creationErrors = (request: PartnerCreation, sandbox: boolean): Readonly<Record<string, string>> | null => {
+  const errors: Record<string, string> = {}
+  const asset = cleanText(request.collateralAsset ?? "")
+  if (request.custody === "PARTNER" && asset === "") errors.collateralAsset = "PARTNER custody needs a collateral asset."
+  if (request.custody !== "PARTNER" && asset !== "") {
+    errors.collateralAsset = "Only PARTNER custody has a collateral asset."
+  }
+  if (request.sandbox === true && !sandbox) errors.sandbox = "Sandbox partners exist only in a sandbox service."
+  return Object.keys(errors).length === 0 ? null : errors
+}
+
+export const profileOf = (row: PartnerRow, reliance: RelianceStatus): PartnerProfile => ({
+  partnerId: row.id,
+  code: row.code,
+  name: row.name,
+  legalName: row.legalName,
+  country: row.country,
+  licenceType: row.licence,
+  relianceStatus: reliance,
+  status: row.state as PartnerStatus,
+  sandbox: row.sandbox,
+  custodyModel: row.custodyModel,
+  collateralAsset: row.collateralAsset,
+  limits: { readPerMinute: row.readPerMinute, tradePerMinute: row.tradePerMinute },
+  allowedCidrs: row.allowedCidrs,
+  uidPrefix: row.uidPrefix,
+  createdAt: row.createdAt
+})
+
+const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({
+  keyId: row.id,
+  partnerId: row.partnerId,
+  label: row.label,
+  prefix: row.prefix,
+  scope: row.scope,
+  status: row.state as ApiKeyStatus,
+  createdAt: row.createdAt,
+  revokedAt: (row.context as unknown as ApiKeyContext).revokedAt,
+  lastUsedAt
+})
+
+const away = () => new Unavailable({ unknown: false })
+
+/** What stands in the way of closing, as sentences (D15). Money at clients is all there can be so far. */
+const closingBlockers = (
+  sql: PgClient.PgClient,
+  partnerId: number
+): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
+  sql
+    .unsafe<{ readonly n: bigint }>(
+      "SELECT count(DISTINCT client_id) AS n FROM balances WHERE partner_id = $1 AND (cash <> 0 OR reserved <> 0)",
+      [BigInt(partnerId)]
+    )
+    .pipe(
+      Effect.map((rows) => {
+        const holders = Number(rows[0]?.n ?? 0)
+        return holders === 0 ? [] : [`${holders} of the partner's clients hold a balance.`]
+      }),
+      Effect.mapError(away)
+    )

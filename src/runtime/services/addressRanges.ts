@@ -1,0 +1,38 @@
+/**
+ * Address ranges a partner may call from: what the operator may set. A bad entry is refused when it is set, so that no
+ * gate ever meets one (doc 1, IP allowlist; A1-08).
+ */
+import ipaddr from "ipaddr.js"
+
+const tooMany = 256
+
+/** Why this list can't be set, by its index in the list; null when every entry is fine. */
+export const cidrErrors = (cidrs: ReadonlyArray<string>): Readonly<Record<string, string>> | null => {
+  if (cidrs.length > tooMany) return { cidrs: `The list must have at most ${tooMany} entries.` }
+  const errors: Record<string, string> = {}
+  const seen = new Set<string>()
+  for (const [index, cidr] of cidrs.entries()) {
+    const sentence = cidrSentence(cidr) ?? (seen.has(cidr) ? "The address range is listed twice." : null)
+    if (sentence !== null) errors[`cidrs.${index}`] = sentence
+    seen.add(cidr)
+  }
+  return Object.keys(errors).length === 0 ? null : errors
+}
+
+/** Why one range is refused, or null. A bare address stands for itself alone. */
+export const cidrSentence = (cidr: string): string | null => {
+  const [address = "", bits, ...rest] = cidr.split("/")
+  const notRange = "Each entry must be an address range such as 203.0.113.0/24 or 2001:db8::/32."
+  if (rest.length > 0 || address.includes("%")) return notRange
+  // The parser also takes octal, hexadecimal and short forms of IPv4, which mean something else to most readers.
+  const v4 = ipaddr.IPv4.isValidFourPartDecimal(address)
+  if (!v4 && !ipaddr.IPv6.isValid(address)) return notRange
+  if (!v4 && ipaddr.IPv6.parse(address).isIPv4MappedAddress()) return "Write an IPv4-mapped range as plain IPv4."
+  if (bits === undefined) return null
+  const widest = v4 ? 32 : 128
+  if (!/^(0|[1-9][0-9]{0,2})$/.test(bits) || Number(bits) > widest) return notRange
+  const network = v4 ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr)
+  return network.toString() === ipaddr.parse(address).toString()
+    ? null
+    : "The address has bits set beyond its prefix: write the network address."
+}

@@ -1,0 +1,204 @@
+/**
+ * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
+ * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
+ */
+import type { JsonObject } from "../../machines/Effects.ts"
+import type { ClientContext, ClientEvent } from "../../machines/client/Client.ts"
+import { clientMachine } from "../../machines/client/clientMachine.ts"
+import type { Restriction } from "../../machines/client/Restriction.ts"
+import type { CaseContext, CaseEvent } from "../../machines/compliance/Case.ts"
+import { caseMachine } from "../../machines/compliance/caseMachine.ts"
+import type { KycPackageContext, KycPackageEvent } from "../../machines/kyc/KycPackage.ts"
+import { kycMachine } from "../../machines/kyc/kycMachine.ts"
+import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { BlockContext, BlockEvent, RoleLabel } from "../../machines/verification/Block.ts"
+import { blockMachine } from "../../machines/verification/blockMachine.ts"
+import { type BlockCode, blockCodes, micaBlockCodes } from "../../machines/verification/Blocks.ts"
+import type { Turn } from "../engine/ActorHost.ts"
+import { begin, step, versionOf } from "../engine/decide.ts"
+import { applyEffects, type Instance } from "../engine/Interpreter.ts"
+import { keyOf } from "../store/Catalogue.ts"
+import type { BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
+
+/** The turn of one client, with whom its effects belong to and the role that decides. */
+export interface ClientTurn {
+  readonly turn: Turn
+  readonly instance: Instance
+  readonly by: RoleLabel
+}
+
+/** Sets a restriction; refused where the machine does not take it (closed, rejected, set already). */
+export const restrictClient = (at: ClientTurn, row: ClientRow, restriction: Restriction, reason: string): Verdict<ClientRow> => {
+  const next = moveClient(at, row, { type: "RESTRICT", at: at.turn.now, restriction, reason })
+  if (next !== null) return accept(next)
+  const set = contextOf(row).restrictions.includes(restriction)
+  return refuse(conflict(set ? "This restriction is set already." : `The client is ${row.state}, so it can't be restricted.`))
+}
+
+/** Lifts a restriction; the last hold to go makes the client ACTIVE again. */
+export const liftRestriction = (at: ClientTurn, row: ClientRow, restriction: Restriction, reason: string): Verdict<ClientRow> => {
+  const next = moveClient(at, row, { type: "LIFT", at: at.turn.now, restriction, reason })
+  return next === null ? refuse(conflict("This restriction is not set.")) : accept(next)
+}
+
+/**
+ * Compliance has no doubt left: the open cases are cleared with their candidates remembered as false positives, the
+ * package is accepted, and the grant runs again over the approved blocks.
+ */
+export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null): Verdict<ClientRow> => {
+  const { turn } = at
+  const kyc = turn.state.one("kycPackages")
+  const cases = turn.state.all("cases").toSorted((a, b) => a.id - b.id)
+  if (kyc === undefined || row.state === "CLOSED" || row.state === "KYC_REJECTED") {
+    return refuse(conflict(`The client is ${row.state}, so there is nothing to clear.`))
+  }
+  if (kyc.state === "REJECTED") {
+    return refuse(conflict("Reliance on this package was rejected: only the partner's re-onboarding leaves that state."))
+  }
+  const reviewed = movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
+  if (cases.length === 0 && reviewed === null) return refuse(conflict("The client has no open case and no review."))
+  const missing = row.state === "KYC_PENDING" ? approveBlocks(at) : []
+  if (missing.length > 0) {
+    return refuse(conflict("The client can't be granted: blocks of level MICA are not approved.", { missingBlocks: missing }))
+  }
+  let client = row
+  for (const open of cases) {
+    closeCase(at, open, { type: "CLEAR", at: turn.now, by: at.by, note })
+    rememberFalsePositives(at, open)
+    client = clearHold(at, client, open.id, kyc.id) ?? client
+  }
+  decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
+  return accept(client)
+}
+
+/** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
+const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow | null => {
+  if (client.state === "RESTRICTED") return moveClient(at, client, { type: "COMPLIANCE_CLEAR", at: at.turn.now, caseId })
+  if (client.state !== "KYC_PENDING") return null
+  return moveClient(at, client, {
+    type: "COMPLIANCE_APPROVE",
+    at: at.turn.now,
+    kycPackageId,
+    caseId,
+    blocksApproved: true,
+    // The MiFID half has no way in yet: its blocks can't be in place.
+    mifidReady: false,
+    appropriateness: null
+  })
+}
+
+/** Compliance refuses to rely on the partner's KYC: level NONE, package and all twelve blocks REJECTED. */
+export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): Verdict<ClientRow> => {
+  const { turn } = at
+  const kyc = turn.state.one("kycPackages")
+  if (kyc === undefined) return refuse(conflict("The client has no KYC package."))
+  if (kyc.state === "REJECTED") return refuse(conflict("Reliance on this package is rejected already."))
+  const { revision } = kyc.context as unknown as KycPackageContext
+  const next = moveClient(at, row, { type: "REJECT_RELIANCE", at: turn.now, kycPackageId: kyc.id, revision, reason })
+  if (next === null) return refuse(conflict(`The client is ${row.state}, so reliance can't be rejected.`))
+  movePackage(at, kyc, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, note: reason })
+  for (const code of blockCodes) {
+    moveBlock(at, row, code, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, reason })
+  }
+  for (const open of turn.state.all("cases")) closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
+  decide(at, row, "RELIANCE_REJECTED", reason)
+  return accept(next)
+}
+
+const contextOf = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
+
+/** The client after an event, or null when its state does not take it. */
+const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
+  const decided = step(clientMachine, { state: row.state, context: contextOf(row) }, event)
+  if (!decided.changed) return null
+  const context = decided.context as ClientContext
+  const next: ClientRow = {
+    ...row,
+    state: decided.state,
+    version: versionOf("client"),
+    context: context as unknown as JsonObject,
+    level: context.level
+  }
+  at.turn.draft.put("clients", next)
+  applyEffects(at.turn, at.instance, decided.effects)
+  return next
+}
+
+const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): PackageRow | null => {
+  const stored = { state: row.state, context: row.context as unknown as KycPackageContext }
+  const decided = step(kycMachine, stored, event)
+  if (!decided.changed) return null
+  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
+  at.turn.draft.put("kycPackages", next)
+  applyEffects(at.turn, at.instance, decided.effects)
+  return next
+}
+
+/** The block after an event; a block nobody has written starts from NOT_STARTED. */
+const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): string => {
+  const known = at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
+  const before =
+    known === undefined
+      ? begin(blockMachine, { code })
+      : { state: known.state, context: known.context as unknown as BlockContext }
+  const decided = step(blockMachine, before, event)
+  if (!decided.changed) return before.state
+  const owner = known ?? { clientId: client.id, code, partnerId: client.partnerId, shard: client.shard }
+  const next: BlockRow = {
+    ...owner,
+    state: decided.state,
+    version: versionOf("verificationBlock"),
+    context: decided.context as unknown as JsonObject
+  }
+  at.turn.draft.put("verificationBlocks", next)
+  applyEffects(at.turn, at.instance, decided.effects)
+  return decided.state
+}
+
+/** Approves what waits for compliance; answers the MiCA blocks that are still not APPROVED, in their order. */
+const approveBlocks = (at: ClientTurn): ReadonlyArray<BlockCode> => {
+  const client = at.turn.state.one("clients") as ClientRow
+  return micaBlockCodes.filter(
+    (code) => moveBlock(at, client, code, { type: "APPROVE", at: at.turn.now, by: at.by }) !== "APPROVED"
+  )
+}
+
+const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
+  const decided = step(caseMachine, { state: row.state, context: row.context as unknown as CaseContext }, event)
+  if (!decided.changed) throw new Error(`an open case refused ${event.type}`)
+  at.turn.draft.put("cases", {
+    ...row,
+    state: decided.state,
+    context: decided.context as unknown as JsonObject,
+    closedAt: at.turn.now
+  })
+  applyEffects(at.turn, at.instance, decided.effects)
+}
+
+/** The same entries must not hold this client again (F26, dispositions). */
+const rememberFalsePositives = (at: ClientTurn, row: CaseRow): void => {
+  const { candidates } = row.details
+  if (!Array.isArray(candidates)) return
+  for (const candidate of candidates as ReadonlyArray<{ readonly entryId?: unknown }>) {
+    if (typeof candidate.entryId !== "number") continue
+    at.turn.draft.put("dispositions", {
+      clientId: row.clientId,
+      entryId: candidate.entryId,
+      partnerId: row.partnerId,
+      disposition: "FALSE_POSITIVE",
+      decidedAt: at.turn.now,
+      decidedBy: at.by
+    })
+  }
+}
+
+const decide = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
+  at.turn.draft.put("decisions", {
+    id: at.turn.nextId("decision"),
+    partnerId: client.partnerId,
+    clientId: client.id,
+    decision,
+    reason,
+    decidedBy: at.by,
+    decidedAt: at.turn.now
+  })

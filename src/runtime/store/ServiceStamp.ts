@@ -1,0 +1,50 @@
+/**
+ * The database's stamp: whether it is a sandbox, how far its business clock runs ahead, and a sealed canary. A database
+ * once used as a sandbox is refused without --sandbox, and the reverse (operator surface, `serve`); one whose canary
+ * does not open belongs to another key file, and starting would only produce unreadable rows.
+ */
+import { Clock, Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Sealing } from "../engine/Sealing.ts"
+
+export class StampMismatch extends Schema.TaggedError<StampMismatch>()("StampMismatch", { sentence: Schema.String }) {
+  override get message(): string {
+    return this.sentence
+  }
+}
+
+const mismatch = (sandbox: boolean): StampMismatch =>
+  new StampMismatch({
+    sentence: sandbox
+      ? "This database is a sandbox: start with --sandbox, or use another data directory or database."
+      : "This database is not a sandbox: start without --sandbox, or use another data directory or database."
+  })
+
+const foreignKeys = new StampMismatch({
+  sentence: "The encryption keys of this data directory do not open this database: restore the encryption.keys file it was made with."
+})
+
+const canaryPlace = "service_stamp.canary"
+
+/** Stamps a new database, or checks the stamp of a used one; answers the stored clock offset in ms. */
+export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`INSERT INTO service_stamp (id, sandbox, canary, created_at)
+      VALUES (1, ${sandbox}, ${sealing.seal("canary", canaryPlace)}, ${BigInt(now)}) ON CONFLICT DO NOTHING`
+    const rows = yield* sql<{ readonly sandbox: boolean; readonly clock_offset: bigint; readonly canary: Uint8Array }>`
+      SELECT sandbox, clock_offset, canary FROM service_stamp WHERE id = 1`
+    const stamp = rows[0]
+    if (stamp === undefined) return yield* Effect.die(new Error("the service stamp is missing"))
+    if (stamp.sandbox !== sandbox) return yield* mismatch(stamp.sandbox)
+    yield* Effect.try({ try: () => sealing.open(stamp.canary, canaryPlace), catch: () => foreignKeys })
+    return { clockOffset: Number(stamp.clock_offset) }
+  })
+
+/** Stores the business clock's offset; it only grows. */
+export const storeClockOffset = (offset: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE service_stamp SET clock_offset = ${BigInt(offset)} WHERE id = 1 AND clock_offset <= ${BigInt(offset)}`
+  })
