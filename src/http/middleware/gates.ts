@@ -2,9 +2,10 @@
 // (A1-02): the array below is that order. An unauthorised caller learns nothing about routes.
 import { hash } from "node:crypto"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
+import type { BusinessClock } from "../../runtime/engine/BusinessClock.ts"
 import { partnerAttribution } from "../../runtime/services/Caller.ts"
 import type { Directory } from "../../runtime/services/Directory.ts"
-import type { KeyUsage } from "../ServicesContract.ts"
+import type { KeyUsage } from "../../runtime/services/KeyUsage.ts"
 import { gateRefusals, type WireRefusal } from "../toWire.ts"
 import type { Exchange } from "./Exchange.ts"
 import { isIdempotencyKey } from "./idempotency.ts"
@@ -15,7 +16,8 @@ import { admits, sourceAddress } from "./sourceAddress.ts"
 
 export interface GateServices {
   readonly directory: Pick<Directory["Service"], "credential">
-  readonly usage: KeyUsage["Service"]
+  readonly usage: Pick<KeyUsage["Service"], "touch">
+  readonly business: Pick<BusinessClock["Service"], "now">
   readonly rates: RateWindows
   /** Addresses and ranges of the operator's own edge hosts. */
   readonly edgeHosts: ReadonlyArray<string>
@@ -45,7 +47,7 @@ const presentedKey = (exchange: Exchange): string | null => {
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 
-const keyGate: Gate = (exchange, { directory, usage, edgeHosts }) => {
+const keyGate: Gate = (exchange, { directory, usage, business, edgeHosts }) => {
   const key = presentedKey(exchange)
   if (key === null || key.length > keyMaxLength) return gateRefusals.unauthorized
   const found = directory.credential(hash("sha256", key, "hex"))
@@ -57,8 +59,7 @@ const keyGate: Gate = (exchange, { directory, usage, edgeHosts }) => {
     if (!admits(cidrs, source)) return gateRefusals.unauthorized
   }
   exchange.caller = { ...found, by: partnerAttribution(found.partner, found.key, exchange.requestId) }
-  exchange.lastUsedAt = usage.lastUsedAt(found.key.id)
-  usage.touch(found.key.id, exchange.now)
+  exchange.lastUsedAt = usage.touch(found.key.id, business.now())
   return null
 }
 

@@ -79,8 +79,8 @@ export class Compliance extends Context.Service<
               const row = turn.state.one("clients")
               const partner = directory.partner(found.partnerId)
               if (row === undefined || partner === null) return refuse(unknown("Client"))
-              const at = { turn, instance: instanceOf(row, partner), by: roleLabel(caller) }
-              return settle(turn.draft, decide(at, row))
+              const verdict = decide({ turn, instance: instanceOf(row, partner), by: roleLabel(caller) }, row)
+              return verdict.ok ? accept(row.id) : verdict
             }
           })
         })

@@ -55,36 +55,45 @@ export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null)
   if (kyc.state === "REJECTED") {
     return refuse(conflict("Reliance on this package was rejected: only the partner's re-onboarding leaves that state."))
   }
-  const reviewed = movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
-  if (cases.length === 0 && reviewed === null) return refuse(conflict("The client has no open case and no review."))
-  const missing = row.state === "KYC_PENDING" ? approveBlocks(at) : []
+  const held = row.state === "KYC_PENDING"
+  if (cases.length === 0 && (held || kyc.state === "ACCEPTED")) return refuse(conflict("The client has no open case."))
+  const missing = held ? missingBlocks(at, row) : []
   if (missing.length > 0) {
-    return refuse(conflict("The client can't be granted: blocks of level MICA are not approved.", { missingBlocks: missing }))
+    return refuse(conflict("The client can't be granted: blocks of level MICA are missing.", { missingBlocks: missing }))
   }
+  // Nothing is written before this line: a refusal leaves no trace in the draft.
+  movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
+  if (held) for (const code of micaBlockCodes) moveBlock(at, row, code, { type: "APPROVE", at: turn.now, by: at.by })
   let client = row
   for (const open of cases) {
     closeCase(at, open, { type: "CLEAR", at: turn.now, by: at.by, note })
     rememberFalsePositives(at, open)
-    client = clearHold(at, client, open.id, kyc.id) ?? client
+    client = clearHold(at, client, open.id, kyc.id)
   }
   decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
 }
 
 /** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
-const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow | null => {
-  if (client.state === "RESTRICTED") return moveClient(at, client, { type: "COMPLIANCE_CLEAR", at: at.turn.now, caseId })
-  if (client.state !== "KYC_PENDING") return null
-  return moveClient(at, client, {
-    type: "COMPLIANCE_APPROVE",
-    at: at.turn.now,
-    kycPackageId,
-    caseId,
-    blocksApproved: true,
-    // The MiFID half has no way in yet: its blocks can't be in place.
-    mifidReady: false,
-    appropriateness: null
-  })
+const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow => {
+  // A case that never held the client (a sample of an ACTIVE one) leaves the lifecycle alone.
+  if (!contextOf(client).openCases.includes(caseId)) return client
+  const event: ClientEvent =
+    client.state === "KYC_PENDING"
+      ? {
+          type: "COMPLIANCE_APPROVE",
+          at: at.turn.now,
+          kycPackageId,
+          caseId,
+          blocksApproved: true,
+          // The MiFID half has no way in yet: its blocks can't be in place.
+          mifidReady: false,
+          appropriateness: null
+        }
+      : { type: "COMPLIANCE_CLEAR", at: at.turn.now, caseId }
+  const next = moveClient(at, client, event)
+  if (next === null) throw new Error(`a ${client.state} client refused ${event.type} of its own case`)
+  return next
 }
 
 /** Compliance refuses to rely on the partner's KYC: level NONE, package and all twelve blocks REJECTED. */
@@ -124,44 +133,39 @@ const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientR
   return next
 }
 
-const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): PackageRow | null => {
+const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
   const stored = { state: row.state, context: row.context as unknown as KycPackageContext }
   const decided = step(kycMachine, stored, event)
-  if (!decided.changed) return null
-  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
-  at.turn.draft.put("kycPackages", next)
+  if (!decided.changed) return
+  at.turn.draft.put("kycPackages", { ...row, state: decided.state, context: decided.context as unknown as JsonObject })
   applyEffects(at.turn, at.instance, decided.effects)
-  return next
 }
 
-/** The block after an event; a block nobody has written starts from NOT_STARTED. */
-const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): string => {
-  const known = at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
+const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
+  at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId, code }))
+
+/** Writes the block's answer to an event; a block nobody has written starts from NOT_STARTED. */
+const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): void => {
+  const known = blockOf(at, client.id, code)
   const before =
     known === undefined
       ? begin(blockMachine, { code })
       : { state: known.state, context: known.context as unknown as BlockContext }
   const decided = step(blockMachine, before, event)
-  if (!decided.changed) return before.state
+  if (!decided.changed) return
   const owner = known ?? { clientId: client.id, code, partnerId: client.partnerId, shard: client.shard }
-  const next: BlockRow = {
+  at.turn.draft.put("verificationBlocks", {
     ...owner,
     state: decided.state,
     version: versionOf("verificationBlock"),
     context: decided.context as unknown as JsonObject
-  }
-  at.turn.draft.put("verificationBlocks", next)
+  })
   applyEffects(at.turn, at.instance, decided.effects)
-  return decided.state
 }
 
-/** Approves what waits for compliance; answers the MiCA blocks that are still not APPROVED, in their order. */
-const approveBlocks = (at: ClientTurn): ReadonlyArray<BlockCode> => {
-  const client = at.turn.state.one("clients") as ClientRow
-  return micaBlockCodes.filter(
-    (code) => moveBlock(at, client, code, { type: "APPROVE", at: at.turn.now, by: at.by }) !== "APPROVED"
-  )
-}
+/** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */
+const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
+  micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
 
 const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
   const decided = step(caseMachine, { state: row.state, context: row.context as unknown as CaseContext }, event)

@@ -1,0 +1,83 @@
+/** One closed-loop slice: connects, warms nothing, sends until the window is over, waits for the last answers. */
+import { Connection } from "./Connection.ts"
+import { percentile, type Slice, type SliceResult } from "./protocol.ts"
+import { makeRequests } from "./requests.ts"
+
+const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
+
+/** Runs the slice to its end; fails only when it can not connect. Failed requests are counted. */
+export const runSlice = async (slice: Slice): Promise<SliceResult> => {
+  const connections: Array<Connection> = []
+  // A few at a time: a server that is busy with 256 handshakes at once drops none, but answers none either.
+  for (let opened = 0; opened < slice.connections; opened += 16) {
+    const batch = Array.from({ length: Math.min(16, slice.connections - opened) }, () =>
+      Connection.open(slice.port, slice.ca)
+    )
+    connections.push(...(await Promise.all(batch)))
+  }
+  const next = makeRequests(slice)
+  const latencies: Array<number> = []
+  let acknowledged = 0
+  let errors = 0
+  let firstError: string | null = null
+  const failed = (what: string): void => {
+    errors++
+    firstError ??= what.slice(0, 500)
+  }
+  const cpu = process.cpuUsage()
+  const fromMicros = nowMicros()
+  const deadline = fromMicros + slice.millis * 1_000
+  let lastMicros = fromMicros
+  let used: NodeJS.CpuUsage | null = null
+  await Promise.all(
+    connections.map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          let sentAt = 0
+          const more = (now: number): void => {
+            if (now >= deadline) used ??= process.cpuUsage(cpu)
+            const request = now < deadline ? next() : null
+            if (request === null) return resolve()
+            sentAt = now
+            connection.send(request)
+          }
+          connection.handlers = {
+            onAnswer: (answer) => {
+              const now = nowMicros()
+              if (answer.status < 200 || answer.status > 299) failed(answer.text())
+              else {
+                acknowledged++
+                if (now <= deadline) {
+                  latencies.push(now - sentAt)
+                  lastMicros = now
+                }
+              }
+              more(now)
+            },
+            onBroken: (reason) => {
+              failed(reason)
+              resolve()
+            }
+          }
+          more(nowMicros())
+        })
+    )
+  )
+  const spent: NodeJS.CpuUsage = used ?? process.cpuUsage(cpu)
+  for (const connection of connections) connection.close()
+  // A slice that ends by its list ends with its last answer.
+  const toMicros = slice.kind === "readOnce" ? lastMicros : deadline
+  const ascending = Float64Array.from(latencies).sort()
+  return {
+    rate: (latencies.length / Math.max(1, toMicros - fromMicros)) * 1e6,
+    acknowledged,
+    p50Millis: percentile(ascending, 0.5) / 1_000,
+    p99Millis: percentile(ascending, 0.99) / 1_000,
+    maxMillis: (ascending.at(-1) ?? 0) / 1_000,
+    errors,
+    firstError,
+    cpuShare: (spent.user + spent.system) / Math.max(1, toMicros - fromMicros),
+    fromMicros,
+    toMicros
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * The HTTPS side of the simulated partner: keep-alive connections that trust the given CA, one bounded attempt a call,
+ * answers as exact bytes. The typed client of the contract would decode and lose the bytes a replay is compared by.
+ */
+import { Effect, Redacted, Schema, type Scope } from "effect"
+import { Agent, type RequestOptions, request } from "node:https"
+import type { IncomingMessage } from "node:http"
+
+/** No answer arrived: refused, reset, cut off half-way, or later than the attempt may take. */
+export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
+  timedOut: Schema.Boolean,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return this.detail
+  }
+}
+
+export interface PartnerAnswer {
+  readonly status: number
+  readonly body: Buffer
+  /** Whole seconds of Retry-After; null without the header. */
+  readonly retryAfter: number | null
+  /** Idempotency-Replayed: true (A1-51). */
+  readonly replayed: boolean
+}
+
+export interface PartnerCall {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly body?: string
+  readonly idempotencyKey?: string
+}
+
+export interface PartnerClientOptions {
+  /** Origin of the service; read before each attempt, so that a restarted service may have moved. */
+  readonly origin: () => string
+  /** Partner key (pbk_) or operator key (bok_). */
+  readonly key: Redacted.Redacted
+  /** PEM of the CA to trust; absent: the system's. */
+  readonly ca?: string
+  /** Connections at the most. */
+  readonly connections: number
+  /** How long one attempt may take. */
+  readonly timeoutMillis?: number
+}
+
+/** No answer of the service is larger than a full page of rows. */
+const answerLimit = 8 * 1024 * 1024
+
+const defaultTimeoutMillis = 10_000
+
+export interface PartnerClient {
+  /** One attempt. Interruption ends the connection. */
+  readonly send: (call: PartnerCall) => Effect.Effect<PartnerAnswer, Unreachable>
+}
+
+/** A client whose connections close with the scope. */
+export const makePartnerClient = (options: PartnerClientOptions): Effect.Effect<PartnerClient, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(
+        () =>
+          new Agent({
+            keepAlive: true,
+            maxSockets: options.connections,
+            maxFreeSockets: options.connections,
+            ...(options.ca === undefined ? {} : { ca: options.ca })
+          })
+      ),
+      (agent) => Effect.sync(() => agent.destroy())
+    ),
+    (agent) => ({ send: (call) => attempt(agent, options, call) })
+  )
+
+const attempt = (agent: Agent, options: PartnerClientOptions, call: PartnerCall): Effect.Effect<PartnerAnswer, Unreachable> =>
+  Effect.callback<PartnerAnswer, Unreachable>((resume) => {
+    let settled = false
+    const settle = (result: Effect.Effect<PartnerAnswer, Unreachable>) => {
+      if (settled) return
+      settled = true
+      clearTimeout(timer)
+      resume(result)
+    }
+    const lost = (detail: string, timedOut = false) => settle(Effect.fail(new Unreachable({ timedOut, detail })))
+    const outgoing = request(new URL(call.path, options.origin()), requestOptions(agent, options, call), (answer) =>
+      collect(answer, (body) => settle(Effect.succeed(answerOf(answer, body))), lost)
+    )
+    const timer = setTimeout(() => {
+      lost("no answer in time", true)
+      outgoing.destroy()
+    }, options.timeoutMillis ?? defaultTimeoutMillis)
+    outgoing.on("error", (error) => lost(error.message))
+    outgoing.end(call.body)
+    return Effect.sync(() => {
+      settled = true
+      clearTimeout(timer)
+      outgoing.destroy()
+    })
+  })
+
+const requestOptions = (agent: Agent, options: PartnerClientOptions, call: PartnerCall): RequestOptions => ({
+  agent,
+  method: call.method,
+  headers: {
+    authorization: `Bearer ${Redacted.value(options.key)}`,
+    ...(call.body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(call.body) }),
+    ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey })
+  }
+})
+
+const collect = (answer: IncomingMessage, done: (body: Buffer) => void, lost: (detail: string) => void): void => {
+  const parts: Array<Buffer> = []
+  let size = 0
+  answer.on("data", (part: Buffer) => {
+    size += part.length
+    if (size > answerLimit) {
+      lost("the answer is larger than any answer of the contract")
+      return answer.destroy()
+    }
+    parts.push(part)
+  })
+  // A connection that dies inside the body ends in "close" without "end": half an answer is none.
+  answer.on("end", () => (answer.complete ? done(Buffer.concat(parts)) : lost("the answer ended early")))
+  answer.on("close", () => lost("the connection ended inside the answer"))
+  answer.on("error", (error) => lost(error.message))
+}
+
+const answerOf = (answer: IncomingMessage, body: Buffer): PartnerAnswer => {
+  const seconds = Number(answer.headers["retry-after"])
+  return {
+    status: answer.statusCode ?? 0,
+    body,
+    retryAfter: answer.headers["retry-after"] !== undefined && Number.isInteger(seconds) && seconds >= 0 ? seconds : null,
+    replayed: answer.headers["idempotency-replayed"] === "true"
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * A request as the simulated partner decides it, once and completely: path, body text, Idempotency-Key and what the
+ * answer has to say. Every retry sends exactly this (doc 1, Idempotency; SC-ONB-17).
+ */
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { formatAmount } from "../../src/machines/shared/Money.ts"
+
+interface KeyedRequest {
+  /** Order of planning, from 0. */
+  readonly index: number
+  readonly path: string
+  readonly idempotencyKey: string
+  readonly body: string
+}
+
+export interface OnboardingPlan extends KeyedRequest {
+  readonly kind: "onboarding"
+  /** The client's place in the bot's own list. */
+  readonly client: number
+  readonly partnerClientRef: string
+  readonly email: string
+}
+
+export interface CollateralPlan extends KeyedRequest {
+  readonly kind: "collateral"
+  readonly client: number
+  readonly clientId: number
+  readonly partnerRef: string
+  readonly direction: "DEPOSIT" | "WITHDRAWAL"
+  /** Micro-USDC. */
+  readonly amount: bigint
+  /** Set when the same report is filed again under a new key: the report id that must come back. */
+  readonly repeats: number | null
+}
+
+export type PartnerRequest = OnboardingPlan | CollateralPlan
+
+export const clientsPath = "/partner/v1/clients"
+
+/** `tag` keeps runs apart, letters and digits, at most 20; `now`: Unix ms. */
+export const planOnboarding = (tag: string, index: number, client: number, now: number): OnboardingPlan => {
+  const body = sampleOnboarding(client, tag, now)
+  return {
+    kind: "onboarding",
+    index,
+    client,
+    path: clientsPath,
+    idempotencyKey: `${tag}-${index}`,
+    body: JSON.stringify(body),
+    partnerClientRef: body.partnerClientRef,
+    email: body.email
+  }
+}
+
+export interface CollateralIntent {
+  readonly client: number
+  readonly clientId: number
+  readonly direction: "DEPOSIT" | "WITHDRAWAL"
+  /** Micro-USDC. */
+  readonly amount: bigint
+}
+
+export const planCollateral = (tag: string, index: number, intent: CollateralIntent): CollateralPlan => {
+  const partnerRef = `${tag}-report-${index}`
+  const body = { partnerRef, direction: intent.direction, amount: formatAmount(intent.amount, "USDC"), txRef: `${tag}-tx-${index}` }
+  return {
+    ...intent,
+    kind: "collateral",
+    index,
+    path: `${clientsPath}/${intent.clientId}/collateral`,
+    idempotencyKey: `${tag}-${index}`,
+    body: JSON.stringify(body),
+    partnerRef,
+    repeats: null
+  }
+}
+
+/** The same report under a fresh key: must be answered with the original (doc 3, partnerRef). */
+export const planRepeat = (tag: string, index: number, original: CollateralPlan, reportId: number): CollateralPlan => ({
+  ...original,
+  index,
+  idempotencyKey: `${tag}-${index}`,
+  repeats: reportId
+})

@@ -1,0 +1,85 @@
+/**
+ * One request with idempotent retries: the same bytes under the same key until the service has answered for good
+ * (doc 1, Idempotency; SC-ONB-17). Silence, 502, 503 and "still in progress" say nothing about the outcome, so nothing
+ * may be concluded from them but to ask again; 429 says when.
+ */
+import { Effect } from "effect"
+import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
+
+/** What happened on the way to the answers, counted over a run. */
+export interface Tally {
+  attempts: number
+  timeouts: number
+  connectionFailures: number
+  /** 503 with and without a Retry-After header (the contract promises it). */
+  unavailable: number
+  unavailableWithoutRetryAfter: number
+  badGateway: number
+  rateLimited: number
+  inProgress: number
+  /** 5xx that the contract does not foresee in normal operation: asked again, and reported. */
+  serverErrors: number
+}
+
+export const makeTally = (): Tally => ({
+  attempts: 0,
+  timeouts: 0,
+  connectionFailures: 0,
+  unavailable: 0,
+  unavailableWithoutRetryAfter: 0,
+  badGateway: 0,
+  rateLimited: 0,
+  inProgress: 0,
+  serverErrors: 0
+})
+
+const firstPauseMillis = 25
+const longestPauseMillis = 1_000
+
+/** Asks until acknowledged. Never fails: the caller bounds it by interruption. */
+export const sendUntilAcknowledged = Effect.fnUntraced(function* (
+  client: PartnerClient,
+  call: PartnerCall,
+  random: SeededRandom,
+  tally: Tally
+): Effect.fn.Return<PartnerAnswer> {
+  for (let attempt = 0; ; attempt++) {
+    tally.attempts++
+    const answer = yield* Effect.match(client.send(call), { onSuccess: (value) => value, onFailure: (error) => error })
+    const backoff = Math.min(firstPauseMillis * 2 ** Math.min(attempt, 10), longestPauseMillis) * (0.5 + random.next())
+    if ("timedOut" in answer) {
+      if (answer.timedOut) tally.timeouts++
+      else tally.connectionFailures++
+    } else if (isFinal(answer, tally)) return answer
+    const seconds = "status" in answer && answer.status === 429 ? answer.retryAfter : null
+    yield* Effect.sleep(seconds === null ? backoff : seconds * 1_000)
+  }
+})
+
+/** Counts an answer and tells whether it is the request's answer for good. */
+const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
+  switch (answer.status) {
+    case 429:
+      tally.rateLimited++
+      return false
+    case 502:
+      tally.badGateway++
+      return false
+    case 503:
+      tally.unavailable++
+      if (answer.retryAfter === null) tally.unavailableWithoutRetryAfter++
+      return false
+    case 409:
+      if (!saysInProgress(answer)) return true
+      tally.inProgress++
+      return false
+    default:
+      if (answer.status < 500) return true
+      tally.serverErrors++
+      return false
+  }
+}
+
+/** 4092 stands for many conflicts; only the sentence tells that the same request still runs (doc 1, Idempotency rule 2). */
+const saysInProgress = ({ body }: PartnerAnswer): boolean => /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())

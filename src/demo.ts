@@ -1,0 +1,104 @@
+/**
+ * `serve --demo`: a partner firm under PARTNER custody with a key and one client, made once, and curl lines that work
+ * when pasted. What the lines need beside the key is kept in the data directory (demo.json 0600, demo-client.json).
+ */
+import { Effect, Schema } from "effect"
+import { randomBytes } from "node:crypto"
+import { sampleOnboarding } from "./machines/kyc/sampleOnboarding.ts"
+import type { Verdict } from "./machines/shared/Refusal.ts"
+import { type DataFiles, readIfThere, type ServiceFile, writeWhole } from "./runtime/adapters/dataDirectory.ts"
+import { BusinessClock } from "./runtime/engine/BusinessClock.ts"
+import { partnerAttribution } from "./runtime/services/Caller.ts"
+import { Directory } from "./runtime/services/Directory.ts"
+import { Onboarding } from "./runtime/services/Onboarding.ts"
+import type { OperatorCaller } from "./runtime/services/OperatorKeys.ts"
+import { Partners } from "./runtime/services/Partners.ts"
+
+const DemoFile = Schema.fromJsonString(
+  Schema.Struct({ partnerId: Schema.Int, code: Schema.String, key: Schema.String, clientId: Schema.Int })
+)
+export type Demo = typeof DemoFile.Type & { readonly clientFile: string; readonly tag: string }
+
+const caller: OperatorCaller = {
+  keyId: 0,
+  role: "ADMIN",
+  by: { role: "SYSTEM", keyLabel: "demo", requestId: "demo", actor: "system:demo" }
+}
+
+class DemoRefused extends Schema.TaggedError<DemoRefused>()("DemoRefused", { step: Schema.String, why: Schema.String }) {}
+
+const granted = <A, E, R>(step: string, effect: Effect.Effect<Verdict<A>, E, R>): Effect.Effect<A, E | DemoRefused, R> =>
+  Effect.flatMap(effect, (verdict) =>
+    verdict.ok ? Effect.succeed(verdict.value) : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
+  )
+
+/** The demo of this data directory: read back, or made on first start. A fresh client body is written every time. */
+export const prepareDemo = (files: DataFiles, _service: ServiceFile) =>
+  Effect.gen(function* () {
+    const clock = yield* BusinessClock
+    const tag = randomBytes(4).toString("hex")
+    writeWhole(files.demoClient, `${JSON.stringify(sampleOnboarding(2, tag, clock.now()), null, 2)}\n`)
+    const kept = readIfThere(files.demo)
+    const demo = kept === null ? yield* makeDemo(files, tag) : yield* Schema.decodeUnknownEffect(DemoFile)(kept)
+    return { ...demo, clientFile: files.demoClient, tag } satisfies Demo
+  })
+
+const makeDemo = (files: DataFiles, tag: string) =>
+  Effect.gen(function* () {
+    const partners = yield* Partners
+    const directory = yield* Directory
+    const clock = yield* BusinessClock
+    const code = "DEMO"
+    if (directory.findPartner(code) === null) {
+      yield* granted(
+        "create the partner",
+        partners.create(caller, {
+          code,
+          name: "Demo Partner",
+          legalName: "Demo Partner AG",
+          country: "DE",
+          licence: "MICA_CASP",
+          custody: "PARTNER",
+          collateralAsset: "EURD",
+          uidPrefix: "DEMO",
+          sandbox: true
+        })
+      )
+    }
+    if (directory.findPartner(code)?.reliance !== "APPROVED") {
+      yield* granted("approve reliance", partners.reliance(caller, code, "APPROVED", "demo"))
+    }
+    const issued = yield* granted("issue a key", partners.issueKey(caller, code, { label: "demo", scope: "TRADE" }))
+    const partner = directory.findPartner(code)
+    const key = directory.key(issued.keyId)
+    if (partner === null || key === null) return yield* Effect.die(new Error("the demo partner is not in the directory"))
+    const client = yield* granted(
+      "onboard a client",
+      (yield* Onboarding).onboard(
+        { partner, key, by: partnerAttribution(partner, key, "demo") },
+        sampleOnboarding(1, tag, clock.now()),
+        () => null
+      )
+    )
+    const demo = { partnerId: partner.row.id, code, key: issued.key, clientId: client.clientId }
+    writeWhole(files.demo, `${JSON.stringify(demo)}\n`)
+    return demo
+  })
+
+/** What a newcomer sees: the key and three lines to paste. */
+export const demoText = (demo: Demo, service: ServiceFile): string => {
+  const curl = `curl -sS --cacert '${service.caFile ?? ""}' -H 'Authorization: Bearer ${demo.key}'`
+  const client = `${service.url}/partner/v1/clients`
+  return [
+    `Demo partner ${demo.code}, key ${demo.key}`,
+    "",
+    "Onboard a client:",
+    `  ${curl} -H 'Idempotency-Key: onboard-${demo.tag}' --data @'${demo.clientFile}' ${client}`,
+    "",
+    `Report collateral for the demo client ${demo.clientId}:`,
+    `  ${curl} -H 'Idempotency-Key: deposit-${demo.tag}' --data '{"partnerRef":"deposit-${demo.tag}","direction":"DEPOSIT","amount":"250.00"}' ${client}/${demo.clientId}/collateral`,
+    "",
+    "Read its ledger:",
+    `  ${curl} ${client}/${demo.clientId}/ledger`
+  ].join("\n")
+}

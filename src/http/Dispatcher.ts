@@ -1,0 +1,239 @@
+/**
+ * The partner surface: one function from request to answer, walking the gates of A1-02 in their order. Made from the
+ * contract by reflection (middleware/routes.ts), because HttpApi's own server decodes before any handler and so can't
+ * keep that order. This is the hot path: gates are synchronous, a body is read and parsed once, an answer is rendered
+ * once, to the text that is stored and sent.
+ */
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Cause, Clock, Context, Effect, Layer, Option } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { bodyCaps } from "../machines/shared/Limits.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
+import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
+import { Accounts } from "../runtime/services/Accounts.ts"
+import type { Caller } from "../runtime/services/Caller.ts"
+import { Clients } from "../runtime/services/Clients.ts"
+import { CollateralReports } from "../runtime/services/CollateralReports.ts"
+import { Directory } from "../runtime/services/Directory.ts"
+import { KeyUsage } from "../runtime/services/KeyUsage.ts"
+import { Onboarding } from "../runtime/services/Onboarding.ts"
+import { Summary } from "../runtime/services/Summary.ts"
+import { AnswerStore } from "../runtime/store/AnswerStore.ts"
+import type { AnswerRow } from "../runtime/store/Rows.ts"
+import { type Read, reads } from "./handlers/reads.ts"
+import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
+import { type AnswerHeaders, answerWith } from "./middleware/answers.ts"
+import { Exchange } from "./middleware/Exchange.ts"
+import { type GateServices, passGates } from "./middleware/gates.ts"
+import { type AnswerSlot, fingerprintOf, Idempotency, type KeyedAnswer, type Rendered } from "./middleware/idempotency.ts"
+import { parseBody } from "./middleware/parseBody.ts"
+import { RateWindows, wholeSeconds } from "./middleware/RateWindows.ts"
+import { readBody } from "./middleware/readBody.ts"
+import { requestIdOf } from "./middleware/requestId.ts"
+import { partnerRoutes, type RouteMatch } from "./middleware/routes.ts"
+import { defect, gateRefusals, invalid, type WireRefusal } from "./toWire.ts"
+
+export interface DispatcherOptions {
+  /** Addresses and ranges of the operator's own edge hosts (A1-08). */
+  readonly edgeHosts: ReadonlyArray<string>
+  /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
+  readonly waitMillis?: number
+}
+
+type HttpApp = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+
+export class Dispatcher extends Context.Service<Dispatcher, { readonly app: HttpApp }>()("brokerage/http/Dispatcher") {
+  static readonly layer = (options: DispatcherOptions) =>
+    Layer.effect(
+      Dispatcher,
+      Effect.gen(function* () {
+        const host = yield* ActorHost
+        const business = yield* BusinessClock
+        const clients = yield* Clients
+        const collateral = yield* CollateralReports
+        const services = {
+          gates: {
+            directory: yield* Directory,
+            usage: yield* KeyUsage,
+            business,
+            rates: new RateWindows(),
+            edgeHosts: options.edgeHosts
+          },
+          wall: yield* Clock.Clock,
+          business,
+          host,
+          clients,
+          idempotency: new Idempotency({
+            host,
+            answers: yield* AnswerStore,
+            clock: business,
+            ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
+          }),
+          reads: reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
+          writes: writes({ onboarding: yield* Onboarding, collateral })
+        }
+        for (const { operation, method } of partnerRoutes) {
+          if ((method === "GET" ? services.reads : services.writes)[operation] === undefined) {
+            return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
+          }
+        }
+        const dispatch = new Dispatch(services)
+        return Dispatcher.of({ app: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => dispatch.handle(request)) })
+      })
+    )
+}
+
+interface Parts {
+  readonly gates: GateServices
+  readonly wall: Clock.Clock
+  readonly business: BusinessClock["Service"]
+  readonly host: ActorHost["Service"]
+  readonly clients: Clients["Service"]
+  readonly idempotency: Idempotency
+  readonly reads: Readonly<Record<string, Read>>
+  readonly writes: Readonly<Record<string, Write>>
+}
+
+/** What is known once the gates are passed. */
+interface Admitted {
+  readonly exchange: Exchange
+  readonly caller: Caller
+  readonly match: RouteMatch
+}
+
+class Dispatch {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+    const exchange = new Exchange(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {
+      url: request.url,
+      requestId: requestIdOf(incoming.headers["x-request-id"]),
+      now: this.parts.wall.currentTimeMillisUnsafe()
+    })
+    const refusal = passGates(exchange, this.parts.gates)
+    const { caller, match } = exchange
+    if (refusal !== null || caller === null || match === null) {
+      return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
+    }
+    const admitted = { exchange, caller, match }
+    return Effect.matchCause(exchange.method === "GET" ? this.read(admitted) : this.write(admitted), {
+      onSuccess: (answer) => this.send(exchange, answer),
+      onFailure: (cause) => cause
+    }).pipe(Effect.flatMap((done) => (Cause.isCause(done) ? this.fail(exchange, done) : Effect.succeed(done))))
+  }
+
+  private read({ exchange, caller, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
+    const { route, clientId, partnerClientRef } = match
+    if ((route.ofClient && clientId === null) || (route.path.includes("/:partnerClientRef") && partnerClientRef === null)) {
+      return Effect.succeed(renderRefusal(gateRefusals.unknownClient))
+    }
+    const read = this.parts.reads[route.operation] as Read
+    const input = {
+      exchange,
+      caller,
+      partnerId: caller.partner.row.id,
+      clientId: clientId ?? 0,
+      partnerClientRef: partnerClientRef ?? ""
+    }
+    return Effect.map(read(input), (reply) =>
+      reply.ok ? { status: reply.status, body: JSON.stringify(reply.body) } : renderRefusal(reply.refusal)
+    )
+  }
+
+  private write(admitted: Admitted): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
+    const { exchange, caller, match } = admitted
+    const { bodyCap } = match.route.rules
+    return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap ?? bodyCaps.edge), (read) => {
+      if (read._tag === "TooLarge") {
+        return Effect.succeed(renderRefusal(bodyCap === null ? gateRefusals.edgeCap : gateRefusals.routeCap))
+      }
+      if (read._tag === "Aborted") return Effect.succeed(renderRefusal(gateRefusals.aborted))
+      const parsed = parseBody(read.bytes)
+      // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
+      if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
+      const key = exchange.idempotencyKey
+      if (key === null) return this.beforeService(admitted, null, parsed)
+      const fingerprint = fingerprintOf(exchange.method, exchange.path, parsed.value)
+      return this.parts.idempotency.answer({ partnerId: caller.partner.row.id, key, fingerprint }, (slot) =>
+        Effect.map(this.beforeService(admitted, slot, parsed), (answer) => answer as AnswerRow)
+      )
+    })
+  }
+
+  /** Gates 9 and 10, then the service, or the refusal a bad body has earned. With a slot the answer is a stored row. */
+  private beforeService(
+    admitted: Admitted,
+    slot: AnswerSlot | null,
+    body: { readonly ok: true; readonly value: unknown } | Rendered
+  ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+    const { caller, match } = admitted
+    const { route, clientId } = match
+    if (route.rules.reliance && caller.partner.reliance !== "APPROVED") return this.refuse(slot, gateRefusals.reliance)
+    if (!route.ofClient) return this.serve(admitted, slot, body)
+    if (clientId === null) return this.refuse(slot, gateRefusals.unknownClient)
+    return Effect.flatMap(this.parts.clients.get(caller.partner.row.id, clientId), (client) =>
+      client === null ? this.refuse(slot, gateRefusals.unknownClient) : this.serve(admitted, slot, body)
+    )
+  }
+
+  private serve(
+    { caller, match }: Admitted,
+    slot: AnswerSlot | null,
+    body: { readonly ok: true; readonly value: unknown } | Rendered
+  ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+    if ("status" in body) return Effect.succeed(body)
+    const write = this.parts.writes[match.route.operation] as Write
+    return Effect.flatMap(write.run({ caller, clientId: match.clientId ?? 0, body: body.value, slot }), (verdict) => {
+      if (slot === null) return Effect.succeed(write.render(verdict as never))
+      const row = slot.rowOf(verdict)
+      return row === null ? this.record(slot, write.render(verdict as never)) : Effect.succeed(row)
+    })
+  }
+
+  private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+    return slot === null ? Effect.succeed(renderRefusal(refusal)) : this.record(slot, renderRefusal(refusal))
+  }
+
+  /** Stores an answer that no commit of the service stored. */
+  private record(slot: AnswerSlot, answer: Rendered): Effect.Effect<AnswerRow, DispatchError> {
+    const row = slot.row(answer, this.parts.business.now())
+    return Effect.as(this.parts.host.record({ answers: [row] }), row)
+  }
+
+  /** Database away or overload is told as such; everything else is a defect, told by its id alone. */
+  private fail(exchange: Exchange, cause: Cause.Cause<DispatchError>): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+    const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+    if (error instanceof Unavailable || Cause.hasInterruptsOnly(cause)) {
+      return Effect.succeed(this.send(exchange, renderRefusal(gateRefusals.unavailable)))
+    }
+    const id = randomUUID()
+    const operation = exchange.match?.route.operation
+    return Effect.as(
+      Effect.logError("request failed", cause).pipe(
+        Effect.annotateLogs({ defectId: id, requestId: exchange.requestId, operation })
+      ),
+      this.send(exchange, renderRefusal(defect(id)))
+    )
+  }
+
+  private send(exchange: Exchange, answer: Rendered | KeyedAnswer): HttpServerResponse.HttpServerResponse {
+    const headers: AnswerHeaders = { "x-request-id": exchange.requestId }
+    const { rate } = exchange
+    if (rate !== null) {
+      headers["ratelimit-limit"] = String(rate.limit)
+      headers["ratelimit-remaining"] = String(rate.remaining)
+      headers["ratelimit-reset"] = String(wholeSeconds(rate.resetMillis))
+      if (!rate.allowed) headers["retry-after"] = String(wholeSeconds(rate.resetMillis))
+    }
+    if (answer.status === 503) headers["retry-after"] = "1"
+    if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
+    return answerWith(answer, headers)
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The one TLS listener: partner dispatcher, operator surface and public routes behind it. Plain HTTP is not served (doc
+ * 1, What the service does). Closing stops accepting, lets running requests finish, closes idle connections and ends
+ * after ten seconds at the latest (architecture 8).
+ */
+import { NodeHttpServer } from "@effect/platform-node"
+import { ByteSize, Context, Effect, Layer, Scope } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createServer, type Server } from "node:https"
+import type { Socket } from "node:net"
+import { partnerPrefix } from "./api/PartnerApi.ts"
+import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
+import { answerConnect, answerUnreadable, edgeBodyCap, edged } from "./middleware/edge.ts"
+import { publicRoutes } from "./publicRoutes.ts"
+
+export const operatorPrefix = "/operator/v1"
+
+/** An app under a prefix, ready to run: its services are closed over. */
+export type MountedApp = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  unknown,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+export interface HttpServerOptions extends DispatcherOptions {
+  readonly host: string
+  /** 0: any free port; `BoundServer` says which. */
+  readonly port: number
+  /** PEM texts. */
+  readonly tls: { readonly key: string; readonly cert: string }
+  /** Serves everything under /operator/v1. */
+  readonly operatorApp?: MountedApp
+}
+
+/** Where the server listens. */
+export class BoundServer extends Context.Service<BoundServer, { readonly host: string; readonly port: number }>()(
+  "brokerage/http/BoundServer"
+) {}
+
+/** Longest a close waits for running requests. */
+const closeMillis = 10_000
+/** A whole request must arrive within this time, its headers within half of it. */
+const requestMillis = 60_000
+
+const makeServer = ({ tls }: HttpServerOptions): Server => {
+  const server = createServer({
+    ...tls,
+    minVersion: "TLSv1.2",
+    keepAlive: true,
+    noDelay: true,
+    keepAliveTimeout: 65_000,
+    headersTimeout: requestMillis / 2,
+    requestTimeout: requestMillis,
+    maxHeaderSize: 16 * 1024,
+    // A request to upgrade is an ordinary request here: nothing on this server speaks another protocol.
+    shouldUpgradeCallback: () => false
+  })
+  server.maxHeadersCount = 100
+  server.maxRequestsPerSocket = 0
+  server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket))
+  server.on("connect", (_request, socket) => answerConnect(socket as Socket))
+  server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
+  return server
+}
+
+/** Marks answers given while closing, so that their connections end with them. */
+const closingAware = (
+  closing: () => boolean,
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+) => Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
+
+const layer = (options: HttpServerOptions) =>
+  Layer.effect(
+    BoundServer,
+    Effect.gen(function* () {
+      const dispatcher = yield* Dispatcher
+      const server = makeServer(options)
+      const http = yield* NodeHttpServer.make(() => server, {
+        host: options.host,
+        port: options.port,
+        gracefulShutdownTimeout: closeMillis
+      })
+      // Runs after the graceful close below and before the listener's own finaliser, which would wait for ever.
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      const router = yield* HttpRouter.toHttpEffect(publicRoutes.pipe(Layer.provide(routing)))
+      const serveRest = edged(router)
+      const serveOperator = options.operatorApp === undefined ? serveRest : edged(options.operatorApp)
+      let closing = false
+      const app = closingAware(
+        () => closing,
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+          const { url } = request
+          if (under(url, partnerPrefix)) return dispatcher.app
+          return under(url, operatorPrefix) ? serveOperator(request) : serveRest(request)
+        })
+      )
+      yield* http.serve(app).pipe(
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(edgeBodyCap))
+      )
+      yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
+      const { address } = http
+      return BoundServer.of({ host: options.host, port: "port" in address ? address.port : options.port })
+    })
+  )
+
+/** Exact in case and slashes (A1-01). */
+const routing = Layer.succeed(HttpRouter.RouterConfig, {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false
+})
+
+/** Whether a request target lies under a prefix. */
+const under = (url: string, prefix: string): boolean => {
+  if (!url.startsWith(prefix)) return false
+  const next = url.charCodeAt(prefix.length)
+  return Number.isNaN(next) || next === 47 || next === 63
+}
+
+/** Serves everything; requires the services of the dispatcher and Health. */
+export const PartnerServer = {
+  layer: (options: HttpServerOptions) => layer(options).pipe(Layer.provide(Dispatcher.layer(options)))
+}
+export type PartnerHttpServer = HttpServer.HttpServer

@@ -1,0 +1,67 @@
+// What each write of the partner contract does: one service call, whose verdict is rendered once. Validation and every
+// later rule are the service's (A1-02: gates 11 and 12).
+import type { Effect } from "effect"
+import type { OnboardingResult } from "../../machines/client/ClientWire.ts"
+import type { Verdict } from "../../machines/shared/Refusal.ts"
+import type { DispatchError, StoreAnswer } from "../../runtime/engine/ActorHost.ts"
+import type { Caller } from "../../runtime/services/Caller.ts"
+import type { CollateralAnswer, CollateralReports } from "../../runtime/services/CollateralReports.ts"
+import type { Onboarding } from "../../runtime/services/Onboarding.ts"
+import type { AnswerSlot, Rendered } from "../middleware/idempotency.ts"
+import { refusalText, toWire, type WireRefusal } from "../toWire.ts"
+
+export interface WriteServices {
+  readonly onboarding: Onboarding["Service"]
+  readonly collateral: Pick<CollateralReports["Service"], "report">
+}
+
+export interface WriteInput {
+  readonly caller: Caller
+  /** 0 when the route names no client. */
+  readonly clientId: number
+  readonly body: unknown
+  /** Null for a request without Idempotency-Key. */
+  readonly slot: AnswerSlot | null
+}
+
+/** A write that runs the service; the verdict's answer is what `render` makes of it. */
+export interface Write {
+  readonly run: (input: WriteInput) => Effect.Effect<Verdict<unknown>, DispatchError>
+  readonly render: (verdict: Verdict<never>) => Rendered
+}
+
+/** A refusal as an answer. */
+export const renderRefusal = (refusal: WireRefusal): Rendered => ({ status: refusal.status, body: refusalText(refusal) })
+
+const write = <A>(
+  success: (value: A) => Rendered,
+  run: (input: WriteInput, store: StoreAnswer<Verdict<A>>) => Effect.Effect<Verdict<A>, DispatchError>
+): Write => {
+  const render = (verdict: Verdict<A>): Rendered =>
+    verdict.ok ? success(verdict.value) : renderRefusal(toWire(verdict.refusal))
+  return {
+    run: (input) => run(input, input.slot === null ? storeNothing : input.slot.storing(render)),
+    render
+  }
+}
+
+interface CollateralSuccess {
+  readonly status: 200 | 201
+  readonly data: CollateralAnswer
+}
+
+const storeNothing = (): null => null
+
+const enveloped = (status: number, data: unknown): Rendered => ({ status, body: JSON.stringify({ code: 0, data }) })
+
+/** The writes by operation id; the dispatcher checks at start that every write of the contract is here. */
+export const writes = ({ onboarding, collateral }: WriteServices): Readonly<Record<string, Write>> => ({
+  "clients.create": write(
+    (result: OnboardingResult) => enveloped(201, result),
+    ({ caller, body }, store) => onboarding.onboard(caller, body, store)
+  ),
+  "collateral.report": write(
+    ({ status, data }: CollateralSuccess) => enveloped(status, data),
+    ({ caller, clientId, body }, store) => collateral.report(caller, clientId, body, store)
+  )
+})

@@ -1,0 +1,111 @@
+// The outermost layer: verbs and declared sizes for every surface, and the envelope around every answer that is not ours
+// (doc 1, Authentication: HEAD and verbs; A1-01, A1-02). Also what Node answers before a request exists: unreadable
+// HTTP, oversized headers, time-outs.
+import { Cause, Effect } from "effect"
+import { HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { randomUUID } from "node:crypto"
+import { STATUS_CODES } from "node:http"
+import type { Socket } from "node:net"
+import { bodyCaps } from "../../machines/shared/Limits.ts"
+import { defect, gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
+import { refusalWith } from "./answers.ts"
+import { edgeCapGate, verbGate } from "./gates.ts"
+import { requestIdOf } from "./requestId.ts"
+
+type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
+
+/** What an answer without our envelope becomes, by its status. */
+const byStatus = (status: number): WireRefusal => {
+  switch (status) {
+    case 401:
+      return gateRefusals.unauthorized
+    case 403:
+      return gateRefusals.scope
+    case 404:
+    case 405:
+      return gateRefusals.route
+    case 413:
+      return gateRefusals.edgeCap
+    case 429:
+      return gateRefusals.rateLimited
+    case 502:
+    case 503:
+    case 504:
+      return gateRefusals.unavailable
+    default:
+      return status >= 500 ? defect(randomUUID()) : invalid("The request is not valid.")
+  }
+}
+
+/** Whether a body is JSON: then it is an envelope of ours, because nothing else on this edge speaks JSON errors. */
+const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
+  (body._tag === "Uint8Array" || body._tag === "Stream") && body.contentType.startsWith("application/json")
+
+/**
+ * Wraps an app that is not the dispatcher: verbs and caps before it, X-Request-Id and the envelope after it. A defect is
+ * logged with an id and answered by that id alone.
+ */
+export const edged =
+  <R>(app: App<R>) =>
+  (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> => {
+    const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]) }
+    const declared = request.headers["content-length"]
+    const refusal = verbGate(request.method) ?? edgeCapGate(declared === undefined ? null : Number(declared))
+    if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
+    return app.pipe(
+      Effect.catchCause((cause) => answerOfCause(cause)),
+      Effect.map((response) =>
+        response.status < 400 || isJson(response)
+          ? HttpServerResponse.setHeaders(response, headers)
+          : refusalWith(byStatus(response.status), headers)
+      )
+    )
+  }
+
+const answerOfCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.flatMap(HttpServerError.causeResponse(cause), ([response]) => {
+    if (response.status !== 500) return Effect.succeed(response)
+    const id = randomUUID()
+    return Effect.as(
+      Effect.logError("request failed", cause).pipe(Effect.annotateLogs({ defectId: id })),
+      refusalWith(defect(id), {})
+    )
+  })
+
+/** The body cap of apps that read bodies through Effect. */
+export const edgeBodyCap = bodyCaps.edge
+
+const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
+  HPE_INVALID_METHOD: [404, gateRefusals.verb],
+  HPE_HEADER_OVERFLOW: [431, invalid("The request headers are too large.")],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, invalid("The request took too long to arrive.")]
+}
+
+/** Answers bytes that are no request, in Node's `clientError` event, and closes the connection. */
+export const answerUnreadable = (error: Error & { readonly code?: string }, socket: Socket): void => {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy()
+    return
+  }
+  const [status, refusal] = unreadable[error.code ?? ""] ?? [400, invalid("The request is not valid HTTP.")]
+  socket.end(rawAnswer(status, refusal))
+}
+
+/** Answers CONNECT, which Node hands over without a response object. */
+export const answerConnect = (socket: Socket): void => {
+  socket.on("error", () => socket.destroy())
+  socket.end(rawAnswer(404, gateRefusals.verb))
+}
+
+const rawAnswer = (status: number, refusal: WireRefusal): string => {
+  const body = refusalText(refusal)
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${randomUUID()}`,
+    "Connection: close",
+    "",
+    body
+  ].join("\r\n")
+}

@@ -1,0 +1,82 @@
+// The public routes of the edge: the OpenAPI document at both addresses, the rendered reference and health (doc 1, What
+// the service does; A1-55). The reference is served from the installed package, without a CDN or foreign fonts; its
+// content policy allows exactly the scripts of that page.
+import { Clock, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApiScalar } from "effect/http-api"
+import { hash } from "node:crypto"
+import { Health } from "../runtime/services/Health.ts"
+import { openApiText } from "./api/openApiDocument.ts"
+import { apiVersion, PartnerApi } from "./api/PartnerApi.ts"
+import { refusalWith } from "./middleware/answers.ts"
+import { gateRefusals } from "./toWire.ts"
+
+/** The content policy of an HTML page whose scripts are all inline: each by its hash, nothing from elsewhere. */
+export const contentPolicy = (html: string): string => {
+  const scripts = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, source]) => `'sha256-${hash("sha256", source ?? "", "base64")}'`
+  )
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.join(" ")}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+}
+
+const document = Layer.unwrap(
+  Effect.sync(() => {
+    const text = openApiText()
+    const serve = HttpServerResponse.text(text, { contentType: "application/json" })
+    return Layer.mergeAll(
+      HttpRouter.add("GET", "/openapi.json", serve),
+      HttpRouter.add("GET", "/partner/openapi.json", serve)
+    )
+  })
+)
+
+const health = Layer.unwrap(
+  Effect.gen(function* () {
+    const { check } = yield* Health
+    return HttpRouter.add(
+      "GET",
+      "/healthz",
+      Effect.gen(function* () {
+        if (!(yield* check)) return refusalWith(gateRefusals.unavailable, { "retry-after": "1" })
+        const time = yield* Clock.currentTimeMillis
+        return HttpServerResponse.jsonUnsafe({ status: "ok", version: apiVersion, time })
+      })
+    )
+  })
+)
+
+/** Adds the content policy to the one HTML page; computed once, because the page never changes. */
+const policies = HttpRouter.middleware(
+  Effect.sync(() => {
+    let policy: string | null = null
+    return (app: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
+      Effect.map(app, (response) => {
+        const { body } = response
+        if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
+        policy ??= contentPolicy(new TextDecoder().decode(body.body))
+        return HttpServerResponse.setHeaders(response, {
+          "content-security-policy": policy,
+          "x-content-type-options": "nosniff"
+        })
+      })
+  }),
+  { global: true }
+)
+
+/** The public routes as router layers. */
+export const publicRoutes = Layer.mergeAll(
+  document,
+  health,
+  HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } }),
+  policies
+)

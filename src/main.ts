@@ -1,0 +1,164 @@
+/**
+ * The composition root: everything `brokerage serve` consists of, from the data directory to the listening socket, and
+ * the order in which it goes down again. The only file that sees all layers.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Deferred, Effect, Exit, Layer, Logger, Redacted, References, Schema, Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { hostname } from "node:os"
+import { demoText, prepareDemo } from "./demo.ts"
+import { HttpServer } from "./http/HttpServer.ts"
+import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
+import { type DataFiles, openDataDirectory, removeFile, type ServiceFile, writeWhole } from "./runtime/adapters/dataDirectory.ts"
+import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
+import { loadKeyFile } from "./runtime/adapters/keyFile.ts"
+import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
+import { ActorHost } from "./runtime/engine/ActorHost.ts"
+import { Journal } from "./runtime/engine/Journal.ts"
+import { type PausePoint, pausePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import { makeSealing } from "./runtime/engine/Sealing.ts"
+import { migrate } from "./runtime/migrations/migrate.ts"
+import { layerRuntime } from "./runtime/Runtime.ts"
+import { OperatorKeys } from "./runtime/services/OperatorKeys.ts"
+import { defaultSettings } from "./runtime/Settings.ts"
+import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+
+/** The service can't start; the sentence is for the operator. */
+export class ServeError extends Schema.TaggedError<ServeError>()("ServeError", { sentence: Schema.String }) {
+  override get message(): string {
+    return this.sentence
+  }
+}
+
+/** How the service ended: asked to stop, or replaced by a newer process on the same database. */
+export type Ending = "stopped" | "usurped"
+
+/** Budget of an orderly stop: finish requests, drain mailboxes and journal, close the database (15 s in all). */
+const drainLimit = "10 seconds"
+
+/**
+ * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
+ * when it returns.
+ */
+export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.Effect<Ending, unknown> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<Ending>()
+      const files = openDataDirectory(options.dataDir)
+      if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
+      const url = yield* databaseUrl(options, files)
+      const sealing = makeSealing(loadKeyFile(files.root))
+      const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
+      const runtime = yield* Layer.build(
+        layerRuntime({
+          databaseUrl: url,
+          sealing,
+          settings: {
+            ...defaultSettings,
+            sandbox: options.sandbox,
+            fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses))
+          },
+          clockOffset: stamp.clockOffset,
+          owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
+        })
+      )
+      return yield* Effect.gen(function* () {
+        const journal = yield* Journal
+        const host = yield* ActorHost
+        journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ending>("usurped")))
+        yield* keepFirstOperatorKey(files)
+        const http = yield* Scope.make()
+        const tls = yield* certificate(options)
+        const address = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts }).pipe(
+          Scope.provide(http),
+          Effect.onError(() => Scope.close(http, Exit.void))
+        )
+        const service: ServiceFile = {
+          url: address.url,
+          pid: process.pid,
+          caFile: tls.caFile,
+          operatorKeyFile: files.operatorKey
+        }
+        writeWhole(files.service, `${JSON.stringify(service)}\n`)
+        const demo = options.demo ? yield* prepareDemo(files, service) : null
+        announce(options, service, demo === null ? null : demoText(demo, service))
+        yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
+        const ending = yield* Deferred.await(ended)
+        yield* Effect.logInfo(ending === "stopped" ? "stopping: finishing what was accepted" : "another process has taken this database over: stopping")
+        removeFile(files.service)
+        yield* Scope.close(http, Exit.void)
+        yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), drainLimit)
+        return ending
+      }).pipe(Effect.provideContext(runtime))
+    })
+  ).pipe(Effect.provide(layerLogging))
+
+/** Logs go to stderr: stdout belongs to the ready line. */
+const layerLogging = Layer.mergeAll(
+  Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
+  Layer.succeed(References.MinimumLogLevel, "Info")
+)
+
+const databaseUrl = (options: ServeOptions, files: DataFiles) =>
+  options.databaseUrl === null
+    ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres }), (postgres) => postgres.url)
+    : Effect.succeed(Redacted.make(options.databaseUrl))
+
+/** Checks, migrates and stamps the database on a connection of its own. */
+const prepareDatabase = (url: Redacted.Redacted, sandbox: boolean, sealing: ReturnType<typeof makeSealing>) =>
+  Effect.gen(function* () {
+    yield* checkDurability
+    yield* migrate
+    return yield* stampDatabase(sandbox, sealing)
+  }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
+
+const certificate = (options: ServeOptions) =>
+  options.tls === null
+    ? Effect.map(LocalAuthority.ensure({ dataDirectory: options.dataDir, host: options.host }), (made) => ({
+        cert: made.certificate,
+        key: made.key,
+        caFile: made.caFile as string | null
+      }))
+    : Effect.try({
+        try: () => ({
+          cert: readFileSync((options.tls as NonNullable<typeof options.tls>).certFile, "utf8"),
+          key: readFileSync((options.tls as NonNullable<typeof options.tls>).keyFile, "utf8"),
+          caFile: null as string | null
+        }),
+        catch: () => new ServeError({ sentence: "The files of --tls-cert and --tls-key can not be read." })
+      })
+
+/** First start: an ADMIN key in DATA_DIR/operator.key, readable by its owner alone. */
+const keepFirstOperatorKey = (files: DataFiles) =>
+  Effect.gen(function* () {
+    const issued = yield* (yield* OperatorKeys).ensureFirst
+    if (issued !== null) writeWhole(files.operatorKey, `${issued.key}\n`)
+  })
+
+const announce = (options: ServeOptions, service: ServiceFile, demo: string | null): void => {
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ ready: true, ...service })}\n`)
+    return
+  }
+  const lines = [
+    `The brokerage is listening on ${service.url}${options.sandbox ? " (sandbox)" : ""}`,
+    service.caFile === null ? null : `  CA file       ${service.caFile}`,
+    `  operator key  ${service.operatorKeyFile}`,
+    `  API reference ${service.url}/docs`
+  ]
+  process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n${demo === null ? "" : `\n${demo}\n`}`)
+}
+
+const armKillPoint = (options: ServeOptions, killAt: NonNullable<ServeOptions["killAt"]>): Effect.Effect<void, ServeError> =>
+  Effect.suspend(() => {
+    if (!options.sandbox || !pausePoints.includes(killAt.point as PausePoint)) {
+      return Effect.fail(new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${pausePoints.join(", ")}.` }))
+    }
+    let passed = 0
+    setPauseTrigger(killAt.point as PausePoint, () => {
+      if (++passed === killAt.times) process.kill(process.pid, "SIGKILL")
+    })
+    return Effect.void
+  })

@@ -1,0 +1,146 @@
+/**
+ * Manual ledger postings by finance: the only way to correct a wrong posting, since postings never change (A2-62, A3-13,
+ * A3-43; operator surface, ledger adjust). The correction may take cash below zero: it follows what really happened.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
+import { formatAmount, parsePositiveAmount } from "../../machines/shared/Money.ts"
+import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { cleanText } from "../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
+import { applyEffects } from "../engine/Interpreter.ts"
+import { balanceOf, fitsBalance } from "../ledger/Ledger.ts"
+import type { ClientRow } from "../store/Rows.ts"
+import { findClient } from "./clientLookup.ts"
+import { clientSubject, instanceOf } from "./clientState.ts"
+import { Directory, type PartnerView } from "./Directory.ts"
+import type { OperatorCaller } from "./OperatorKeys.ts"
+
+export interface AdjustmentRequest {
+  readonly currency: string
+  /** Decimal string with an optional sign, in the currency's scale; not zero. */
+  readonly amount: string
+  readonly reason: string
+}
+
+export interface Adjustment {
+  readonly ledgerTxId: number
+  readonly clientId: number
+  readonly clientUid: string
+  readonly currency: Currency
+  readonly amount: string
+  readonly reason: string
+  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
+  readonly ts: number
+}
+
+export class Adjustments extends Context.Service<
+  Adjustments,
+  {
+    adjust(
+      caller: OperatorCaller,
+      client: string,
+      request: AdjustmentRequest
+    ): Effect.Effect<Verdict<Adjustment>, DispatchError>
+    /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
+    check(client: string, request: AdjustmentRequest): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+  }
+>()("brokerage/runtime/services/Adjustments") {
+  static readonly layer = Layer.effect(
+    Adjustments,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const sql = yield* PgClient.PgClient
+
+      return Adjustments.of({
+        check: (client, request) =>
+          Effect.map(findClient(host, sql, client), (found) => {
+            if (found === null) return refuse(unknown("Client"))
+            const parsed = signedAmount(request)
+            if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
+            return found.state === "CLOSED" ? refuse(conflict("The account is closed.")) : accept({ clientId: found.id })
+          }),
+        adjust: (caller, client, request) =>
+          Effect.flatMap(findClient(host, sql, client), (found) => {
+            if (found === null) return Effect.succeed(refuse(unknown("Client")))
+            const parsed = signedAmount(request)
+            if (typeof parsed === "string") return Effect.succeed(refuse(invalidFields({ amount: parsed })))
+            return host.dispatch({
+              subject: clientSubject(found.id),
+              by: caller.by,
+              partner: () => directory.stamp(found.partnerId),
+              decide: (turn): Verdict<Adjustment> => {
+                const row = turn.state.one("clients")
+                const partner = directory.partner(found.partnerId)
+                if (row === undefined || partner === null) return refuse(unknown("Client"))
+                return book(turn, row, partner, { ...parsed, reason: cleanText(request.reason) })
+              }
+            })
+          })
+      })
+    })
+  )
+}
+
+interface Signed {
+  readonly currency: Currency
+  /** Minor units. */
+  readonly amount: bigint
+}
+
+/** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
+export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "currency" | "amount">): Signed | string => {
+  if (!isCurrency(currency)) return "The currency is unknown."
+  const text = amount.trim()
+  const signed = text.startsWith("-") || text.startsWith("+")
+  const minor = parsePositiveAmount(signed ? text.slice(1) : text, currency)
+  if (typeof minor === "string") return minor
+  return { currency, amount: text.startsWith("-") ? -minor : minor }
+}
+
+const book = (
+  turn: Turn,
+  row: ClientRow,
+  partner: PartnerView,
+  { currency, amount, reason }: Signed & { readonly reason: string }
+): Verdict<Adjustment> => {
+  if (row.state === "CLOSED") return refuse(conflict("The account is closed."))
+  const before = balanceOf(turn, row.id, row.partnerId, currency)
+  if (!fitsBalance(before.cash, amount)) {
+    return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))
+  }
+  const txId = turn.nextId("transaction")
+  const money = (minor: bigint) => formatAmount(minor, currency)
+  const after = { cash: before.cash + amount, reserved: before.reserved }
+  applyEffects(turn, { ...instanceOf(row, partner), txId }, [
+    {
+      type: "ledger.post",
+      entry: "MANUAL",
+      key: `manual:${txId}`,
+      currency,
+      amount: money(amount),
+      reason,
+      refs: { adjustmentId: txId }
+    },
+    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
+    {
+      type: "audit",
+      action: "ledger.adjust",
+      before: `${money(before.cash)} ${currency}`,
+      after: `${money(after.cash)} ${currency}`,
+      reason
+    }
+  ])
+  return accept({
+    ledgerTxId: txId,
+    clientId: row.id,
+    clientUid: row.uid,
+    currency,
+    amount: money(amount),
+    reason,
+    balance: { cash: money(after.cash), reserved: money(after.reserved), total: money(after.cash + after.reserved) },
+    ts: turn.now
+  })
+}

@@ -1,0 +1,191 @@
+/**
+ * What the operator looks at: clients with everything that holds them, and one live object of any machine with its
+ * timers and history (operator surface: client list and show, machine inspect). Never a KYC payload.
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import type { Json } from "../../machines/Effects.ts"
+import type { LifecycleState } from "../../machines/client/Client.ts"
+import type { ClientWire } from "../../machines/client/ClientWire.ts"
+import type { Restriction } from "../../machines/client/Restriction.ts"
+import type { KycPackageContext } from "../../machines/kyc/KycPackage.ts"
+import { isKind, type Kind } from "../../machines/registry.ts"
+import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
+import { formatAmount } from "../../machines/shared/Money.ts"
+import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { BlockView } from "../../machines/verification/Blocks.ts"
+import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import { SealingService } from "../engine/SealingService.ts"
+import type { SubjectState } from "../engine/SubjectState.ts"
+import { Settings } from "../Settings.ts"
+import type { BalanceRow, ClientRow } from "../store/Rows.ts"
+import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
+import { findClient } from "./clientLookup.ts"
+import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "./clientState.ts"
+import { Directory } from "./Directory.ts"
+import { findInstance } from "./machineInstances.ts"
+import { pageOf, type PageQuery } from "./paging.ts"
+
+export interface ClientRowView extends ClientWire {
+  readonly partnerId: number
+}
+
+export interface ClientView extends ClientRowView {
+  readonly restrictions: ReadonlyArray<Restriction>
+  readonly openCases: ReadonlyArray<number>
+  readonly balances: ReadonlyArray<{
+    readonly currency: string
+    readonly cash: string
+    readonly reserved: string
+    readonly total: string
+  }>
+  readonly blocks: ReadonlyArray<BlockView>
+  readonly kycPackage: {
+    readonly kycPackageId: number
+    readonly revision: number
+    readonly status: string
+    readonly reviewedBy: string | null
+    readonly reviewedAt: number | null
+    readonly reviewNote: string | null
+  } | null
+}
+
+export interface ClientRowPage {
+  readonly clients: ReadonlyArray<ClientRowView>
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export interface MachineInstance {
+  readonly kind: Kind
+  readonly id: string
+  readonly subject: string
+  readonly state: string
+  readonly version: string
+  readonly context: Json
+  readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
+  readonly history: ReadonlyArray<AuditEntry>
+}
+
+export class Inspect extends Context.Service<
+  Inspect,
+  {
+    clients(
+      query: PageQuery & { readonly partner?: string; readonly state?: LifecycleState }
+    ): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
+    /** By id or uid. */
+    client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
+    machine(kind: string, id: string): Effect.Effect<Verdict<MachineInstance>, Unavailable>
+  }
+>()("brokerage/runtime/services/Inspect") {
+  static readonly layer = Layer.effect(
+    Inspect,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const audit = yield* AuditTrail
+      const settings = yield* Settings
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const away = () => new Unavailable({ unknown: false })
+
+      return Inspect.of({
+        clients: ({ partner, state, limit, before }) =>
+          Effect.gen(function* () {
+            const view = partner === undefined ? undefined : directory.findPartner(partner)
+            if (view === null) return refuse(unknown("Partner"))
+            const conditions = [
+              ...(view === undefined ? [] : [{ column: "partner_id", value: BigInt(view.row.id) }]),
+              ...(state === undefined ? [] : [{ column: "state", value: state }])
+            ]
+            const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
+            const rows = yield* pageOf(sql, sealing, "clients", conditions, page).pipe(Effect.mapError(away))
+            const shown = rows.slice(0, limit)
+            const cash = yield* usdcOf(sql, shown)
+            const clients = shown.map((row) => ({ ...clientWireOf(row, cash.get(row.id) ?? 0n), partnerId: row.partnerId }))
+            const hasMore = rows.length > limit
+            return accept({ clients, hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null })
+          }),
+        client: (idOrUid) =>
+          Effect.flatMap(findClient(host, sql, idOrUid), (found) =>
+            found === null
+              ? Effect.succeed(refuse(unknown("Client")))
+              : host.read(clientSubject(found.id), (state) =>
+                  accept(clientView(state, state.one("clients") ?? found, settings.sourceOfWealthThreshold))
+                )
+          ),
+        machine: (kind, id) =>
+          Effect.gen(function* () {
+            if (!isKind(kind)) return refuse(unknown("Machine"))
+            const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
+            if (found === null) return refuse(unknown("Object"))
+            const timers = yield* sql
+              .unsafe<{ readonly name: string; readonly due_at: bigint }>(
+                "SELECT name, due_at FROM timers WHERE subject = $1 ORDER BY due_at, name",
+                [found.subject]
+              )
+              .pipe(Effect.mapError(away))
+            const history = yield* audit.read({ ...found.audit, limit: historyLimit })
+            return accept({
+              kind,
+              id,
+              subject: found.subject,
+              state: found.row.state,
+              version: found.row.version,
+              context: found.row.context,
+              timers: timers.map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
+              history
+            })
+          })
+      })
+    })
+  )
+}
+
+/** The newest transitions shown. */
+const historyLimit = 200
+
+const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): ClientView => {
+  const context = clientContext(row)
+  const kyc = state.one("kycPackages")
+  const kycContext = kyc?.context as unknown as KycPackageContext | undefined
+  return {
+    ...clientWire(state, row),
+    partnerId: row.partnerId,
+    restrictions: context.restrictions,
+    openCases: context.openCases,
+    balances: state.all("balances").map(balanceView),
+    blocks: verificationView(state, row, threshold).blocks,
+    kycPackage:
+      kyc === undefined || kycContext === undefined
+        ? null
+        : {
+            kycPackageId: kyc.id,
+            revision: kycContext.revision,
+            status: kyc.state,
+            reviewedBy: kycContext.reviewedBy,
+            reviewedAt: kycContext.reviewedAt,
+            reviewNote: kycContext.reviewNote
+          }
+  }
+}
+
+const balanceView = (row: BalanceRow) => {
+  if (!isCurrency(row.currency)) throw new Error("a balance in an unknown currency")
+  const money = (minor: bigint) => formatAmount(minor, row.currency as Currency)
+  return { currency: row.currency, cash: money(row.cash), reserved: money(row.reserved), total: money(row.cash + row.reserved) }
+}
+
+const usdcOf = (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<ClientRow>
+): Effect.Effect<ReadonlyMap<number, bigint>, Unavailable> =>
+  sql
+    .unsafe<{ readonly client_id: bigint; readonly cash: bigint }>(
+      "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1::int8[])",
+      [Result.getOrThrow(PgTypes.array(rows.map((row) => BigInt(row.id)), PgTypes.OID.int8))]
+    )
+    .pipe(
+      Effect.map((found) => new Map(found.map((row) => [Number(row.client_id), row.cash]))),
+      Effect.mapError(() => new Unavailable({ unknown: false }))
+    )

@@ -1,0 +1,87 @@
+/**
+ * Time travel of the sandbox: the business clock moves forward and stays there after a restart (operator surface, sim
+ * clock; architecture, Time and chance).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
+import { BusinessClock } from "../engine/BusinessClock.ts"
+import { applyEffects } from "../engine/Interpreter.ts"
+import { Settings } from "../Settings.ts"
+import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
+
+export interface ClockView {
+  /** Business time, Unix ms. */
+  readonly now: number
+  readonly wallNow: number
+  /** How far business time runs ahead. */
+  readonly offsetMillis: number
+}
+
+const sandboxOnly = refuse(conflict("The clock can be seen and moved in a sandbox service only."))
+
+export class SimClock extends Context.Service<
+  SimClock,
+  {
+    readonly show: Effect.Effect<Verdict<ClockView>>
+    advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<ClockView>, DispatchError>
+  }
+>()("brokerage/runtime/services/SimClock") {
+  static readonly layer = Layer.effect(
+    SimClock,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const settings = yield* Settings
+      const sql = yield* PgClient.PgClient
+      const view = (): ClockView => {
+        const now = clock.now()
+        return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
+      }
+
+      // The database adds, so that two advances at once are both counted; the offset is stored before anybody sees it.
+      const store = (millis: number) =>
+        sql
+          .unsafe<{ readonly clock_offset: bigint }>(
+            "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 RETURNING clock_offset",
+            [BigInt(millis)]
+          )
+          .pipe(
+            Effect.mapError(() => new Unavailable({ unknown: false })),
+            Effect.flatMap((rows) =>
+              rows[0] === undefined
+                ? Effect.die(new Error("the service's stamp row is missing"))
+                : Effect.succeed(Number(rows[0].clock_offset))
+            )
+          )
+
+      return SimClock.of({
+        show: Effect.sync(() => (settings.sandbox ? accept(view()) : sandboxOnly)),
+        advance: (caller, millis) =>
+          !settings.sandbox
+            ? Effect.succeed(sandboxOnly)
+            : Effect.gen(function* () {
+                const before = clock.offset()
+                const offset = yield* store(millis)
+                clock.setOffset(Math.max(offset, clock.offset()))
+                yield* host.dispatch({
+                  subject: systemSubject,
+                  by: caller.by,
+                  decide: (turn) =>
+                    applyEffects(turn, systemInstance, [
+                      {
+                        type: "audit",
+                        action: "clock.advance",
+                        before: `${before} ms ahead`,
+                        after: `${offset} ms ahead`,
+                        reason: null
+                      }
+                    ])
+                })
+                return accept(view())
+              }).pipe(Effect.uninterruptible)
+      })
+    })
+  )
+}

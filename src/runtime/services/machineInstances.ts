@@ -1,0 +1,137 @@
+/**
+ * Where each machine keeps its objects, how an operator names one, and which audit rows tell its story (operator
+ * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
+ * as well.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Kind } from "../../machines/registry.ts"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { type ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import type { Sealing } from "../engine/Sealing.ts"
+import type { MachineRow } from "../store/Rows.ts"
+import type { AuditQuery } from "./AuditTrail.ts"
+import { findClient } from "./clientLookup.ts"
+import { clientSubject } from "./clientState.ts"
+import type { Directory } from "./Directory.ts"
+import { type Condition, pageOf } from "./paging.ts"
+
+interface Sources {
+  readonly host: ActorHost["Service"]
+  readonly directory: Directory["Service"]
+  readonly sql: PgClient.PgClient
+  readonly sealing: Sealing
+}
+
+export interface FoundInstance {
+  readonly row: MachineRow
+  readonly subject: string
+  readonly audit: Pick<AuditQuery, "clientId" | "partnerId" | "action">
+}
+
+type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
+
+/** The committed object, or null when nothing has this name. */
+export const findInstance = (
+  sources: Sources,
+  kind: Kind,
+  id: string
+): Effect.Effect<FoundInstance | null, Unavailable> => finders[kind](sources, id)
+
+/** The one row of a table under conditions. */
+const only = <T extends Parameters<typeof pageOf>[2]>(
+  { sql, sealing }: Sources,
+  table: T,
+  conditions: ReadonlyArray<Condition>
+) =>
+  pageOf(sql, sealing, table, conditions, { limit: 1 }).pipe(
+    Effect.map(([row]) => row ?? null),
+    Effect.mapError(() => new Unavailable({ unknown: false }))
+  )
+
+const byId = (id: string): ReadonlyArray<Condition> => [{ column: "id", value: BigInt(parseId(id) ?? 0) }]
+
+/** Objects that live in a client's mailbox, found by their own id. */
+const ofClient =
+  (table: "kycPackages" | "cases" | "collateralReports", action: string): Finder =>
+  (sources, id) =>
+    Effect.map(only(sources, table, byId(id)), (row) =>
+      row === null
+        ? null
+        : { row, subject: clientSubject(row.clientId), audit: { clientId: row.clientId, action } }
+    )
+
+const finders: { readonly [K in Kind]: Finder } = {
+  partner: ({ directory }, id) =>
+    Effect.sync(() => {
+      const view = directory.findPartner(id)
+      if (view === null) return null
+      return {
+        row: view.row,
+        subject: `partner:${view.row.id}`,
+        audit: { partnerId: view.row.id, clientId: null, action: "partner." }
+      }
+    }),
+  reliance: (sources, id) => {
+    const view = sources.directory.findPartner(id)
+    if (view === null) return Effect.succeed(null)
+    const partnerId = view.row.id
+    return Effect.map(
+      sources.host.read(`partner:${partnerId}`, (state) => state.one("reliances") ?? null),
+      (row) =>
+        row === null
+          ? null
+          : {
+              row,
+              subject: `partner:${partnerId}`,
+              audit: { partnerId, clientId: null, action: "reliance." }
+            }
+    )
+  },
+  apiKey: ({ directory }, id) =>
+    Effect.sync(() => {
+      const key = directory.key(parseId(id) ?? 0)
+      if (key === null) return null
+      return {
+        row: key,
+        subject: `partner:${key.partnerId}`,
+        audit: { partnerId: key.partnerId, clientId: null, action: "key." }
+      }
+    }),
+  client: ({ host, sql }, id) =>
+    Effect.map(findClient(host, sql, id), (row) =>
+      row === null
+        ? null
+        : { row, subject: clientSubject(row.id), audit: { clientId: row.id, action: "client." } }
+    ),
+  kycPackage: ofClient("kycPackages", "kyc."),
+  case: ofClient("cases", "case."),
+  collateralReport: ofClient("collateralReports", "collateral."),
+  verificationBlock: ({ host, sql }, id) => {
+    const at = id.lastIndexOf(":")
+    const code = id.slice(at + 1)
+    return Effect.flatMap(findClient(host, sql, id.slice(0, Math.max(at, 0))), (client) =>
+      client === null
+        ? Effect.succeed(null)
+        : host.read(clientSubject(client.id), (state) => {
+            const row = state.all("verificationBlocks").find((block) => block.code === code)
+            if (row === undefined) return null
+            return {
+              row,
+              subject: clientSubject(client.id),
+              audit: { clientId: client.id, action: "block." }
+            }
+          })
+    )
+  },
+  approval: (sources, id) =>
+    Effect.map(only(sources, "approvals", byId(id)), (row) =>
+      row === null
+        ? null
+        : {
+            row,
+            subject: "system",
+            audit: { partnerId: null, clientId: null, action: "approval." }
+          }
+    )
+}

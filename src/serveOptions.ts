@@ -1,0 +1,21 @@
+/** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
+export interface ServeOptions {
+  readonly host: string
+  /** 0 picks a free port. */
+  readonly port: number
+  readonly dataDir: string
+  /** Any Postgres 15 or newer; null: the embedded one in the data directory. */
+  readonly databaseUrl: string | null
+  /** Own certificate and key (PEM files); null: the local authority of the data directory. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null
+  readonly sandbox: boolean
+  readonly demo: boolean
+  /** Print one JSON line when ready, instead of text for a person. */
+  readonly json: boolean
+  /** Addresses or ranges whose X-Forwarded-For is believed. */
+  readonly edgeHosts: ReadonlyArray<string>
+  /** Command classes under four eyes; null: all of them outside the sandbox, none inside. */
+  readonly fourEyes: ReadonlyArray<string> | null
+  /** Sandbox only: the process kills itself the n-th time it passes this pause point. For crash tests. */
+  readonly killAt: { readonly point: string; readonly times: number } | null
+}

@@ -1,0 +1,131 @@
+/**
+ * The layout rules as a test: who may import whom, file length, no barrels, no cycles, no clock or chance outside their
+ * services, nothing that names a machine or a person's folder. Runs in milliseconds.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+
+const root = resolve(import.meta.dirname, "..")
+const maxLines = 400
+
+interface Area {
+  readonly prefix: string
+  /** Prefixes its relative imports may reach. */
+  readonly imports: ReadonlyArray<string>
+  /** Packages it may use; null: any dependency. */
+  readonly packages: RegExp | null
+}
+
+// The first match holds, so narrower areas stand before wider ones.
+const areas: ReadonlyArray<Area> = [
+  { prefix: "src/machines/", imports: ["src/machines/"], packages: /^(effect|xstate(\/graph)?|decimal\.js)$/ },
+  { prefix: "src/runtime/engine/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"], packages: null },
+  { prefix: "src/runtime/store/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/"], packages: null },
+  { prefix: "src/runtime/ledger/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"], packages: null },
+  { prefix: "src/runtime/adapters/", imports: ["src/machines/", "src/runtime/adapters/", "src/runtime/engine/", "src/runtime/ports/"], packages: null },
+  { prefix: "src/runtime/migrations/", imports: ["src/runtime/engine/", "src/runtime/migrations/", "src/runtime/store/"], packages: null },
+  { prefix: "src/runtime/", imports: ["src/machines/", "src/runtime/"], packages: null },
+  { prefix: "src/http/api/", imports: ["src/machines/", "src/http/api/"], packages: /^(effect(\/.*)?)$/ },
+  { prefix: "src/http/", imports: ["src/machines/", "src/runtime/", "src/http/"], packages: null },
+  { prefix: "cli/", imports: ["cli/", "src/http/api/", "src/machines/", "simulator/"], packages: null },
+  { prefix: "simulator/", imports: ["simulator/", "src/http/api/", "src/machines/"], packages: null }
+]
+
+/** The command line starts the service by this one dynamic import; everything else of it is a client. */
+const exceptions = new Set(["cli/commands/serve.ts -> src/main.ts"])
+
+/** Where wall clock, chance and environment may be read directly. */
+const impureAllowed = [
+  /^src\/machines\/shared\/CalendarDate\.ts$/, // new Date(ms) of a given time
+  /^src\/runtime\/adapters\/postgresBinaries\.ts$/, // the environment a child process starts with
+  /^cli\//,
+  /^simulator\//,
+  /^bench\//,
+  /^scripts\//,
+  /^test\//
+]
+const impure = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b/
+
+export interface Violation {
+  readonly file: string
+  readonly rule: string
+}
+
+const importsOf = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/^(?:import|export)\s(?:[^"'`;]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map((match) => (match[1] ?? match[2]) as string)
+
+/** Every violation of the rules in a tree of (path, text). */
+export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
+  const violations: Array<Violation> = []
+  for (const [file, text] of files) {
+    const report = (rule: string) => violations.push({ file, rule })
+    if (text.split("\n").length > maxLines + 1) report(`more than ${maxLines} lines`)
+    if (/(^|\/)index\.tsx?$/.test(file)) report("no barrels")
+    if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file))) report("clock, chance or environment outside their services")
+    if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
+    const area = areas.find(({ prefix }) => file.startsWith(prefix))
+    if (area === undefined) continue
+    for (const specifier of importsOf(text)) {
+      if (!specifier.startsWith(".")) {
+        if (area.packages !== null && !area.packages.test(specifier)) report(`package ${specifier}`)
+        continue
+      }
+      if (!/\.tsx?$/.test(specifier)) report(`extension missing: ${specifier}`)
+      const target = join(dirname(file), specifier)
+      if (!area.imports.some((prefix) => target.startsWith(prefix)) && !exceptions.has(`${file} -> ${target}`)) report(`imports ${target}`)
+    }
+  }
+  return violations
+}
+
+/** Groups of files that import one another in a circle; types count, because a circle of types is a circle to a reader too. */
+export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+  const edges = new Map(
+    [...files].map(([file, text]) => [
+      file,
+      importsOf(text.replaceAll(/^import type [^;]*?from "[^"]+"/gm, "")).filter((s) => s.startsWith(".")).map((s) => join(dirname(file), s))
+    ])
+  )
+  const found = new Set<string>()
+  const state = new Map<string, "open" | "done">()
+  const visit = (file: string, path: ReadonlyArray<string>): void => {
+    if (state.get(file) === "done") return
+    const at = path.indexOf(file)
+    if (at >= 0) return void found.add([...path.slice(at)].sort().join(" -> "))
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file])
+    state.set(file, "done")
+  }
+  for (const file of files.keys()) visit(file, [])
+  return [...found]
+}
+
+const readTree = (folders: ReadonlyArray<string>): ReadonlyMap<string, string> =>
+  new Map(
+    folders.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((path) => [relative(root, path), readFileSync(path, "utf8")] as const)
+    )
+  )
+
+describe("tidy", () => {
+  const tree = readTree(["src", "cli", "simulator", "scripts", "bench", "test"])
+
+  it("the layout rules hold", () => assert.deepStrictEqual(tidy(tree), []))
+  it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
+
+  it.each([
+    ["an upward import", "src/machines/client/x.ts", 'import { Ledger } from "../../runtime/ledger/Ledger.ts"', "imports src/runtime/ledger/Ledger.ts"],
+    ["a client that reaches into the service", "cli/x.ts", 'import { x } from "../src/runtime/x.ts"', "imports src/runtime/x.ts"],
+    ["a foreign package in the pure core", "src/machines/x.ts", 'import { x } from "node:crypto"', "package node:crypto"],
+    ["a missing extension", "src/http/x.ts", 'import { x } from "./y"', "extension missing: ./y"],
+    ["a clock in a service", "src/runtime/services/x.ts", "const now = Date" + ".now()", "clock, chance or environment outside their services"],
+    ["a barrel", "src/runtime/index.ts", "", "no barrels"],
+    ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
+  ])("catches %s", (_title, file, text, rule) => assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }]))
+
+  it("catches an import circle", () =>
+    assert.deepStrictEqual(cycles(new Map([["src/a.ts", 'import { b } from "./b.ts"'], ["src/b.ts", 'import { a } from "./a.ts"']])), ["src/a.ts -> src/b.ts"]))
+})
