@@ -71,12 +71,12 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         yield* keepFirstOperatorKey(files)
         const http = yield* Scope.make()
         const tls = yield* certificate(options)
-        const address = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts }).pipe(
+        const bound = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts }).pipe(
           Scope.provide(http),
           Effect.onError(() => Scope.close(http, Exit.void))
         )
         const service: ServiceFile = {
-          url: address.url,
+          url: `https://${urlHost(options.host)}:${bound.port}`,
           pid: process.pid,
           caFile: tls.caFile,
           operatorKeyFile: files.operatorKey
@@ -94,6 +94,12 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
       }).pipe(Effect.provideContext(runtime))
     })
   ).pipe(Effect.provide(layerLogging))
+
+/** How clients on this machine reach the host that was bound. */
+const urlHost = (host: string): string => {
+  if (host === "0.0.0.0" || host === "::") return "localhost"
+  return host.includes(":") ? `[${host}]` : host
+}
 
 /** Logs go to stderr: stdout belongs to the ready line. */
 const layerLogging = Layer.mergeAll(

@@ -77,11 +77,11 @@ export class Connection {
     const bytes = this.partial === null ? chunk : Buffer.concat([this.partial, chunk])
     const end = bytes.indexOf(headEnd)
     if (end >= 0) {
-      const length = lengthHeader.exec(bytes.latin1Slice(0, end + 2))?.[1]
+      const length = lengthHeader.exec(bytes.toString("latin1", 0, end + 2))?.[1]
       if (length === undefined) return this.handlers.onBroken("an answer came without Content-Length")
       if (bytes.length >= end + 4 + Number(length)) {
         this.partial = null
-        return this.handlers.onAnswer({ status: Number(bytes.latin1Slice(9, 12)), text: () => bytes.toString("utf8") })
+        return this.handlers.onAnswer({ status: Number(bytes.toString("latin1", 9, 12)), text: () => bytes.toString("utf8") })
       }
     }
     // The chunk's memory is used again by the next read.

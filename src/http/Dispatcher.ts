@@ -5,8 +5,8 @@
  * once, to the text that is stored and sent.
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Cause, Clock, Context, Effect, Layer, Option } from "effect"
-import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Cause, Clock, Effect, Option } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { bodyCaps } from "../machines/shared/Limits.ts"
@@ -42,49 +42,6 @@ export interface DispatcherOptions {
   readonly waitMillis?: number
 }
 
-type HttpApp = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
-
-export class Dispatcher extends Context.Service<Dispatcher, { readonly app: HttpApp }>()("brokerage/http/Dispatcher") {
-  static readonly layer = (options: DispatcherOptions) =>
-    Layer.effect(
-      Dispatcher,
-      Effect.gen(function* () {
-        const host = yield* ActorHost
-        const business = yield* BusinessClock
-        const clients = yield* Clients
-        const collateral = yield* CollateralReports
-        const services = {
-          gates: {
-            directory: yield* Directory,
-            usage: yield* KeyUsage,
-            business,
-            rates: new RateWindows(),
-            edgeHosts: options.edgeHosts
-          },
-          wall: yield* Clock.Clock,
-          business,
-          host,
-          clients,
-          idempotency: new Idempotency({
-            host,
-            answers: yield* AnswerStore,
-            clock: business,
-            ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
-          }),
-          reads: reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
-          writes: writes({ onboarding: yield* Onboarding, collateral })
-        }
-        for (const { operation, method } of partnerRoutes) {
-          if ((method === "GET" ? services.reads : services.writes)[operation] === undefined) {
-            return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
-          }
-        }
-        const dispatch = new Dispatch(services)
-        return Dispatcher.of({ app: Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => dispatch.handle(request)) })
-      })
-    )
-}
-
 interface Parts {
   readonly gates: GateServices
   readonly wall: Clock.Clock
@@ -96,6 +53,39 @@ interface Parts {
   readonly writes: Readonly<Record<string, Write>>
 }
 
+const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
+  const host = yield* ActorHost
+  const business = yield* BusinessClock
+  const clients = yield* Clients
+  const collateral = yield* CollateralReports
+  const parts: Parts = {
+    gates: {
+      directory: yield* Directory,
+      usage: yield* KeyUsage,
+      business,
+      rates: new RateWindows(),
+      edgeHosts: options.edgeHosts
+    },
+    wall: yield* Clock.Clock,
+    business,
+    host,
+    clients,
+    idempotency: new Idempotency({
+      answers: yield* AnswerStore,
+      clock: business,
+      ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
+    }),
+    reads: reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
+    writes: writes({ onboarding: yield* Onboarding, collateral })
+  }
+  for (const { operation, method } of partnerRoutes) {
+    if ((method === "GET" ? parts.reads : parts.writes)[operation] === undefined) {
+      return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
+    }
+  }
+  return parts
+})
+
 /** What is known once the gates are passed. */
 interface Admitted {
   readonly exchange: Exchange
@@ -103,13 +93,17 @@ interface Admitted {
   readonly match: RouteMatch
 }
 
-class Dispatch {
+export class Dispatcher {
+  /** The dispatcher over the services of the current context. Dies when the contract has a route without a handler. */
+  static readonly make = (options: DispatcherOptions) => Effect.map(partsOf(options), (parts) => new Dispatcher(parts))
+
   private readonly parts: Parts
 
-  constructor(parts: Parts) {
+  private constructor(parts: Parts) {
     this.parts = parts
   }
 
+  /** Answers one request under the partner prefix. Never fails: what goes wrong is an answer too. */
   handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const exchange = new Exchange(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {

@@ -4,14 +4,14 @@
  * after ten seconds at the latest (architecture 8).
  */
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Context, Effect, Layer, Scope } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Effect, type Scope } from "effect"
+import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer, type Server } from "node:https"
 import type { Socket } from "node:net"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
 import { answerConnect, answerUnreadable, edgeBodyCap, edged } from "./middleware/edge.ts"
-import { publicRoutes } from "./publicRoutes.ts"
+import { publicApp } from "./publicRoutes.ts"
 
 export const operatorPrefix = "/operator/v1"
 
@@ -33,9 +33,11 @@ export interface HttpServerOptions extends DispatcherOptions {
 }
 
 /** Where the server listens. */
-export class BoundServer extends Context.Service<BoundServer, { readonly host: string; readonly port: number }>()(
-  "brokerage/http/BoundServer"
-) {}
+export interface BoundServer {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+}
 
 /** Longest a close waits for running requests. */
 const closeMillis = 10_000
@@ -69,46 +71,38 @@ const closingAware = (
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 ) => Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
 
-const layer = (options: HttpServerOptions) =>
-  Layer.effect(
-    BoundServer,
-    Effect.gen(function* () {
-      const dispatcher = yield* Dispatcher
-      const server = makeServer(options)
-      const http = yield* NodeHttpServer.make(() => server, {
-        host: options.host,
-        port: options.port,
-        gracefulShutdownTimeout: closeMillis
-      })
-      // Runs after the graceful close below and before the listener's own finaliser, which would wait for ever.
-      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-      const router = yield* HttpRouter.toHttpEffect(publicRoutes.pipe(Layer.provide(routing)))
-      const serveRest = edged(router)
-      const serveOperator = options.operatorApp === undefined ? serveRest : edged(options.operatorApp)
-      let closing = false
-      const app = closingAware(
-        () => closing,
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-          const { url } = request
-          if (under(url, partnerPrefix)) return dispatcher.app
-          return under(url, operatorPrefix) ? serveOperator(request) : serveRest(request)
-        })
-      )
-      yield* http.serve(app).pipe(
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(edgeBodyCap))
-      )
-      yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
-      const { address } = http
-      return BoundServer.of({ host: options.host, port: "port" in address ? address.port : options.port })
+/**
+ * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop.
+ * Requires the services of the dispatcher and Health.
+ */
+const start = (options: HttpServerOptions) =>
+  Effect.gen(function* () {
+    const dispatcher = yield* Dispatcher.make(options)
+    const publicRoutes = edged(yield* publicApp)
+    const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp)
+    const server = makeServer(options)
+    const http = yield* NodeHttpServer.make(() => server, {
+      host: options.host,
+      port: options.port,
+      gracefulShutdownTimeout: closeMillis
     })
-  )
-
-/** Exact in case and slashes (A1-01). */
-const routing = Layer.succeed(HttpRouter.RouterConfig, {
-  caseSensitive: true,
-  ignoreTrailingSlash: false,
-  ignoreDuplicateSlashes: false
-})
+    // Runs after the graceful close of `serve` and before the listener's own finaliser, which would wait for ever.
+    yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+    let closing = false
+    const app = closingAware(
+      () => closing,
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const { url } = request
+        if (under(url, partnerPrefix)) return dispatcher.handle(request)
+        return under(url, operatorPrefix) ? operator(request) : publicRoutes(request)
+      })
+    )
+    yield* Effect.provideService(http.serve(app), HttpIncomingMessage.MaxBodySize, ByteSize.bytes(edgeBodyCap))
+    yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
+    const port = "port" in http.address ? http.address.port : options.port
+    const name = options.host.includes(":") ? `[${options.host}]` : options.host
+    return { host: options.host, port, url: `https://${name}:${port}` } satisfies BoundServer
+  })
 
 /** Whether a request target lies under a prefix. */
 const under = (url: string, prefix: string): boolean => {
@@ -117,8 +111,5 @@ const under = (url: string, prefix: string): boolean => {
   return Number.isNaN(next) || next === 47 || next === 63
 }
 
-/** Serves everything; requires the services of the dispatcher and Health. */
-export const PartnerServer = {
-  layer: (options: HttpServerOptions) => layer(options).pipe(Layer.provide(Dispatcher.layer(options)))
-}
-export type PartnerHttpServer = HttpServer.HttpServer
+/** The server's only verb. */
+export const HttpServer = { start }

@@ -55,28 +55,30 @@ const health = Layer.unwrap(
   })
 )
 
-/** Adds the content policy to the one HTML page; computed once, because the page never changes. */
-const policies = HttpRouter.middleware(
-  Effect.sync(() => {
-    let policy: string | null = null
-    return (app: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
-      Effect.map(app, (response) => {
-        const { body } = response
-        if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
-        policy ??= contentPolicy(new TextDecoder().decode(body.body))
-        return HttpServerResponse.setHeaders(response, {
-          "content-security-policy": policy,
-          "x-content-type-options": "nosniff"
-        })
-      })
-  }),
-  { global: true }
-)
-
-/** The public routes as router layers. */
-export const publicRoutes = Layer.mergeAll(
+const routes = Layer.mergeAll(
   document,
   health,
-  HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } }),
-  policies
+  HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } })
 )
+
+/** Exact in case and slashes (A1-01). */
+const routing = Layer.succeed(HttpRouter.RouterConfig, {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false
+})
+
+/** The public routes as one app. The one HTML page never changes, so its policy is computed once. */
+export const publicApp = Effect.gen(function* () {
+  const router = yield* HttpRouter.toHttpEffect(routes.pipe(Layer.provide(routing)))
+  let policy: string | null = null
+  return Effect.map(router, (response) => {
+    const { body } = response
+    if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
+    policy ??= contentPolicy(new TextDecoder().decode(body.body))
+    return HttpServerResponse.setHeaders(response, {
+      "content-security-policy": policy,
+      "x-content-type-options": "nosniff"
+    })
+  })
+})

@@ -20,6 +20,8 @@ import { expiryHandlers } from "./services/documentExpiry.ts"
 import { Health } from "./services/Health.ts"
 import { KeyUsage } from "./services/KeyUsage.ts"
 import { Onboarding } from "./services/Onboarding.ts"
+import { OperatorKeys } from "./services/OperatorKeys.ts"
+import { Partners } from "./services/Partners.ts"
 import { Screening } from "./services/Screening.ts"
 import { Summary } from "./services/Summary.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
@@ -72,9 +74,10 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Accounts.layer,
     Summary.layer,
     AnswerStore.layer,
-    KeyUsage.layer,
-    Health.layer
-  ).pipe(Layer.provideMerge(views))
+    Health.layer,
+    OperatorKeys.layer,
+    Partners.layer
+  ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
   const workers = Layer.mergeAll(Timers.layer(Effect.map(Directory, expiryHandlers)), AnswerSweep.layer)
   return workers.pipe(Layer.provideMerge(services))
 }

@@ -8,7 +8,7 @@ import canonicalize from "canonicalize"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { idempotency } from "../../machines/shared/Limits.ts"
-import type { ActorHost, ClaimLost, DispatchError, StoreAnswer } from "../../runtime/engine/ActorHost.ts"
+import type { ClaimLost, DispatchError, StoreAnswer } from "../../runtime/engine/ActorHost.ts"
 import type { BusinessClock } from "../../runtime/engine/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
@@ -79,7 +79,6 @@ export class AnswerSlot {
 }
 
 export interface IdempotencyOptions {
-  readonly host: Pick<ActorHost["Service"], "record">
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
   /** How long a second request waits for the first one's answer, wall milliseconds. */

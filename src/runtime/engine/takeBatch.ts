@@ -1,7 +1,9 @@
 /**
- * Cuts the next batch from the queue. A batch ends before a commit that would claim the same fact as an earlier one
- * of it, touch the same subject, or follow a change of its partner: those must see the earlier commit first.
+ * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an
+ * earlier one of it, touch the same subject or timer, or follow a change of its partner: those must see the earlier
+ * commit first (one statement sees none of its own writes).
  */
+import { Effect } from "effect"
 import { claimNames, type Commit } from "./Commit.ts"
 import { batchLimit, type Outcome } from "./Journal.ts"
 
@@ -10,9 +12,27 @@ export interface Waiting {
   readonly done: (outcome: Outcome) => void
 }
 
+/** Gives a commit its outcome. A callback that throws is a defect of its own and harms nobody else's commit. */
+export const tell = (waiting: Waiting, outcome: Outcome): void => {
+  try {
+    waiting.done(outcome)
+  } catch (cause) {
+    Effect.runFork(Effect.logError("the answer to a commit failed", cause))
+  }
+}
+
+/** Facts and timers that no other commit of the same batch may touch. */
+const touched = (commit: Commit): ReadonlyArray<string> => [
+  ...claimNames(commit),
+  ...commit.releases,
+  ...[...(commit.rows.timers ?? []), ...commit.clearedTimers].map(
+    (timer) => `timer\u0000${timer.subject}\u0000${timer.name}`
+  )
+]
+
 /** Removes and returns the first commits of `queue` that may be written together (at least one). */
 export const takeBatch = (queue: Array<Waiting>): ReadonlyArray<Waiting> => {
-  const claims = new Set<string>()
+  const facts = new Set<string>()
   const subjects = new Set<string>()
   const partners = new Set<number>()
   let count = 0
@@ -20,11 +40,11 @@ export const takeBatch = (queue: Array<Waiting>): ReadonlyArray<Waiting> => {
     if (count === batchLimit) break
     const subject = commit.fence?.subject
     if (subject !== undefined && subjects.has(subject)) break
-    const names = claimNames(commit)
-    if (names.some((name) => claims.has(name))) break
+    const names = touched(commit)
+    if (names.some((name) => facts.has(name))) break
     if (commit.partner !== null && partners.has(commit.partner.partnerId)) break
     if (subject !== undefined) subjects.add(subject)
-    for (const name of names) claims.add(name)
+    for (const name of names) facts.add(name)
     for (const partner of commit.rows.partners ?? []) partners.add(partner.id)
     count++
   }

@@ -1,0 +1,38 @@
+/** Processor time and memory of other processes, from /proc (Linux); zero where there is no /proc. */
+import { readdirSync, readFileSync } from "node:fs"
+
+/** The kernel counts processor time in ticks of 10 ms on every Linux that Node runs on. */
+const tickMicros = 10_000
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return "" // ended meanwhile, or not Linux
+  }
+}
+
+/** Fields of /proc/PID/stat after the command name, which may hold spaces. */
+const statFields = (pid: number): ReadonlyArray<string> => {
+  const text = read(`/proc/${pid}/stat`)
+  return text.slice(text.lastIndexOf(")") + 2).split(" ")
+}
+
+/** User and system time of a process so far, in microseconds. */
+export const cpuMicros = (pid: number): number => {
+  const fields = statFields(pid)
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMicros
+}
+
+/** Processor time of every process of a PostgreSQL server, in microseconds. Backends that ended are not counted. */
+export const serverCpuMicros = (postmaster: number): number => {
+  let sum = cpuMicros(postmaster)
+  for (const name of readdirSync("/proc")) {
+    if (/^\d+$/.test(name) && statFields(Number(name))[1] === String(postmaster)) sum += cpuMicros(Number(name))
+  }
+  return sum
+}
+
+/** Resident memory of a process in MB. */
+export const residentMegabytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024

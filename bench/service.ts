@@ -1,0 +1,86 @@
+/**
+ * The service under test as its own process, started the way an operator does (`brokerage serve --json`): when it is
+ * ready, where it listens, which database it uses, how it is stopped (operator surface, serve).
+ */
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+
+export interface RunningService {
+  readonly url: string
+  readonly port: number
+  readonly pid: number
+  /** Ms from the start of the process to its first answer. */
+  readonly readyMillis: number
+  /** PEM of the local authority. */
+  readonly ca: string
+  readonly operatorKey: string
+  readonly databaseUrl: string
+  /** SIGTERM, then waits for the end; fails when the exit status is not 0. */
+  readonly stop: () => Promise<void>
+}
+
+interface ReadyLine {
+  readonly ready: true
+  readonly url: string
+  readonly pid: number
+  readonly operatorKeyFile: string
+  readonly caFile: string
+}
+
+const root = join(import.meta.dirname, "..")
+
+const services = new Set<RunningService>()
+
+/** For a benchmark that fails half-way: leaves no service behind. */
+export const stopServices = async (): Promise<void> => {
+  for (const service of services) await service.stop().catch(() => undefined)
+}
+
+/** Starts the service on a data directory. `nodeOptions`: for a run under the CPU profiler. */
+export const startService = async (dataDirectory: string, nodeOptions = ""): Promise<RunningService> => {
+  const startedAt = performance.now()
+  const child = spawn(
+    process.execPath,
+    [join(root, "bin", "brokerage.mjs"), "serve", "--sandbox", "--port", "0", "--data-dir", dataDirectory, "--json"],
+    { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NODE_OPTIONS: nodeOptions } }
+  )
+  const ended = new Promise<number | null>((resolve) => void child.once("exit", (code) => resolve(code)))
+  const line = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", resolve)
+    void ended.then((code) => reject(new Error(`the service ended with ${code} before it was ready`)))
+  })
+  child.stdout.resume()
+  const readyMillis = performance.now() - startedAt
+  const ready = JSON.parse(line) as ReadyLine
+  const service: RunningService = {
+    url: ready.url,
+    port: Number(new URL(ready.url).port),
+    pid: ready.pid,
+    readyMillis,
+    ca: readFileSync(ready.caFile, "utf8"),
+    operatorKey: readFileSync(ready.operatorKeyFile, "utf8").trim(),
+    databaseUrl: embeddedDatabaseUrl(dataDirectory),
+    stop: async () => {
+      services.delete(service)
+      if (child.exitCode === null && child.signalCode === null) process.kill(ready.pid, "SIGTERM")
+      const code = await ended
+      if (code !== 0) throw new Error(`the service ended with ${code} after SIGTERM`)
+    }
+  }
+  services.add(service)
+  return service
+}
+
+/** Connection string of the service's embedded PostgreSQL: password and port are files of the data directory. */
+const embeddedDatabaseUrl = (dataDirectory: string): string => {
+  const home = join(dataDirectory, "postgres")
+  const password = readFileSync(join(home, "password"), "utf8").trim()
+  const port = readFileSync(join(home, "port"), "utf8").trim()
+  return `postgres://brokerage:${password}@127.0.0.1:${port}/brokerage`
+}
+
+/** Pid of the embedded PostgreSQL's postmaster. */
+export const postmasterPid = (dataDirectory: string): number =>
+  Number(readFileSync(join(dataDirectory, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n", 1)[0])

@@ -1,0 +1,222 @@
+/**
+ * The partner's books against the service's: every acknowledged answer asked for again under its key, and everything
+ * that can be read compared with what was acknowledged. Nothing may be lost, doubled or different
+ * (architecture, Start-up: kill -9 loses nothing acknowledged; SC-PLT-04, SC-PLT-05).
+ */
+import { Effect, Exit, Schema } from "effect"
+import { BalanceLine, LedgerPosting } from "../../src/http/api/AccountApi.ts"
+import { ClientRow } from "../../src/http/api/ClientsApi.ts"
+import { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
+import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
+import type { AcknowledgedJournal, KnownClient, KnownReport } from "./AcknowledgedJournal.ts"
+import { callOf, sameAnswer } from "./PartnerBot.ts"
+import type { PartnerClient } from "./PartnerClient.ts"
+import { clientsPath } from "./PartnerRequest.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
+import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
+
+export interface AuditReport {
+  readonly acknowledged: number
+  /** Answers asked for again and compared byte for byte. */
+  readonly replays: number
+  readonly clients: number
+  readonly reports: number
+  readonly postings: number
+  /** Acknowledged and no longer there, or told differently now. */
+  readonly lost: ReadonlyArray<string>
+  /** There twice, or there without having been asked for. */
+  readonly doubled: ReadonlyArray<string>
+  /** Any other difference. */
+  readonly wrong: ReadonlyArray<string>
+}
+
+export interface AuditOptions {
+  readonly client: PartnerClient
+  readonly random: SeededRandom
+  readonly journal: AcknowledgedJournal
+  /** Every nth acknowledged answer is asked for again; 1 is all of them. */
+  readonly replayEvery?: number
+  /** References of this run start with it; others are another run's. */
+  readonly tag: string
+  readonly concurrency?: number
+}
+
+interface Findings {
+  readonly lost: Array<string>
+  readonly doubled: Array<string>
+  readonly wrong: Array<string>
+}
+
+/** Call it when nothing is under way. Waits for an unavailable service; the caller bounds it. */
+export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions): Effect.fn.Return<AuditReport> {
+  const findings: Findings = { lost: [], doubled: [], wrong: [] }
+  const { journal } = options
+  const replays = yield* replayAll(options, findings)
+  yield* compareClients(options, findings)
+  yield* compareReports(options, findings)
+  const byClient = reportsByClient(journal)
+  const counts = yield* Effect.forEach(
+    journal.clients.values(),
+    (client) => compareMoney(options, client, byClient.get(client.clientId) ?? new Map(), findings),
+    { concurrency: options.concurrency ?? 8 }
+  )
+  return {
+    ...findings,
+    acknowledged: journal.entries.length,
+    replays,
+    clients: journal.clients.size,
+    reports: journal.reports.size,
+    postings: counts.reduce((sum, count) => sum + count, 0)
+  }
+})
+
+const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
+  const every = options.replayEvery ?? 1
+  const chosen = options.journal.entries.filter((_, index) => index % every === 0)
+  yield* Effect.forEach(
+    chosen,
+    Effect.fnUntraced(function* (entry) {
+      const again = yield* sendUntilAcknowledged(options.client, callOf(entry.request), options.random, makeTally())
+      const key = entry.request.idempotencyKey
+      if (!sameAnswer(entry, again)) findings.lost.push(`The answer of key ${key} was ${entry.status} and is now ${again.status}, or its bytes differ.`)
+      else if (!again.replayed) findings.doubled.push(`Key ${key} was executed again instead of replayed.`)
+    }),
+    { concurrency: options.concurrency ?? 8, discard: true }
+  )
+  return chosen.length
+})
+
+const compareClients = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
+  const rows = (yield* readPages(options, clientsPath, 200, clientsPage)).filter(({ partnerClientRef }) => partnerClientRef.startsWith(`${options.tag}-`))
+  const known = new Map([...options.journal.clients.values()].map((client) => [client.partnerClientRef, client]))
+  compareKeys(rows.map(({ partnerClientRef }) => partnerClientRef), known, "client reference", findings)
+  if (new Set(rows.map(({ email }) => email)).size !== rows.length) findings.doubled.push("Two clients have one e-mail address.")
+  for (const row of rows) {
+    const client = known.get(row.partnerClientRef)
+    if (client === undefined) continue
+    if (row.clientId !== client.clientId || row.clientUid !== client.clientUid || row.email !== client.email) {
+      findings.wrong.push(`Client ${client.clientId} is listed with another id, uid or address.`)
+    }
+    if (parseAmount(row.cashUsdc, "USDC") !== client.cash) findings.wrong.push(`Client ${client.clientId} is listed with cash ${row.cashUsdc}.`)
+  }
+})
+
+const compareReports = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
+  const rows = (yield* readPages(options, "/partner/v1/collateral", 200, reportsPage)).filter(({ partnerRef }) => partnerRef.startsWith(`${options.tag}-`))
+  const known = options.journal.reports
+  compareKeys(rows.map(({ partnerRef }) => partnerRef), known, "collateral report", findings)
+  for (const row of rows) {
+    const report = known.get(row.partnerRef)
+    if (report === undefined) continue
+    const { plan } = report
+    const same =
+      row.reportId === report.reportId &&
+      row.ledgerTxId === report.ledgerTxId &&
+      row.clientId === plan.clientId &&
+      row.amount === formatAmount(plan.amount, "USDC") &&
+      row.direction === plan.direction &&
+      row.status === "BOOKED"
+    if (!same) findings.wrong.push(`Report ${plan.partnerRef} is listed differently from what was acknowledged.`)
+  }
+})
+
+/** Each expected key once, no other one. */
+const compareKeys = (found: ReadonlyArray<string>, expected: ReadonlyMap<string, unknown>, what: string, findings: Findings): void => {
+  const seen = new Set<string>()
+  for (const key of found) {
+    if (seen.has(key)) findings.doubled.push(`The ${what} ${key} is there twice.`)
+    else if (!expected.has(key)) findings.doubled.push(`The ${what} ${key} is there and was never acknowledged.`)
+    seen.add(key)
+  }
+  for (const key of expected.keys()) if (!seen.has(key)) findings.lost.push(`The ${what} ${key} was acknowledged and is missing.`)
+}
+
+/** Balance to the last unit, and one posting a report. Answers the number of postings. */
+const compareMoney = Effect.fnUntraced(function* (
+  options: AuditOptions,
+  client: KnownClient,
+  reports: ReadonlyMap<number, KnownReport>,
+  findings: Findings
+) {
+  const path = `${clientsPath}/${client.clientId}`
+  const { balances } = yield* read(options, `${path}/balances`, balancesBody)
+  const cash = balances.find(({ currency }) => currency === "USDC")?.cash
+  if (cash === undefined || parseAmount(cash, "USDC") !== client.cash) {
+    findings.wrong.push(`Client ${client.clientId} has cash ${cash}, ${formatAmount(client.cash, "USDC")} was acknowledged.`)
+  }
+  const postings = yield* readPages(options, `${path}/ledger`, 500, ledgerPage)
+  const booked = new Set<number>()
+  for (const posting of postings) {
+    const report = reports.get(posting.txId)
+    if (booked.has(posting.txId)) findings.doubled.push(`Transaction ${posting.txId} has two postings on client ${client.clientId}.`)
+    booked.add(posting.txId)
+    if (report === undefined) {
+      findings.doubled.push(`Transaction ${posting.txId} on client ${client.clientId} was never acknowledged.`)
+      continue
+    }
+    const sign = report.plan.direction === "DEPOSIT" ? "" : "-"
+    if (posting.amount !== `${sign}${formatAmount(report.plan.amount, "USDC")}`) findings.wrong.push(`Transaction ${posting.txId} has another amount.`)
+  }
+  for (const txId of reports.keys()) if (!booked.has(txId)) findings.lost.push(`Transaction ${txId} was acknowledged and has no posting.`)
+  return postings.length
+})
+
+const reportsByClient = (journal: AcknowledgedJournal): ReadonlyMap<number, Map<number, KnownReport>> => {
+  const byClient = new Map<number, Map<number, KnownReport>>()
+  for (const report of journal.reports.values()) {
+    const { clientId } = report.plan
+    const own = byClient.get(clientId) ?? new Map<number, KnownReport>()
+    own.set(report.ledgerTxId, report)
+    byClient.set(clientId, own)
+  }
+  return byClient
+}
+
+interface Page<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly nextBefore: number | null
+}
+
+const cursor = Schema.NullOr(Schema.Int)
+const enveloped = <S extends Schema.Top>(data: S) => Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
+const decoder =
+  <A>(decode: (text: string) => Exit.Exit<A, unknown>) =>
+  (text: string): A => {
+    const exit = decode(text)
+    if (Exit.isFailure(exit)) throw new Error("a read answers a body that is not the contract's")
+    return exit.value
+  }
+const decodeClients = decoder(Schema.decodeUnknownExit(enveloped(Schema.Struct({ clients: Schema.Array(ClientRow), nextBefore: cursor }))))
+const decodeReports = decoder(Schema.decodeUnknownExit(enveloped(Schema.Struct({ reports: Schema.Array(CollateralReport), nextBefore: cursor }))))
+const balancesBody = decoder(Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) }))))
+const decodeLedger = decoder(
+  Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor })))
+)
+const clientsPage = (text: string): Page<typeof ClientRow.Type> => {
+  const { data } = decodeClients(text)
+  return { rows: data.clients, nextBefore: data.nextBefore }
+}
+const reportsPage = (text: string): Page<CollateralReport> => {
+  const { data } = decodeReports(text)
+  return { rows: data.reports, nextBefore: data.nextBefore }
+}
+const ledgerPage = (text: string): Page<typeof LedgerPosting.Type> => {
+  const { postings, nextBefore } = decodeLedger(text)
+  return { rows: postings, nextBefore }
+}
+
+const read = Effect.fnUntraced(function* <A>(options: AuditOptions, path: string, decode: (text: string) => A) {
+  const answer = yield* sendUntilAcknowledged(options.client, { method: "GET", path }, options.random, makeTally())
+  if (answer.status !== 200) return yield* Effect.die(new Error(`GET ${path} answers ${answer.status}`))
+  return decode(answer.body.toString())
+})
+
+const readPages = Effect.fnUntraced(function* <A>(options: AuditOptions, path: string, limit: number, decode: (text: string) => Page<A>) {
+  const rows: Array<A> = []
+  for (let before: number | null = null; ; ) {
+    const page: Page<A> = yield* read(options, `${path}?limit=${limit}${before === null ? "" : `&before=${before}`}`, decode)
+    rows.push(...page.rows)
+    if (page.nextBefore === null) return rows
+    before = page.nextBefore
+  }
+})

@@ -1,0 +1,106 @@
+/**
+ * The operator surface as one HTTP application to be mounted under /operator/v1 (operator surface; architecture, HTTP).
+ * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
+ * defect) gets the envelope here, and every answer carries the request's id.
+ */
+import { Cause, Effect, Layer, type Scope } from "effect"
+import { Headers, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { randomUUID } from "node:crypto"
+import { Adjustments } from "../../runtime/services/Adjustments.ts"
+import { Approvals } from "../../runtime/services/Approvals.ts"
+import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
+import { Compliance } from "../../runtime/services/Compliance.ts"
+import { Inspect } from "../../runtime/services/Inspect.ts"
+import { OperatorKeys } from "../../runtime/services/OperatorKeys.ts"
+import { Partners } from "../../runtime/services/Partners.ts"
+import { SimClock } from "../../runtime/services/SimClock.ts"
+import { WatchLists } from "../../runtime/services/WatchLists.ts"
+import { envelopeOf } from "../api/operator/OperatorErrors.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { ComplianceHandlersLayer } from "./ComplianceHandlers.ts"
+import { OperatorAuthorizationLayer, OperatorFieldsLayer, requestIdOf } from "./operatorMiddleware.ts"
+import { PartnerHandlersLayer } from "./PartnerHandlers.ts"
+import { SystemHandlersLayer } from "./SystemHandlers.ts"
+
+/** The services behind the operator's commands; they need the engine, the directory, settings and the database. */
+export const operatorServices = Approvals.layer.pipe(
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Partners.layer,
+      Adjustments.layer,
+      OperatorKeys.layer,
+      WatchLists.layer,
+      Compliance.layer,
+      SimClock.layer,
+      Inspect.layer.pipe(Layer.provideMerge(AuditTrail.layer))
+    )
+  )
+)
+
+/** The routes of the operator surface on an HttpRouter. */
+export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
+  Layer.provide([PartnerHandlersLayer, ComplianceHandlersLayer, SystemHandlersLayer]),
+  Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
+)
+
+/** Answers every request under /operator/v1; never fails, never answers without the envelope. */
+export type OperatorApp = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+/** Builds the application in the current scope. */
+export const makeOperatorApp = Effect.map(
+  HttpRouter.toHttpEffect(operatorRoutes.pipe(Layer.provide(HttpServer.layerServices))),
+  (routed): OperatorApp =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const requestId = requestIdOf(request.headers["x-request-id"])
+      // What the routes write down is the id that the caller gets back.
+      const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
+      const response = yield* routed.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, marked),
+        Effect.map(enveloped),
+        Effect.catchCause(answerCause)
+      )
+      return HttpServerResponse.setHeader(response, "x-request-id", requestId)
+    })
+)
+
+const refusal = (status: number, code: number, sentence: string, data?: { readonly errorId: string }) =>
+  HttpServerResponse.jsonUnsafe(envelopeOf(code, sentence, data ?? null), {
+    status,
+    ...(status === 503 ? { headers: { "retry-after": "1" } } : {})
+  })
+
+/** The router's own answers have no body of ours. */
+const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
+  if (response.status === 503) return HttpServerResponse.setHeader(response, "retry-after", "1")
+  if (response.status < 400 || response.headers["content-type"]?.startsWith("application/json")) return response
+  switch (response.status) {
+    case 401:
+      return refusal(401, 4010, "Authentication required.")
+    case 404:
+    case 405:
+      return refusal(404, 4004, "Not found.")
+    case 413:
+      return refusal(413, 4130, "The request is too large.")
+    case 500:
+      return refusal(500, 5000, "Something went wrong on our side.")
+    default:
+      return refusal(400, 4000, "The request could not be read: send a JSON object.")
+  }
+}
+
+const answerCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  const reason = (failure as { readonly reason?: { readonly _tag?: string } } | undefined)?.reason?._tag
+  if (reason === "RouteNotFound") return Effect.succeed(refusal(404, 4004, "Not found."))
+  const errorId = randomUUID()
+  return Effect.as(
+    Effect.logError(`operator request failed (${errorId})`, cause),
+    refusal(500, 5000, "Something went wrong on our side.", { errorId })
+  )
+}

@@ -1,0 +1,90 @@
+/** Handlers of partners, their keys and the operator's own keys: each is one call of a service (operator surface). */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { Approvals } from "../../runtime/services/Approvals.ts"
+import { OperatorKeys } from "../../runtime/services/OperatorKeys.ts"
+import { Partners } from "../../runtime/services/Partners.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer, answerOf } from "./toOperatorError.ts"
+
+const PartnerHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "partner",
+  Effect.fnUntraced(function* (handlers) {
+    const partners = yield* Partners
+    return handlers.handleAll({
+      create: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(partners.create(caller, payload))),
+      list: () => answerOf(Effect.map(partners.list, (list) => ({ partners: list }))),
+      show: ({ params }) => answer(partners.show(params.partner)),
+      status: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(partners.status(caller, params.partner, payload.status, payload.reason))
+        ),
+      reliance: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(partners.reliance(caller, params.partner, payload.status, payload.reason))
+        ),
+      limits: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(partners.limits(caller, params.partner, payload))),
+      cidrs: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(partners.cidrs(caller, params.partner, payload.cidrs)))
+    })
+  })
+)
+
+const KeyHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "key",
+  Effect.fnUntraced(function* (handlers) {
+    const partners = yield* Partners
+    const approvals = yield* Approvals
+    return handlers.handleAll({
+      issue: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(approvals.issueKey(caller, params.partner, payload))),
+      list: ({ params }) =>
+        answer(
+          Effect.map(partners.keys(params.partner), (verdict) =>
+            verdict.ok ? { ...verdict, value: { keys: verdict.value } } : verdict
+          )
+        ),
+      revoke: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const keyId = parseId(params.keyId)
+          return answer(
+            keyId === undefined
+              ? Effect.succeed(refuse(unknown("Key")))
+              : partners.revokeKey(caller, keyId, payload.reason ?? revoked)
+          )
+        })
+    })
+  })
+)
+
+const OperatorHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "operator",
+  Effect.fnUntraced(function* (handlers) {
+    const operators = yield* OperatorKeys
+    return handlers.handleAll({
+      create: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answerOf(operators.create(caller, payload))),
+      list: () => answerOf(Effect.map(operators.list, (list) => ({ operators: list }))),
+      revoke: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const operatorId = parseId(params.operatorId)
+          return answer(
+            operatorId === undefined
+              ? Effect.succeed(refuse(unknown("Operator key")))
+              : operators.revoke(caller, operatorId, payload.reason ?? revoked)
+          )
+        })
+    })
+  })
+)
+
+/** A machine wants a reason; the command does not ask for one. */
+const revoked = "revoked by the operator"
+
+export const PartnerHandlersLayer = Layer.mergeAll(PartnerHandlers, KeyHandlers, OperatorHandlers)

@@ -1,0 +1,128 @@
+/** Handlers of ledger, audit, machines, the sandbox clock and approvals: each is one call of a service (operator surface). */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { accept, refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { ActorHost, Unavailable } from "../../runtime/engine/ActorHost.ts"
+import { verifyLedger } from "../../runtime/ledger/verify.ts"
+import { Approvals } from "../../runtime/services/Approvals.ts"
+import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
+import { findClient } from "../../runtime/services/clientLookup.ts"
+import { Directory } from "../../runtime/services/Directory.ts"
+import { Inspect } from "../../runtime/services/Inspect.ts"
+import { SimClock } from "../../runtime/services/SimClock.ts"
+import { mayRun } from "../api/operator/operatorCommands.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer, answerOf } from "./toOperatorError.ts"
+
+const LedgerHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "ledger",
+  Effect.fnUntraced(function* (handlers) {
+    const approvals = yield* Approvals
+    const sql = yield* PgClient.PgClient
+    return handlers.handleAll({
+      adjust: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(approvals.adjust(caller, params.client, payload))),
+      verify: () =>
+        answerOf(
+          verifyLedger.pipe(
+            Effect.provideService(PgClient.PgClient, sql),
+            Effect.mapError(() => new Unavailable({ unknown: false }))
+          )
+        )
+    })
+  })
+)
+
+const AuditHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "audit",
+  Effect.fnUntraced(function* (handlers) {
+    const audit = yield* AuditTrail
+    const directory = yield* Directory
+    const host = yield* ActorHost
+    const sql = yield* PgClient.PgClient
+    return handlers.handleAll({
+      tail: ({ query }) =>
+        answer(
+          Effect.gen(function* () {
+            const partner = query.partner === undefined ? undefined : directory.findPartner(query.partner)
+            if (partner === null) return refuse(unknown("Partner"))
+            const client = query.client === undefined ? undefined : yield* findClient(host, sql, query.client)
+            if (client === null) return refuse(unknown("Client"))
+            const entries = yield* audit.read({
+              limit: query.limit ?? 50,
+              ...(partner === undefined ? {} : { partnerId: partner.row.id }),
+              ...(client === undefined ? {} : { clientId: client.id }),
+              ...(query.since === undefined ? {} : { since: query.since }),
+              ...(query.after === undefined ? {} : { after: query.after })
+            })
+            return accept({ entries, nextAfter: entries.at(-1)?.auditId ?? query.after ?? 0 })
+          })
+        )
+    })
+  })
+)
+
+const MachineHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "machine",
+  Effect.fnUntraced(function* (handlers) {
+    const inspect = yield* Inspect
+    return handlers.handleAll({ inspect: ({ params }) => answer(inspect.machine(params.kind, params.id)) })
+  })
+)
+
+const ClockHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "clock",
+  Effect.fnUntraced(function* (handlers) {
+    const clock = yield* SimClock
+    return handlers.handleAll({
+      show: () => answer(clock.show),
+      advance: ({ payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(clock.advance(caller, payload.advanceMillis)))
+    })
+  })
+)
+
+const ApprovalHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "approval",
+  Effect.fnUntraced(function* (handlers) {
+    const approvals = yield* Approvals
+    const missing = Effect.succeed(refuse(unknown("Approval")))
+    return handlers.handleAll({
+      list: ({ query }) =>
+        answerOf(
+          Effect.map(
+            approvals.list({ limit: query.limit ?? 100, ...(query.status === undefined ? {} : { status: query.status }) }),
+            (list) => ({ approvals: list })
+          )
+        ),
+      grant: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const id = parseId(params.approvalId)
+          const covers = (command: string) => mayRun(caller.role, command)
+          return answer(id === undefined ? missing : approvals.grant(caller, id, covers))
+        }),
+      refuse: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const id = parseId(params.approvalId)
+          const covers = (command: string) => mayRun(caller.role, command)
+          return answer(id === undefined ? missing : approvals.refuse(caller, id, covers))
+        })
+    })
+  })
+)
+
+export const SystemHandlersLayer = Layer.mergeAll(
+  LedgerHandlers,
+  AuditHandlers,
+  MachineHandlers,
+  ClockHandlers,
+  ApprovalHandlers
+)

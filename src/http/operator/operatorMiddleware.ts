@@ -1,0 +1,60 @@
+/**
+ * The two gates before every operator route: the key with its role, then the request's fields (operator surface, rules).
+ * The key is looked up by its SHA-256 in the live directory, so a revoked key stops with the commit that revokes it.
+ */
+import { Effect, Layer, Redacted, SchemaIssue } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { randomUUID } from "node:crypto"
+import { hashKey, type OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
+import { Directory } from "../../runtime/services/Directory.ts"
+import { mayRun } from "../api/operator/operatorCommands.ts"
+import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
+import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
+import { fieldsError, forbidden } from "./toOperatorError.ts"
+
+/** A caller's own id for a request is kept when it is short and plain; it goes into the audit. */
+export const requestIdOf = (sent: string | undefined): string =>
+  sent !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(sent) ? sent : randomUUID()
+
+export const OperatorAuthorizationLayer = Layer.effect(
+  OperatorAuthorization,
+  Effect.gen(function* () {
+    const directory = yield* Directory
+    return OperatorAuthorization.of({
+      bearer: (httpEffect, { credential, endpoint, group }) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const sent = Redacted.value(credential)
+          const key = sent.startsWith("bok_") ? directory.operatorKey(hashKey(sent)) : null
+          if (key === null) {
+            return yield* new OperatorUnauthorized(envelopeOf(4010, "Authentication required."))
+          }
+          if (!mayRun(key.role, `${group.identifier} ${endpoint.identifier}`)) return yield* forbidden()
+          return yield* Effect.provideService(httpEffect, CurrentOperator, {
+            keyId: key.id,
+            role: key.role,
+            label: key.label,
+            requestId: requestIdOf(request.headers["x-request-id"])
+          })
+        })
+    })
+  })
+)
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(OperatorFields, (error) => {
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an answer of ours: a defect
+  const errors: Record<string, string> = {}
+  for (const issue of format(error.cause.issue).issues) {
+    errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??= issue.message
+  }
+  return Effect.fail(fieldsError(errors))
+})
+
+/** The operator of this request as the services know one. */
+export const currentCaller: Effect.Effect<OperatorCaller, never, CurrentOperator> = Effect.map(
+  CurrentOperator,
+  ({ keyId, role, label, requestId }) => ({ keyId, role, by: { role, keyLabel: label, requestId, actor: role } })
+)

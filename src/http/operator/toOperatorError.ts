@@ -1,0 +1,81 @@
+/**
+ * From a service's verdict to what the operator surface answers: one table for refusals, one for failures of the engine
+ * (doc 1, error registry; operator surface, exit status 1).
+ */
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import type { Json } from "../../machines/Effects.ts"
+import { checkFields, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
+import {
+  envelopeOf,
+  OperatorAway,
+  OperatorConflict,
+  OperatorDefect,
+  type OperatorError,
+  OperatorForbidden,
+  OperatorInvalid,
+  OperatorUnknown
+} from "../api/operator/OperatorErrors.ts"
+
+/** The wire error of a refusal. */
+export const refusalError = (refusal: Refusal): OperatorError => {
+  switch (refusal._tag) {
+    case "Invalid":
+      return new OperatorInvalid(
+        envelopeOf(4000, refusal.sentence, refusal.errors === null ? null : { errors: refusal.errors })
+      )
+    case "Unknown":
+      return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
+    case "Conflict":
+      return new OperatorConflict(envelopeOf(4092, refusal.sentence, refusal.data as Json))
+    case "Unverified":
+    case "RelianceNotApproved":
+    case "EmailTaken":
+      // These belong to the partner surface: an operator command that meets one is told so without its details.
+      return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))
+  }
+}
+
+export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorInvalid =>
+  new OperatorInvalid(envelopeOf(4000, checkFields, { errors }))
+
+/** What the engine's failures answer. Unavailable is for later, everything else is a defect of ours. */
+export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
+  if (error._tag === "Unavailable") {
+    return Effect.fail(new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.")))
+  }
+  return defectError(error)
+}
+
+/** Logged with an id, answered with that id alone. */
+export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect> => {
+  const id = randomUUID()
+  return Effect.andThen(
+    Effect.logError(`operator request failed (${id})`, cause),
+    Effect.fail(new OperatorDefect(envelopeOf(5000, "Something went wrong on our side.", { errorId: id })))
+  )
+}
+
+/** A handler's answer from a service's verdict: {code: 0, data} or the refusal. */
+export const answer = <A>(
+  effect: Effect.Effect<Verdict<A>, DispatchError>
+): Effect.Effect<{ readonly code: 0; readonly data: A }, OperatorError> =>
+  effect.pipe(
+    Effect.catch(engineError),
+    Effect.flatMap((verdict) =>
+      verdict.ok ? Effect.succeed({ code: 0, data: verdict.value } as const) : Effect.fail(refusalError(verdict.refusal))
+    )
+  )
+
+/** As `answer`, for what can't be refused. */
+export const answerOf = <A>(
+  effect: Effect.Effect<A, DispatchError>
+): Effect.Effect<{ readonly code: 0; readonly data: A }, OperatorError> =>
+  effect.pipe(
+    Effect.catch(engineError),
+    Effect.map((data) => ({ code: 0, data }) as const)
+  )
+
+export const forbidden = (): OperatorForbidden =>
+  new OperatorForbidden(envelopeOf(4034, "The role of this operator key does not cover this command."))
