@@ -28,7 +28,7 @@ import { Summary } from "../../src/runtime/services/Summary.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import type { AnswerRow, ApiKeyRow } from "../../src/runtime/store/Rows.ts"
 
-export const keys = { trade: "pbk_trade", read: "pbk_read", other: "pbk_other" } as const
+export const keys = { trade: "pbk_trade", read: "pbk_read" } as const
 export const clientId = 41
 export const now = 1_795_132_800_000
 
@@ -237,6 +237,18 @@ const read = <A>(stub: Stub, value: () => A) =>
 
 const unused = () => Effect.die(new Error("not used by the HTTP tests"))
 
+const unusedDirectory: Directory["Service"] = {
+  credential: () => null,
+  partner: () => null,
+  findPartner: () => null,
+  partners: () => [],
+  keys: () => [],
+  key: () => null,
+  operatorKey: () => null,
+  operatorKeys: () => [],
+  stamp: (partnerId) => ({ partnerId, epoch: 1 })
+}
+
 /** All services the HTTP server needs, over one stub. */
 export const stubServices = (stub: Stub) => {
   const credentials = new Map(
@@ -246,17 +258,27 @@ export const stubServices = (stub: Stub) => {
   const page = { hasMore: false, nextBefore: null }
   const own = <A>(id: number, value: A) => (stub.client(id) === null ? null : value)
   return Layer.mergeAll(
-    Layer.mock(Directory, {
+    Layer.succeed(Directory, {
+      ...unusedDirectory,
       credential: (keyHash) => {
         const key = credentials.get(keyHash)
         return key === undefined || stub.partner.row.state === "CLOSED" ? null : { partner: stub.partner, key }
       }
     }),
-    Layer.mock(ActorHost, {
+    Layer.succeed(ActorHost, {
       dispatch: unused,
+      read: unused,
+      onCommitted: () => {},
+      stats: () => ({ resident: 0, waiting: 0 }),
+      drain: Effect.void,
       record: (rows) => Effect.asVoid(Effect.forEach(rows.answers ?? [], stub.keep))
     }),
-    Layer.mock(BusinessClock, { now: () => stub.businessNow, offset: () => 0 }),
+    Layer.succeed(BusinessClock, {
+      now: () => stub.businessNow,
+      offset: () => 0,
+      setOffset: () => {},
+      onMove: () => {}
+    }),
     Layer.succeed(AnswerStore, {
       find: (partnerId, key) => Effect.sync(() => stub.answers.get(answerClaim(partnerId, key)) ?? null),
       discardExpired: (partnerId, key) => Effect.sync(() => void stub.answers.delete(answerClaim(partnerId, key))),

@@ -5,17 +5,13 @@
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { randomUUID } from "node:crypto"
 import { hashKey, type OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
 import { mayRun } from "../api/operator/operatorCommands.ts"
 import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
+import { requestIdOf } from "../middleware/requestId.ts"
 import { fieldsError, forbidden } from "./toOperatorError.ts"
-
-/** A caller's own id for a request is kept when it is short and plain; it goes into the audit. */
-export const requestIdOf = (sent: string | undefined): string =>
-  sent !== undefined && /^[A-Za-z0-9._:-]{1,128}$/.test(sent) ? sent : randomUUID()
 
 export const OperatorAuthorizationLayer = Layer.effect(
   OperatorAuthorization,

@@ -7,6 +7,7 @@ import { token } from "../../../machines/shared/Fields.ts"
 import { BlockView } from "../../../machines/verification/Blocks.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { settableRestrictions } from "./operatorTokens.ts"
 
 /** The client row of document 1 with the partner it belongs to. */
 export const ClientRowView = Schema.Struct({
@@ -46,7 +47,7 @@ export const ClientView = Schema.Struct({
 })
 
 const client = { client: Reference }
-const restriction = token("The restriction", ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"])
+const restriction = token("The restriction", settableRestrictions)
 
 export class ClientGroup extends HttpApiGroup.make("client").add(
   HttpApiEndpoint.get("list", "/clients", {

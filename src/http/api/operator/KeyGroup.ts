@@ -5,8 +5,7 @@ import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, Reference } from "./OperatorFieldSchemas.ts"
-
-export const keyScopes = ["READ", "TRADE"] as const
+import { keyScopes } from "./operatorTokens.ts"
 
 export const KeyView = Schema.Struct({
   keyId: Schema.Int,

@@ -6,9 +6,7 @@ import { relianceStatuses } from "../../../machines/partner/Reliance.ts"
 import { country, flag, optionalText, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
-
-export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"] as const
-export const custodyModels = ["BROKER", "PARTNER"] as const
+import { custodyModels, licenceTypes } from "./operatorTokens.ts"
 
 /** The partner profile as the partner itself reads it (doc 1, Partner profile), with what only the operator sees. */
 export const PartnerProfile = Schema.Struct({

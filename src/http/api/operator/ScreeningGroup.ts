@@ -4,8 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { country, date, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
-
-export const watchLists = ["SANCTIONS", "PEP"] as const
+import { watchLists } from "./operatorTokens.ts"
 
 export const WatchEntryView = Schema.Struct({
   entryId: Schema.Int,

@@ -1,0 +1,7 @@
+/** Tokens of operator requests, free of any import: the command line offers them as choices without loading a schema. */
+export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"] as const
+export const custodyModels = ["BROKER", "PARTNER"] as const
+export const keyScopes = ["READ", "TRADE"] as const
+export const watchLists = ["SANCTIONS", "PEP"] as const
+/** What an operator may set; CLOSE_OUT belongs to the engine (A3-10). */
+export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const

@@ -1,0 +1,119 @@
+/**
+ * At most one execution per Idempotency-Key and per unique reference, and the same bytes for every retry (document 1,
+ * Idempotency; A1-51..A1-53; document 3, partnerRef), on real sockets and a real database.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { type Answer, type Service, startService } from "../support/Service.ts"
+
+describe("at most once", () => {
+  let service: Service
+  let key: string
+  let clientId: number
+
+  beforeAll(async () => {
+    service = await startService()
+    key = (await service.partner()).key
+    clientId = await service.client(key)
+  })
+  afterAll(() => service.stop())
+
+  const collateral = (partnerRef: string, idempotencyKey: string | null, extra: object = {}): Promise<Answer> =>
+    service.call("POST", `/partner/v1/clients/${clientId}/collateral`, {
+      key,
+      body: { partnerRef, direction: "DEPOSIT", amount: "1.00", ...extra },
+      headers: idempotencyKey === null ? {} : { "idempotency-key": idempotencyKey }
+    })
+  const cash = async (): Promise<string> =>
+    (await service.call("GET", `/partner/v1/clients/${clientId}/balances`, { key })).json.balances[0].cash
+  const reportsOf = async (partnerRef: string): Promise<number> => {
+    const page = await service.call("GET", `/partner/v1/clients/${clientId}/collateral?limit=200`, { key })
+    return page.json.data.reports.filter((report: { partnerRef: string }) => report.partnerRef === partnerRef).length
+  }
+
+  it("40 requests with one key are one execution and the same bytes", async () => {
+    const before = await cash()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => collateral("same-key", "key-1")))
+    assert.deepStrictEqual([...new Set(answers.map((answer) => `${answer.status} ${answer.text}`))].length, 1)
+    assert.strictEqual(answers[0]?.status, 201)
+    assert.strictEqual(answers.filter((answer) => answer.headers["idempotency-replayed"] === "true").length, 39)
+    assert.strictEqual(await reportsOf("same-key"), 1)
+    assert.strictEqual(Number(await cash()) - Number(before), 1)
+  })
+
+  it("refusals replay too, even when the reason has gone", async () => {
+    const first = await collateral("too-much", "key-2", { direction: "WITHDRAWAL", amount: "900.00" })
+    assert.strictEqual(first.status, 409)
+    assert.strictEqual(first.json.data.status, "REFUSED")
+    await collateral("funds", "key-3", { amount: "1000.00" })
+    const again = await collateral("too-much", "key-2", { direction: "WITHDRAWAL", amount: "900.00" })
+    assert.deepStrictEqual([again.status, again.text], [first.status, first.text])
+    const invalid = await collateral("", "key-4")
+    const invalidAgain = await collateral("", "key-4")
+    assert.strictEqual(invalid.status, 400)
+    assert.deepStrictEqual([invalidAgain.status, invalidAgain.text], [invalid.status, invalid.text])
+  })
+
+  it("a key reused for another request is a conflict and changes nothing", async () => {
+    await collateral("mine", "key-5")
+    const before = await cash()
+    const other = await collateral("other", "key-5")
+    assert.deepStrictEqual([other.status, other.json.code], [409, 4092])
+    assert.strictEqual(await reportsOf("other"), 0)
+    assert.strictEqual(await cash(), before)
+  })
+
+  it("40 requests with one partnerRef and no key book once", async () => {
+    const before = await cash()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => collateral("same-ref", null)))
+    assert.deepStrictEqual([...new Set(answers.map((answer) => answer.status))].sort(), [200, 201])
+    assert.strictEqual(answers.filter((answer) => answer.status === 201).length, 1)
+    assert.strictEqual(await reportsOf("same-ref"), 1)
+    assert.strictEqual(Number(await cash()) - Number(before), 1)
+  })
+
+  it("SC-ONB-05: 40 onboardings with one e-mail or one reference make one client", async () => {
+    const bodies = Array.from({ length: 40 }, (_, n) => sampleOnboarding(500 + n, "race", Date.now()))
+    const byEmail = await Promise.all(
+      bodies.map((body) => service.call("POST", "/partner/v1/clients", { key, body: { ...body, email: "one@mail.example" } }))
+    )
+    assert.deepStrictEqual(tally(byEmail), { 201: 1, "409 4090": 39 })
+    const byRef = await Promise.all(
+      bodies.map((body, n) =>
+        service.call("POST", "/partner/v1/clients", {
+          key,
+          body: { ...body, email: `ref${n}@mail.example`, partnerClientRef: "one-ref" }
+        })
+      )
+    )
+    assert.deepStrictEqual(tally(byRef), { 201: 1, "409 4092": 39 })
+    // The losers' e-mails are still free.
+    const free = await service.call("POST", "/partner/v1/clients", {
+      key,
+      body: { ...sampleOnboarding(999, "race", Date.now()), email: byRef.findIndex((answer) => answer.status === 409) === 0 ? "ref0@mail.example" : "ref1@mail.example" }
+    })
+    assert.strictEqual(free.status, 201)
+  })
+
+  it("SC-ONB-17: an onboarding retried with its key after the answer was lost is the same client", async () => {
+    const body = sampleOnboarding(700, "lost", Date.now())
+    const send = () => service.call("POST", "/partner/v1/clients", { key, body, headers: { "idempotency-key": "onboard-700" } })
+    const [first, second] = [await send(), await send()]
+    assert.deepStrictEqual([second.status, second.text], [first.status, first.text])
+    const other = await service.call("POST", "/partner/v1/clients", {
+      key,
+      body: { ...body, email: "another@mail.example" },
+      headers: { "idempotency-key": "onboard-700" }
+    })
+    assert.deepStrictEqual([other.status, other.json.code], [409, 4092])
+  })
+})
+
+const tally = (answers: ReadonlyArray<Answer>): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const { status, json } of answers) {
+    const name = status === 201 ? "201" : `${status} ${json.code}`
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
