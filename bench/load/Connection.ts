@@ -7,6 +7,8 @@ import { connect, type ConnectionOptions, type TLSSocket } from "node:tls"
 
 export interface Answer {
   readonly status: number
+  /** A success of the partner API: its envelope says code 0 (doc 1, Envelope). */
+  readonly success: boolean
   /** The whole answer as it came; only read it before the next request. */
   readonly text: () => string
 }
@@ -18,6 +20,7 @@ export interface Handlers {
 
 const readSize = 16_384
 const headEnd = Buffer.from("\r\n\r\n")
+const successStart = '{"code":0,'
 const lengthHeader = /\r\ncontent-length: *(\d+)/i
 
 /** TLS sessions by port: connections after the first resume it. */
@@ -81,7 +84,13 @@ export class Connection {
       if (length === undefined) return this.handlers.onBroken("an answer came without Content-Length")
       if (bytes.length >= end + 4 + Number(length)) {
         this.partial = null
-        return this.handlers.onAnswer({ status: Number(bytes.toString("latin1", 9, 12)), text: () => bytes.toString("utf8") })
+        const status = Number(bytes.toString("latin1", 9, 12))
+        const start = bytes.toString("latin1", end + 4, end + 4 + successStart.length)
+        return this.handlers.onAnswer({
+          status,
+          success: status >= 200 && status < 300 && start === successStart,
+          text: () => bytes.toString("utf8")
+        })
       }
     }
     // The chunk's memory is used again by the next read.

@@ -44,7 +44,7 @@ export const runSlice = async (slice: Slice): Promise<SliceResult> => {
           connection.handlers = {
             onAnswer: (answer) => {
               const now = nowMicros()
-              if (answer.status < 200 || answer.status > 299) failed(answer.text())
+              if (!answer.success) failed(answer.text())
               else {
                 acknowledged++
                 if (now <= deadline) {

@@ -136,11 +136,11 @@ const bookCollateral = async (run: Run, style: Style, ids: ReferenceIds, write: 
   await run("posting", [ids.next("posting"), txId, subject, clientId, partnerId, minor])
   await run("posting", [ids.next("posting"), txId, account, null, partnerId, -minor])
   await run("balance", [clientId, minor])
-  // Where the ledger is written is where a first version updates the house account; tuning moves the shared row last.
-  if (style === "typical") await run("house", [account, minor])
   await run("event", [partnerId, ids.next("event"), clientId, JSON.stringify(report), now])
   await run("audit", [auditId, now, write.requestId, partnerId, clientId, head])
   await run("subject", [subject, head])
+  // The handler's own writes end with the house account, the answer is stored around it; tuning moves the shared row last.
+  if (style === "typical") await run("house", [account, minor])
   await run("storeAnswer", [partnerId, write.idempotencyKey, fingerprint, 201, Buffer.from(text), now])
   if (style === "tuned") await run("house", [account, minor])
   return { status: 201, text }

@@ -24,7 +24,7 @@ import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../runtime/store/Rows.ts"
 import { type Read, reads } from "./handlers/reads.ts"
 import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
-import { type AnswerHeaders, answerWith } from "./middleware/answers.ts"
+import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { type GateServices, passGates } from "./middleware/gates.ts"
 import { type AnswerSlot, fingerprintOf, Idempotency, type KeyedAnswer, type Rendered } from "./middleware/idempotency.ts"
@@ -40,6 +40,8 @@ export interface DispatcherOptions {
   readonly edgeHosts: ReadonlyArray<string>
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
   readonly waitMillis?: number
+  /** Whether the server is closing: answers then end their connections. */
+  readonly closing?: () => boolean
 }
 
 interface Parts {
@@ -95,12 +97,14 @@ interface Admitted {
 
 export class Dispatcher {
   /** The dispatcher over the services of the current context. Dies when the contract has a route without a handler. */
-  static readonly make = (options: DispatcherOptions) => Effect.map(partsOf(options), (parts) => new Dispatcher(parts))
+  static readonly make = (options: DispatcherOptions) => Effect.map(partsOf(options), (parts) => new Dispatcher(parts, options))
 
   private readonly parts: Parts
+  private readonly options: DispatcherOptions
 
-  private constructor(parts: Parts) {
+  private constructor(parts: Parts, options: DispatcherOptions) {
     this.parts = parts
+    this.options = options
   }
 
   /** Answers one request under the partner prefix. Never fails: what goes wrong is an answer too. */
@@ -111,16 +115,24 @@ export class Dispatcher {
       requestId: requestIdOf(incoming.headers["x-request-id"]),
       now: this.parts.wall.currentTimeMillisUnsafe()
     })
-    const refusal = passGates(exchange, this.parts.gates)
+    let refusal: WireRefusal | null
+    try {
+      refusal = passGates(exchange, this.parts.gates)
+    } catch (error) {
+      return this.fail(exchange, Cause.die(error))
+    }
     const { caller, match } = exchange
     if (refusal !== null || caller === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
     }
     const admitted = { exchange, caller, match }
-    return Effect.matchCause(exchange.method === "GET" ? this.read(admitted) : this.write(admitted), {
-      onSuccess: (answer) => this.send(exchange, answer),
-      onFailure: (cause) => cause
-    }).pipe(Effect.flatMap((done) => (Cause.isCause(done) ? this.fail(exchange, done) : Effect.succeed(done))))
+    return Effect.matchCauseEffect(
+      Effect.suspend(() => (exchange.method === "GET" ? this.read(admitted) : this.write(admitted))),
+      {
+        onSuccess: (answer) => Effect.succeed(this.send(exchange, answer)),
+        onFailure: (cause) => this.fail(exchange, cause)
+      }
+    )
   }
 
   private read({ exchange, caller, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
@@ -228,6 +240,7 @@ export class Dispatcher {
     }
     if (answer.status === 503) headers["retry-after"] = "1"
     if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
-    return answerWith(answer, headers)
+    if (this.options.closing?.() === true) headers["connection"] = "close"
+    return answerNow(exchange, answer, headers)
   }
 }

@@ -77,7 +77,8 @@ const closingAware = (
  */
 const start = (options: HttpServerOptions) =>
   Effect.gen(function* () {
-    const dispatcher = yield* Dispatcher.make(options)
+    let closing = false
+    const dispatcher = yield* Dispatcher.make({ ...options, closing: () => closing })
     const publicRoutes = edged(yield* publicApp)
     const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp)
     const server = makeServer(options)
@@ -88,7 +89,6 @@ const start = (options: HttpServerOptions) =>
     })
     // Runs after the graceful close of `serve` and before the listener's own finaliser, which would wait for ever.
     yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
-    let closing = false
     const app = closingAware(
       () => closing,
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {

@@ -11,7 +11,7 @@ import { Requirements } from "../../machines/verification/requirements.ts"
 import { created, ok } from "./Envelope.ts"
 import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
 import { RouteRules } from "./RouteRules.ts"
-import { BadRequest, Conflict, TooLarge } from "./WireErrors.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
 
 const uid = Schema.String.annotate({ description: "The client's uid, assigned by the service." })
 const ref = Schema.String.annotate({ description: "The partner's own reference, unique per partner for ever." })
@@ -84,7 +84,7 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       headers: idempotencyHeaders,
       payload: OnboardingBody,
       success: created(OnboardingResult),
-      error: [BadRequest, Conflict, TooLarge]
+      error: [BadRequest, Conflict]
     })
       .annotate(RouteRules, { idempotent: true, reliance: true, bodyCap: bodyCaps.onboarding })
       .annotateMerge(OpenApi.annotations({ summary: "Onboard a client under KYC reliance" }))

@@ -9,7 +9,7 @@ import { pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
 import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
 import { RouteRules } from "./RouteRules.ts"
-import { BadRequest, Conflict, TooLarge } from "./WireErrors.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
 
 /** POST .../collateral, data (doc 3: the report answer; A3-16). */
 export const CollateralAnswer = Schema.Struct({
@@ -40,7 +40,7 @@ export class CollateralApi extends HttpApiGroup.make("collateral")
       headers: idempotencyHeaders,
       payload: CollateralBody,
       success: [created(CollateralAnswer), ok(CollateralAnswer)],
-      error: [BadRequest, Conflict, TooLarge]
+      error: [BadRequest, Conflict]
     })
       .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: null })
       .annotateMerge(

@@ -1,10 +1,71 @@
-// The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json). What HttpApi
-// can't say by itself is added here: HEAD beside GET is implied by HTTP, headers of answers are not.
+// The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json). HttpApi makes
+// almost all of it; added here is what it can't say: numeric parameters as numbers (it describes their text form),
+// objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields) and answer headers.
 import { OpenApi } from "effect/http-api"
+import { pageLimits } from "../../machines/shared/Limits.ts"
 import { PartnerApi } from "./PartnerApi.ts"
 
-/** The document as a plain value; made anew on each call, so keep it. */
-export const openApiDocument = (): OpenApi.OpenAPISpec => OpenApi.fromApi(PartnerApi)
+interface JsonObject {
+  [key: string]: unknown
+}
 
-/** The document as the bytes that are served and kept in docs/openapi.json. */
+const id = { type: "integer", minimum: 1 }
+const listOf: Readonly<Record<string, { readonly max: number; readonly default: number }>> = {
+  "clients.list": pageLimits.clients,
+  "collateral.list": pageLimits.collateral,
+  "collateral.listOfClient": pageLimits.collateral,
+  "account.ledger": pageLimits.history
+}
+
+const text = (description: string) => ({ description, schema: { type: "string" } })
+const seconds = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } })
+const always = { "X-Request-Id": text("The request's id: the one sent, or one made by the service.") }
+const retry = { "Retry-After": seconds("Seconds until a retry can succeed.") }
+const rates = {
+  "RateLimit-Limit": seconds("Requests of this kind in 60 seconds."),
+  "RateLimit-Remaining": seconds("Requests left in the window."),
+  "RateLimit-Reset": seconds("Seconds until the next slot frees.")
+}
+
+const schemaOf = (name: string, operation: string): JsonObject | null => {
+  if (name === "clientId" || name === "before") return id
+  const page = name === "limit" ? listOf[operation] : undefined
+  return page === undefined ? null : { type: "integer", minimum: 1, maximum: page.max, default: page.default }
+}
+
+const headersOf = (status: number, secured: boolean): JsonObject => ({
+  ...always,
+  ...(secured && (status < 300 || status === 429) ? rates : {}),
+  ...(status === 429 || status === 503 ? retry : {})
+})
+
+const methods = ["get", "post", "put", "delete"] as const
+
+/** Lets objects gain members: `additionalProperties: false` goes, everywhere. */
+const open = (node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  const record = node as JsonObject
+  if (record["additionalProperties"] === false) delete record["additionalProperties"]
+  for (const value of Object.values(record)) open(value)
+}
+
+/** The document as a plain value; made anew on each call, so keep it. */
+export const openApiDocument = (): OpenApi.OpenAPISpec => {
+  const spec = OpenApi.fromApi(PartnerApi)
+  open(spec)
+  for (const item of Object.values(spec.paths)) {
+    for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
+      for (const parameter of operation.parameters) {
+        const schema = schemaOf(parameter.name, operation.operationId)
+        if (schema !== null) Object.assign(parameter, { schema })
+      }
+      for (const [status, response] of Object.entries(operation.responses)) {
+        Object.assign(response as object, { headers: headersOf(Number(status), operation.security.length > 0) })
+      }
+    }
+  }
+  return spec
+}
+
+/** The document as the text that is served and kept in docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`

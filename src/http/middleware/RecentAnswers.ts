@@ -1,5 +1,7 @@
 // The answers of recent keyed requests in memory, so that a retry shortly after costs no database read (A1-51). Bounded
-// by count and by bytes; the longest unused goes first. Losing one is harmless: the database has it.
+// by count and by bytes. Two generations instead of a strict order of use: when the young one is half the bound it
+// becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
+// entry is harmless: the database has it.
 import type { AnswerRow } from "../../runtime/store/Rows.ts"
 
 export type RecentAnswer = Pick<AnswerRow, "fingerprint" | "status" | "body" | "answeredAt">
@@ -14,41 +16,35 @@ const usual: RecentAnswersLimits = { count: 20_000, bytes: 64 * 1024 * 1024 }
 const overhead = 512
 
 export class RecentAnswers {
-  private readonly entries = new Map<string, RecentAnswer>()
+  private young = new Map<string, RecentAnswer>()
+  private old = new Map<string, RecentAnswer>()
   private readonly limits: RecentAnswersLimits
-  private bytes = 0
+  private youngBytes = 0
 
   constructor(limits: RecentAnswersLimits = usual) {
     this.limits = limits
   }
 
-  /** The answer of a key, which becomes the most recently used. */
+  /** The answer of a key; asking keeps it for another generation. */
   get(name: string): RecentAnswer | undefined {
-    const found = this.entries.get(name)
-    if (found !== undefined) {
-      this.entries.delete(name)
-      this.entries.set(name, found)
-    }
-    return found
+    const young = this.young.get(name)
+    if (young !== undefined) return young
+    const old = this.old.get(name)
+    if (old !== undefined) this.set(name, old)
+    return old
   }
 
   set(name: string, answer: RecentAnswer): void {
-    this.delete(name)
-    const { fingerprint, status, body, answeredAt } = answer
-    this.entries.set(name, { fingerprint, status, body, answeredAt })
-    this.bytes += sizeOf(answer)
-    for (const oldest of this.entries.keys()) {
-      if (this.entries.size <= this.limits.count && this.bytes <= this.limits.bytes) return
-      this.delete(oldest)
-    }
+    this.young.set(name, answer)
+    this.youngBytes += answer.body.length * 2 + overhead
+    if (this.young.size * 2 < this.limits.count && this.youngBytes * 2 < this.limits.bytes) return
+    this.old = this.young
+    this.young = new Map()
+    this.youngBytes = 0
   }
 
   delete(name: string): void {
-    const found = this.entries.get(name)
-    if (found === undefined) return
-    this.entries.delete(name)
-    this.bytes -= sizeOf(found)
+    this.young.delete(name)
+    this.old.delete(name)
   }
 }
-
-const sizeOf = (answer: RecentAnswer): number => answer.body.length * 2 + overhead

@@ -132,17 +132,20 @@ export class Idempotency {
     const entry: InFlight = { fingerprint: request.fingerprint, waiters: new Set() }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
-    return Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
-      onSuccess: ({ row, answer }) => {
-        if (row !== null) this.recent.set(name, row)
-        this.settle(name, entry, row)
-        return Effect.succeed(answer)
-      },
-      onFailure: (cause) => {
-        this.settle(name, entry, null)
-        return Effect.failCause(cause)
-      }
-    })
+    // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
+    return Effect.uninterruptible(
+      Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
+        onSuccess: ({ row, answer }) => {
+          if (row !== null) this.recent.set(name, row)
+          this.settle(name, entry, row)
+          return Effect.succeed(answer)
+        },
+        onFailure: (cause) => {
+          this.settle(name, entry, null)
+          return Effect.failCause(cause)
+        }
+      })
+    )
   }
 
   /** Runs the request; an answer found in the database instead is replayed, or thrown away when it has expired. */

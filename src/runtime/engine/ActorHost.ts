@@ -222,8 +222,9 @@ class Host {
       return found
     }
     const actor: Actor = { subject, queue: [], readers: [], state: null, busy: false, loading: false }
+    // Room is made first: the newcomer is idle for a moment too, and dropped now it would get a second mailbox later.
+    if (this.actors.size >= this.residentLimit) this.evict()
     this.actors.set(subject, actor)
-    if (this.actors.size > this.residentLimit) this.evict()
     return actor
   }
 
@@ -231,7 +232,7 @@ class Host {
   private evict(): void {
     let looked = 0
     for (const [subject, actor] of this.actors) {
-      if (this.actors.size <= this.residentLimit || ++looked > 64) return
+      if (this.actors.size < this.residentLimit || ++looked > 64) return
       if (!actor.busy && !actor.loading && actor.queue.length === 0) this.actors.delete(subject)
     }
   }
@@ -300,8 +301,8 @@ class Host {
 
   /** The turn needed an id that is not reserved yet: it keeps its place and is decided again. */
   private afterRefill(actor: Actor, envelope: Envelope): void {
-    this.again(actor, envelope)
     actor.busy = true
+    this.again(actor, envelope)
     Effect.runFork(
       Effect.map(this.journal.idsRefilled, () => {
         actor.busy = false
@@ -315,7 +316,14 @@ class Host {
       const listeners = this.listeners.get(table as TableName)
       if (listeners === undefined) continue
       for (const row of commit.rows[table as TableName] as ReadonlyArray<never>)
-        for (const listen of listeners) listen(row)
+        for (const listen of listeners) {
+          try {
+            listen(row)
+          } catch (cause) {
+            // The commit is durable: a broken view must not keep its answer back.
+            Effect.runFork(Effect.logError(`a view of ${table} failed`, cause))
+          }
+        }
     }
   }
 

@@ -62,6 +62,8 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
         }, 0)
       ),
     nextId: ids.next,
+    // A block is there as soon as it is asked for: nobody ever waits.
+    idsRefilled: Effect.void,
     drain: writer.drain,
     onUsurped: (stop) => (writer.stop = stop),
     batchSizes: () => writer.sizes

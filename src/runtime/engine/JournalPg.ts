@@ -21,7 +21,7 @@ import type { Sealing } from "./Sealing.ts"
 import { classify } from "./sqlFailure.ts"
 import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
-import { takeBatch, type Waiting } from "./takeBatch.ts"
+import { takeBatch, tell, type Waiting } from "./takeBatch.ts"
 
 export interface JournalPgOptions {
   readonly url: Redacted.Redacted
@@ -40,13 +40,14 @@ export const makeJournalPg = (
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const writer = new Writer(options)
+    // Added first, so it runs last: the flushing fibers must be gone before their connection is.
+    yield* Scope.addFinalizer(scope, writer.close)
     yield* writer.takeOver
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const ids = makeIdBlocks(writer.reserveIds, (refill) => void fork(refill))
     yield* Effect.mapError(ids.fill, (error) => error as SqlError.SqlError)
     yield* Effect.forkIn(writer.run, scope)
     yield* Effect.forkIn(writer.watchEpoch, scope)
-    yield* Scope.addFinalizer(scope, writer.close)
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
       submit: (commit, done) => writer.submit({ commit, done }),
@@ -92,7 +93,7 @@ class Writer {
   }
 
   submit(waiting: Waiting): void {
-    if (!this.accepting) return waiting.done({ _tag: "Unavailable", unknown: false })
+    if (!this.accepting) return tell(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     this.idle.closeUnsafe()
     this.work.openUnsafe()
@@ -144,7 +145,7 @@ class Writer {
       if (Exit.isSuccess(exit)) {
         this.counters = prepared.counters
         passPausePoint("after-commit")
-        for (const { done } of batch) done({ _tag: "Committed" })
+        this.answer(batch, { _tag: "Committed" })
         return Effect.void
       }
       return this.afterFailure(batch, attempt, prepared.counters, exit.cause)
@@ -195,7 +196,7 @@ class Writer {
   }
 
   private answer(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
-    for (const { done } of batch) done(outcome)
+    for (const waiting of batch) tell(waiting, outcome)
   }
 
   /** A guard failed: answer the commits at fault, write the others again. */
@@ -204,7 +205,7 @@ class Writer {
       findCulprits((this.connection as NonNullable<typeof this.connection>).session, batch)
     ).pipe(
       Effect.flatMap((verdicts) => {
-        for (const [waiting, outcome] of verdicts) waiting.done(outcome)
+        for (const [waiting, outcome] of verdicts) tell(waiting, outcome)
         const rest = batch.filter((waiting) => !verdicts.has(waiting))
         // No culprit means that the cause has gone meanwhile: write again, but not for ever.
         return verdicts.size === 0 && attempt >= 3
@@ -229,10 +230,11 @@ class Writer {
     )
   }
 
-  private usurp(batch: ReadonlyArray<Waiting>): Effect.Effect<void> {
+  /** `unknown`: the new owner came before this one could learn whether the batch is in. */
+  private usurp(batch: ReadonlyArray<Waiting>, unknown = false): Effect.Effect<void> {
     return Effect.sync(() => {
       this.up = false
-      this.answer(batch, { _tag: "Unavailable", unknown: false })
+      this.answer(batch, { _tag: "Unavailable", unknown })
       this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
       if (!this.usurped) this.stop()
       this.usurped = true
@@ -262,7 +264,7 @@ class Writer {
         Effect.orDie
       )
       yield* Effect.sync(() => patience.interruptUnsafe())
-      if (last === null) return yield* this.usurp(told ? [] : batch)
+      if (last === null) return yield* this.usurp(told ? [] : batch, true)
       const committed = last === this.batch
       this.up = true
       yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")

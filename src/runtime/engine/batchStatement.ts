@@ -36,12 +36,20 @@ const arrayType: { readonly [T in ColumnType]: string } = {
   sealedText: "bytea[]"
 }
 
+/** The driver does not notice a number that is too large for the column until it is half-way through sending it. */
+const int8 = (value: bigint, place: string): bigint => {
+  if (BigInt.asIntN(64, value) !== value) throw new RangeError(`a value of ${place} is outside 64 bits`)
+  return value
+}
+
 /** A JavaScript value of a row as the driver wants it for the column. */
 export const toColumn = (value: unknown, type: ColumnType, place: string, sealing: Sealing): unknown => {
   if (value === null || value === undefined) return null
   switch (type) {
     case "id":
-      return BigInt(value as number)
+      return int8(BigInt(value as number), place)
+    case "money":
+      return int8(value as bigint, place)
     case "json":
       return JSON.stringify(value)
     case "sealed":
@@ -135,8 +143,11 @@ export const batchStatement = (input: BatchInput): Statement => {
     )
     guard("held", held.length, "fence")
   }
+  // One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one.
   const stamps = [
-    ...new Map(input.commits.flatMap((c) => (c.partner === null ? [] : [[c.partner.partnerId, c.partner]]))).values()
+    ...new Map(
+      input.commits.flatMap((c) => (c.partner === null ? [] : [[`${c.partner.partnerId} ${c.partner.epoch}`, c.partner]]))
+    ).values()
   ]
   if (stamps.length > 0) {
     const ids = param(

@@ -5,3 +5,5 @@ export const keyScopes = ["READ", "TRADE"] as const
 export const watchLists = ["SANCTIONS", "PEP"] as const
 /** What an operator may set; CLOSE_OUT belongs to the engine (A3-10). */
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
+/** The client currencies again, because their table carries a schema; test/operator holds both lists equal. */
+export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const

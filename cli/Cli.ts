@@ -1,0 +1,85 @@
+/**
+ * The one place where commander meets the service: finds the connection, asks before what can't be undone, calls,
+ * prints, and keeps the exit status (operator surface, rules for every command).
+ */
+import type { Command } from "commander"
+import type { Effect } from "effect"
+import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
+import { findConnection } from "./connection.ts"
+import type { OperatorClient, Success } from "./OperatorClient.ts"
+import type { View } from "./views/View.ts"
+
+export interface CallOptions<A> {
+  /** Asked on a terminal before anything happens; `--yes` skips it. */
+  readonly confirm?: string
+  /** Fails the command after its answer is printed. */
+  readonly failed?: (data: A) => CliFailure | null
+}
+
+export class Cli {
+  readonly io: CliIo
+  status: ExitStatus = exitStatus.done
+
+  constructor(io: CliIo) {
+    this.io = io
+  }
+
+  /** One call of the service and its answer on stdout. */
+  async call<A>(
+    command: Command,
+    request: (client: OperatorClient) => Effect.Effect<Success<A>, unknown>,
+    view: (data: A) => View,
+    options: CallOptions<A> = {}
+  ): Promise<void> {
+    await this.attempt(command, async (globals) => {
+      const connection = findConnection(globals, this.io)
+      if (options.confirm !== undefined) await this.ask(globals, options.confirm)
+      const { callService } = await import("./OperatorClient.ts")
+      const { data } = await callService(connection, request)
+      await this.show(globals, data, view)
+      const failure = options.failed?.(data) ?? null
+      if (failure !== null) throw failure
+    })
+  }
+
+  /** Runs a command that is more than one call; a CliFailure ends it with its status. */
+  async attempt(command: Command, run: (globals: Globals) => Promise<void>): Promise<void> {
+    const globals = command.optsWithGlobals<Globals>()
+    try {
+      await run(globals)
+    } catch (error) {
+      this.fail(globals.json === true, error)
+    }
+  }
+
+  /** Exactly one JSON document with --json, a view for a person otherwise. */
+  async show<A>(globals: Globals, data: A, view: (data: A) => View): Promise<void> {
+    if (globals.json === true) return this.io.stdout(`${JSON.stringify(data)}\n`)
+    const { render } = await import("./views/render.ts")
+    this.io.stdout(`${render(view(data), this.styled)}\n`)
+  }
+
+  get styled(): boolean {
+    const { NO_COLOR } = this.io.env
+    return this.io.terminal && (NO_COLOR === undefined || NO_COLOR === "")
+  }
+
+  /** What went wrong, on stderr: the envelope with --json, its sentences otherwise. */
+  fail(json: boolean, error: unknown): void {
+    if (!(error instanceof CliFailure)) throw error
+    this.status = error.status
+    this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${sentencesOf(error).join("\n")}\n`)
+  }
+
+  private async ask(globals: Globals, question: string): Promise<void> {
+    if (globals.yes === true || !this.io.terminal) return
+    if (!(await this.io.confirm(question))) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
+  }
+}
+
+const sentencesOf = ({ envelope }: CliFailure): ReadonlyArray<string> => {
+  const data = (envelope.data ?? {}) as Readonly<Record<string, unknown>>
+  const errors = Object.entries((data.errors ?? {}) as Readonly<Record<string, string>>)
+  const blockers = Array.isArray(data.blockers) ? data.blockers.map((each) => `  ${String(each)}`) : []
+  return [envelope.msg, ...errors.map(([path, sentence]) => `  ${path}: ${sentence}`), ...blockers]
+}

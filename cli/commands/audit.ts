@@ -1,0 +1,107 @@
+/** `brokerage audit tail`: who did what, newest last (operator surface, Back office; A3-45). */
+import { type Command, Option } from "commander"
+import { setTimeout as pause } from "node:timers/promises"
+import type { Cli } from "../Cli.ts"
+import { findConnection } from "../connection.ts"
+import { given, limitOption, whole } from "../options.ts"
+import { table, time, type View } from "../views/View.ts"
+
+interface TailOptions {
+  readonly client?: string
+  readonly partner?: string
+  readonly since?: number
+  readonly limit?: number
+  readonly follow?: boolean
+}
+
+interface Entry {
+  readonly auditId: number
+  readonly ts: number
+  readonly role: string
+  readonly keyLabel: string
+  readonly partnerId: number | null
+  readonly clientId: number | null
+  readonly action: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly reason: string | null
+}
+
+/** How often `--follow` asks for what is new. */
+const pollMillis = 1_000
+
+export const addAuditCommands = (program: Command, cli: Cli): void => {
+  program
+    .command("audit")
+    .description("the audit stream")
+    .command("tail")
+    .description("what was done, newest last")
+    .option("--client <C>", "only this client's (id or uid)")
+    .option("--partner <P>", "only this partner's (id or code)")
+    .addOption(new Option("--since <ms>", "from this time on, Unix ms").argParser(whole(0, Number.MAX_SAFE_INTEGER)))
+    .addOption(limitOption(1_000))
+    .option("--follow", "go on printing what is new, one a line")
+    .action((options: TailOptions, command: Command) =>
+      options.follow === true ? follow(cli, options, command) : tail(cli, options, command)
+    )
+}
+
+const queryOf = ({ client, partner, since, limit }: TailOptions) => given({ client, partner, since, limit })
+
+const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
+  cli.call(
+    command,
+    (api) => api.audit.tail({ query: queryOf(options) }),
+    ({ entries }) => entriesView(entries)
+  )
+
+/** Reads on from the last id for ever; a signal ends it. */
+const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const connection = findConnection(globals, cli.io)
+    const { callService } = await import("../OperatorClient.ts")
+    let query: ReturnType<typeof queryOf> & { readonly after?: number } = queryOf(options)
+    for (;;) {
+      const { data } = await callService(connection, (api) => api.audit.tail({ query }))
+      for (const entry of data.entries) {
+        cli.io.stdout(`${globals.json === true ? JSON.stringify(entry) : lineOf(entry)}\n`)
+      }
+      query = { ...queryOf({ ...options, limit: 1_000 }), after: data.nextAfter }
+      if (data.entries.length < 1_000) await pause(pollMillis)
+    }
+  })
+
+const changeOf = (entry: Entry): string =>
+  [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
+
+const lineOf = (entry: Entry): string =>
+  [
+    time(entry.ts),
+    entry.auditId,
+    `${entry.role}/${entry.keyLabel}`,
+    entry.partnerId === null ? "" : `partner ${entry.partnerId}`,
+    entry.clientId === null ? "" : `client ${entry.clientId}`,
+    entry.action,
+    changeOf(entry),
+    entry.reason ?? ""
+  ]
+    .filter((part) => part !== "")
+    .join("  ")
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?")
+
+/** Audit rows as a table; `machine inspect` shows a history with it. */
+export const entriesView = (entries: ReadonlyArray<Entry>): View =>
+  table(
+    entries,
+    {
+      id: (row) => row.auditId,
+      time: (row) => time(row.ts),
+      by: (row) => `${row.role}/${row.keyLabel}`,
+      partner: (row) => row.partnerId,
+      client: (row) => row.clientId,
+      action: (row) => row.action,
+      change: changeOf,
+      reason: (row) => row.reason
+    },
+    "no audit rows"
+  )

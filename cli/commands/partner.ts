@@ -1,0 +1,222 @@
+/** `brokerage partner …` and `brokerage key …`: partner firms and their keys (operator surface, Back office). */
+import { type Command, Option } from "commander"
+import { partnerStatuses, type PartnerStatus } from "../../src/machines/partner/Partner.ts"
+import { relianceStatuses, type RelianceStatus } from "../../src/machines/partner/Reliance.ts"
+import { custodyModels, keyScopes, licenceTypes } from "../../src/http/api/operator/operatorTokens.ts"
+import type { Cli } from "../Cli.ts"
+import { given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
+import { fields, stack, table, text, time } from "../views/View.ts"
+import { awaitsApproval } from "./approval.ts"
+
+const partnerArgument = "<P>"
+const partnerMeaning = "partner id or code"
+const reason = () => required("--reason <text>", "why; kept in the audit")
+
+interface Creation {
+  readonly code: string
+  readonly name: string
+  readonly legalName: string
+  readonly country: string
+  readonly licence: (typeof licenceTypes)[number]
+  readonly custody?: (typeof custodyModels)[number]
+  readonly collateralAsset?: string
+  readonly uidPrefix?: string
+  readonly sandbox?: boolean
+}
+
+export const addPartnerCommands = (program: Command, cli: Cli): void => {
+  const partner = program.command("partner").description("partner firms")
+  partner
+    .command("create")
+    .description("create an ACTIVE partner with reliance NONE")
+    .addOption(required("--code <code>", "names the partner in commands"))
+    .addOption(required("--name <name>", "display name"))
+    .addOption(required("--legal-name <name>", "legal name"))
+    .addOption(required("--country <CC>", "ISO 3166-1 alpha-2"))
+    .addOption(requiredToken("--licence <type>", "licence type", licenceTypes))
+    .addOption(tokenOption("--custody <model>", "custody model (default BROKER)", custodyModels))
+    .option("--collateral-asset <name>", "the partner's stablecoin, under PARTNER custody")
+    .option("--uid-prefix <prefix>", "prefix of client uids (default CL, or made from the code)")
+    .option("--sandbox", "a sandbox partner, in a sandbox service only")
+    .action((options: Creation, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.partner.create({ payload: creationOf(options) }),
+        ({ notes, ...profile }) => stack(fields(profile), ...notes.map(text))
+      )
+    )
+  partner
+    .command("list")
+    .description("all partners")
+    .action((_: object, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.partner.list(),
+        ({ partners }) =>
+          table(
+            partners,
+            {
+              id: (row) => row.partnerId,
+              code: (row) => row.code,
+              name: (row) => row.name,
+              status: (row) => row.status,
+              reliance: (row) => row.relianceStatus,
+              custody: (row) => row.custodyModel,
+              created: (row) => time(row.createdAt)
+            },
+            "no partners"
+          )
+      )
+    )
+  partner
+    .command("show")
+    .description("one partner's profile")
+    .argument(partnerArgument, partnerMeaning)
+    .action((p: string, _: object, command: Command) =>
+      cli.call(command, (client) => client.partner.show({ params: { partner: p } }), fields)
+    )
+  addPartnerMoves(partner, cli)
+  addKeyCommands(program, cli)
+}
+
+const creationOf = (options: Creation) =>
+  given({
+    code: options.code,
+    name: options.name,
+    legalName: options.legalName,
+    country: options.country,
+    licence: options.licence,
+    custody: options.custody,
+    collateralAsset: options.collateralAsset,
+    uidPrefix: options.uidPrefix,
+    sandbox: options.sandbox
+  })
+
+const addPartnerMoves = (partner: Command, cli: Cli): void => {
+  partner
+    .command("status")
+    .description("suspend, reactivate or close a partner")
+    .argument(partnerArgument, partnerMeaning)
+    .addArgument(tokenArgument("<status>", "the new status", partnerStatuses))
+    .addOption(reason())
+    .action((p: string, status: PartnerStatus, options: { readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.partner.status({ params: { partner: p }, payload: { status, reason: options.reason } }),
+        fields,
+        status === "ACTIVE" ? {} : { confirm: statusQuestion(p, status) }
+      )
+    )
+  partner
+    .command("reliance")
+    .description("move reliance on the partner's KYC")
+    .argument(partnerArgument, partnerMeaning)
+    .addArgument(tokenArgument("<status>", "the new reliance status", relianceStatuses))
+    .addOption(reason())
+    .action((p: string, status: RelianceStatus, options: { readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.partner.reliance({ params: { partner: p }, payload: { status, reason: options.reason } }),
+        fields,
+        status === "SUSPENDED" || status === "REVOKED"
+          ? { confirm: `Set reliance on ${p} to ${status}? Its onboarding writes are refused from then on.` }
+          : {}
+      )
+    )
+  const perMinute = (flags: string, what: string) =>
+    new Option(flags, `${what} requests a minute`).argParser(whole(1, 1_000_000_000))
+  partner
+    .command("limits")
+    .description("set the partner's rate limits; without options show them")
+    .argument(partnerArgument, partnerMeaning)
+    .addOption(perMinute("--read <n>", "read"))
+    .addOption(perMinute("--trade <n>", "trade"))
+    .action((p: string, options: { readonly read?: number; readonly trade?: number }, command: Command) =>
+      cli.call(
+        command,
+        (client) =>
+          client.partner.limits({ params: { partner: p }, payload: given({ read: options.read, trade: options.trade }) }),
+        fields
+      )
+    )
+  partner
+    .command("cidrs")
+    .description("set the address ranges the partner may call from; without any it may call from anywhere")
+    .argument(partnerArgument, partnerMeaning)
+    .argument("[CIDR...]", "address ranges")
+    .action((p: string, cidrs: ReadonlyArray<string>, _: object, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.partner.cidrs({ params: { partner: p }, payload: { cidrs } }),
+        fields,
+        cidrs.length === 0 ? { confirm: `Let ${p} call from any address?` } : {}
+      )
+    )
+}
+
+const statusQuestion = (p: string, status: PartnerStatus): string =>
+  status === "CLOSED"
+    ? `Close ${p} for good and revoke all its keys?`
+    : `Suspend ${p}? Every request with its keys is refused from then on.`
+
+const addKeyCommands = (program: Command, cli: Cli): void => {
+  const key = program.command("key").description("partner API keys")
+  key
+    .command("issue")
+    .description("issue a key; it is shown this once")
+    .argument(partnerArgument, partnerMeaning)
+    .addOption(required("--label <text>", "what the key is for"))
+    .addOption(requiredToken("--scope <scope>", "what the key may do", keyScopes))
+    .action(
+      (
+        p: string,
+        { label, scope }: { readonly label: string; readonly scope: (typeof keyScopes)[number] },
+        command: Command
+      ) =>
+        cli.call(
+          command,
+          (client) => client.key.issue({ params: { partner: p }, payload: { label, scope } }),
+          (data) =>
+            "approvalId" in data
+              ? awaitsApproval(data.approvalId)
+              : stack(fields(data), text("Keep the key now: it is not shown again."))
+        )
+    )
+  key
+    .command("list")
+    .description("a partner's keys, without the keys themselves")
+    .argument(partnerArgument, partnerMeaning)
+    .action((p: string, _: object, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.key.list({ params: { partner: p } }),
+        ({ keys }) =>
+          table(
+            keys,
+            {
+              id: (row) => row.keyId,
+              prefix: (row) => row.prefix,
+              label: (row) => row.label,
+              scope: (row) => row.scope,
+              status: (row) => row.status,
+              created: (row) => time(row.createdAt),
+              "last used": (row) => time(row.lastUsedAt)
+            },
+            "no keys"
+          )
+      )
+    )
+  key
+    .command("revoke")
+    .description("revoke a key for good")
+    .argument("<KEYID>", "key id")
+    .option("--reason <text>", "why; kept in the audit")
+    .action((keyId: string, options: { readonly reason?: string }, command: Command) =>
+      cli.call(
+        command,
+        (client) => client.key.revoke({ params: { keyId }, payload: given({ reason: options.reason }) }),
+        fields,
+        { confirm: `Revoke key ${keyId} for good?` }
+      )
+    )
+}

@@ -1,0 +1,120 @@
+/**
+ * `brokerage serve`: parses what the service takes and hands it over (operator surface, Service). A settings file gives
+ * defaults under the same names as the options; an option given on the command line wins.
+ */
+import { type Command, Option } from "commander"
+import { readFileSync } from "node:fs"
+import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, exitStatus, type Globals, type ServeRequest } from "../CliIo.ts"
+import { defaultDataDir } from "../connection.ts"
+import { whole } from "../options.ts"
+
+interface ServeFlags {
+  readonly host?: string
+  readonly port?: number
+  readonly databaseUrl?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+  readonly sandbox?: boolean
+  readonly demo?: boolean
+  readonly edgeHost?: ReadonlyArray<string>
+  readonly config?: string
+  readonly fourEyes?: ReadonlyArray<string>
+  readonly killAt?: string
+}
+
+export const addServeCommand = (program: Command, cli: Cli): void => {
+  program
+    .command("serve")
+    .description("run the service in the foreground")
+    .option("--host <address>", "address to listen on (default 127.0.0.1)")
+    .addOption(new Option("--port <n>", "port, 0 for any free one (default 8443)").argParser(whole(0, 65_535)))
+    .option("--database-url <url>", "a PostgreSQL of your own (default: an embedded one in the data directory)")
+    .option("--tls-cert <file>", "certificate, PEM (default: a local authority in the data directory)")
+    .option("--tls-key <file>", "its key, PEM")
+    .option("--sandbox", "the development environment: sandbox partners and time travel")
+    .option("--demo", "create a demo partner with a client")
+    .option("--edge-host <CIDR...>", "edge hosts whose X-Forwarded-For is believed")
+    .option("--config <file>", "settings file, JSON")
+    .option("--four-eyes <class...>", `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}`)
+    .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
+    .action((flags: ServeFlags, command: Command) =>
+      cli.attempt(command, async (globals) => {
+        cli.status = await cli.io.serve(serveRequest(flags, globals))
+      })
+    )
+}
+
+/** The whole request, or a CliFailure that names what is wrong. */
+export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest => {
+  const all: ServeFlags = { ...(flags.config === undefined ? {} : readConfig(flags.config)), ...flags }
+  const { tlsCert, tlsKey } = all
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw usage("--tls-cert and --tls-key go together.")
+  const sandbox = all.sandbox ?? false
+  if (all.demo === true && !sandbox) throw usage("--demo needs --sandbox.")
+  return {
+    host: all.host ?? "127.0.0.1",
+    port: all.port ?? 8443,
+    dataDir: globals.dataDir ?? defaultDataDir,
+    databaseUrl: all.databaseUrl ?? null,
+    tls: tlsCert === undefined || tlsKey === undefined ? null : { certFile: tlsCert, keyFile: tlsKey },
+    sandbox,
+    demo: all.demo ?? false,
+    json: globals.json ?? false,
+    edgeHosts: all.edgeHost ?? [],
+    fourEyes: all.fourEyes === undefined ? null : classesOf(all.fourEyes),
+    killAt: all.killAt === undefined ? null : killPoint(all.killAt)
+  }
+}
+
+const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
+
+/** `none`, or classes written `ledger adjust` or `ledger-adjust`. */
+const classesOf = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (given.length === 1 && given[0] === "none") return []
+  const classes = given.map((name) => name.replaceAll("-", " "))
+  const known: ReadonlyArray<string> = fourEyesClasses
+  if (!classes.every((name) => known.includes(name))) {
+    throw usage(`--four-eyes takes none or: ${fourEyesClasses.join(", ")}.`)
+  }
+  return classes
+}
+
+const killPoint = (given: string) => {
+  const [point = "", times = "1"] = given.split(":")
+  if (!/^[1-9][0-9]{0,8}$/.test(times)) throw usage("--kill-at takes POINT or POINT:N.")
+  return { point, times: Number(times) }
+}
+
+const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean } = {
+  host: (value) => typeof value === "string",
+  port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
+  databaseUrl: (value) => typeof value === "string",
+  tlsCert: (value) => typeof value === "string",
+  tlsKey: (value) => typeof value === "string",
+  sandbox: (value) => typeof value === "boolean",
+  demo: (value) => typeof value === "boolean",
+  edgeHost: (value) => isTexts(value),
+  fourEyes: (value) => isTexts(value)
+}
+
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === "string")
+
+const readConfig = (file: string): ServeFlags => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(readFileSync(file, "utf8"))
+  } catch {
+    throw usage("The file of --config can not be read as JSON.")
+  }
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw usage("The file of --config must hold one JSON object.")
+  }
+  for (const [name, value] of Object.entries(parsed)) {
+    const fits = Object.hasOwn(settings, name) ? settings[name as keyof ServeFlags] : undefined
+    if (fits === undefined) throw usage(`Unknown setting in --config. Known are: ${Object.keys(settings).join(", ")}.`)
+    if (!fits(value)) throw usage(`The setting ${name} of --config has the wrong form.`)
+  }
+  return parsed
+}

@@ -1,0 +1,92 @@
+/**
+ * `brokerage sim partner run`: a partner that onboards and reports with idempotent retries, checks every answer and at
+ * the end its books against the service's (operator surface, Developers and QA). With --json one document a line.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander"
+import type { PartnerProgress, PartnerSummary } from "../../simulator/partner/runPartner.ts"
+import type { Cli } from "../Cli.ts"
+import { exitStatus, type Globals } from "../CliIo.ts"
+import { findConnection } from "../connection.ts"
+import { parseDuration } from "../duration.ts"
+import { required, whole } from "../options.ts"
+
+interface RunFlags {
+  readonly key: string
+  readonly clients: number
+  readonly rate: number
+  readonly for: number
+  readonly seed?: number
+}
+
+const mostClients = 100_000
+const mostRate = 5_000
+
+/** Adds `partner run` under `sim`. */
+export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
+  sim
+    .command("partner")
+    .description("a simulated partner firm")
+    .command("run")
+    .description("onboard clients and report their collateral, with idempotent retries; exits 1 on any contradiction")
+    .addOption(required("--key <key>", "partner key with scope TRADE"))
+    .addOption(required("--clients <n>", "clients to onboard").argParser(whole(1, mostClients)))
+    .addOption(required("--rate <n>", "requests a second").argParser(whole(1, mostRate)))
+    .addOption(required("--for <duration>", "how long: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
+    .action((flags: RunFlags, command: Command) => cli.attempt(command, (globals) => run(cli, flags, globals)))
+}
+
+const durationOption = (text: string): number => {
+  const millis = parseDuration(text)
+  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 90s, 15m, 8h or 2d.")
+  return millis
+}
+
+const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {
+  // The partner key is all it needs: an operator key is not looked for.
+  const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
+  const [{ Effect, Redacted }, { runPartner }] = await Promise.all([import("effect"), import("../../simulator/partner/runPartner.ts")])
+  const startedAt = Date.now()
+  const json = globals.json === true
+  const print = (document: object, text: () => string) => cli.io.stdout(`${json ? JSON.stringify(document) : text()}\n`)
+  const summary = await Effect.runPromise(
+    runPartner({
+      url,
+      key: Redacted.make(flags.key),
+      ...(ca === null ? {} : { ca }),
+      clients: flags.clients,
+      rate: flags.rate,
+      forMillis: flags.for,
+      seed: flags.seed ?? startedAt % 4_294_967_296,
+      tag: `sim${startedAt.toString(36)}`,
+      onProgress: (progress) => print({ progress }, () => progressText(progress))
+    })
+  )
+  print({ summary }, () => summaryText(summary))
+  if (summary.ok) return
+  cli.status = summary.acknowledged === 0 && summary.tally.connectionFailures > 0 ? exitStatus.unreachable : exitStatus.refused
+}
+
+const progressText = ({ elapsedMillis, acknowledged, clients, reports, underWay, contradictions, tally }: PartnerProgress): string =>
+  [
+    `${(elapsedMillis / 1_000).toFixed(0).padStart(5)} s`,
+    `${acknowledged} acknowledged`,
+    `${clients} clients`,
+    `${reports} reports`,
+    `${underWay} under way`,
+    `${tally.attempts - acknowledged - underWay} retries and twins`,
+    `${contradictions} contradictions`
+  ].join("  ")
+
+const summaryText = (summary: PartnerSummary): string => {
+  const { audit, tally } = summary
+  const compared = audit === null ? "not compared" : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} doubled`
+  return [
+    "",
+    `${summary.acknowledged} requests acknowledged in ${(summary.elapsedMillis / 1_000).toFixed(1)} s: ${summary.clients} clients, ${summary.reports} reports (seed ${summary.seed})`,
+    `books: ${compared}`,
+    `on the way: ${tally.timeouts} timeouts, ${tally.connectionFailures} connection failures, ${tally.unavailable} times unavailable, ${tally.rateLimited} times rate limited, ${tally.inProgress} times still in progress`,
+    ...summary.problems.map((problem) => `  ${problem}`),
+    summary.ok ? "Everything agrees." : "The service contradicts what it acknowledged, or did not answer."
+  ].join("\n")
+}

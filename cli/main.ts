@@ -1,0 +1,39 @@
+/**
+ * Entry of the command line. Everything here talks to the service through its operator routes, with one exception: the
+ * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
+ */
+import type { CliIo, ExitStatus } from "./CliIo.ts"
+import { exitStatus } from "./CliIo.ts"
+import { runCli } from "./runCli.ts"
+
+const confirm = async (question: string): Promise<boolean> => {
+  const { createInterface } = await import("node:readline/promises")
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())
+  } finally {
+    terminal.close()
+  }
+}
+
+/** Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. */
+const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
+  const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
+  const stop = Effect.callback<void>((resume) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resume(Effect.void))
+  })
+  const exit = await Effect.runPromiseExit(service.serve(options, stop))
+  if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused
+  const error = Cause.squash(exit.cause)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  return exitStatus.refused
+}
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  env: process.env,
+  terminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
+  confirm,
+  serve
+})

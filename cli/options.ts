@@ -1,0 +1,40 @@
+/** Parsers of option values: a value that does not parse is wrong usage (exit status 2). */
+import { Argument, InvalidArgumentError, Option } from "commander"
+
+/** A whole number in a range. */
+export const whole =
+  (minimum: number, maximum: number) =>
+  (text: string): number => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= minimum && value <= maximum)) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
+  }
+
+/** A required option with a value. */
+export const required = (flags: string, description: string): Option =>
+  new Option(flags, description).makeOptionMandatory()
+
+/** A required option with one of the given tokens. */
+export const requiredToken = (flags: string, description: string, tokens: ReadonlyArray<string>): Option =>
+  required(flags, description).choices(tokens)
+
+export const tokenOption = (flags: string, description: string, tokens: ReadonlyArray<string>): Option =>
+  new Option(flags, description).choices(tokens)
+
+export const tokenArgument = (name: string, description: string, tokens: ReadonlyArray<string>): Argument =>
+  new Argument(name, description).choices(tokens)
+
+/** Page options of a list. */
+export const limitOption = (maximum: number): Option =>
+  new Option("--limit <n>", `at most this many, up to ${maximum}`).argParser(whole(1, maximum))
+export const beforeOption = new Option("--before <id>", "only what is older than this id").argParser(
+  whole(1, Number.MAX_SAFE_INTEGER)
+)
+
+/** The options that were given, without undefined members: the contract's optional keys want them absent. */
+export const given = <A extends object>(options: A): { [K in keyof A]: Exclude<A[K], undefined> } =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [K in keyof A]: Exclude<A[K], undefined>
+  }

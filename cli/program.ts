@@ -1,0 +1,38 @@
+/** The tree of commands, one file a noun (operator surface). Building it loads nothing but commander and tokens. */
+import { Command } from "commander"
+import { addApprovalCommands } from "./commands/approval.ts"
+import { addAuditCommands } from "./commands/audit.ts"
+import { addClientCommands } from "./commands/client.ts"
+import { addComplianceCommands } from "./commands/compliance.ts"
+import { addLedgerCommands } from "./commands/ledger.ts"
+import { addMachineCommands } from "./commands/machine.ts"
+import { addOperatorCommands } from "./commands/operator.ts"
+import { addPartnerCommands } from "./commands/partner.ts"
+import { addServeCommand } from "./commands/serve.ts"
+import { addSimCommands } from "./commands/sim.ts"
+import type { Cli } from "./Cli.ts"
+import { defaultDataDir } from "./connection.ts"
+
+/** Options of the root are options of every command, wherever they stand. */
+export const buildProgram = (cli: Cli): Command => {
+  const program = new Command("brokerage")
+    .description("Runs and operates the partner brokerage.")
+    .option("--json", "print one JSON document")
+    .option("--yes", "do not ask")
+    .option("--data-dir <dir>", `data directory of the service (default ${defaultDataDir})`)
+    .option("--url <url>", "address of the service (or BROKERAGE_URL)")
+    .option("--operator-key <key>", "operator key (or BROKERAGE_OPERATOR_KEY)")
+    .option("--ca <file>", "certificate authority to trust, PEM (or BROKERAGE_CA)")
+    .configureHelp({ showGlobalOptions: true })
+  addServeCommand(program, cli)
+  addPartnerCommands(program, cli)
+  addClientCommands(program, cli)
+  addComplianceCommands(program, cli)
+  addLedgerCommands(program, cli)
+  addOperatorCommands(program, cli)
+  addApprovalCommands(program, cli)
+  addAuditCommands(program, cli)
+  addMachineCommands(program, cli)
+  addSimCommands(program, cli)
+  return program
+}

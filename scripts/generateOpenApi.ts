@@ -1,0 +1,57 @@
+// Writes docs/openapi.json and docs/errors.md from the contract; with --check it writes nothing and fails when a file is
+// not what the contract says (style C.7: generate, verify).
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { openApiText } from "../src/http/api/openApiDocument.ts"
+import { wireErrors } from "../src/http/api/WireErrors.ts"
+
+/** Facts in braces as code, so that a page shows them as they are. */
+const quoted = (data: string): string => data.replace(/\{[^}]*\}/g, (braces) => `\`${braces}\``)
+
+/** A Markdown table with aligned columns: the form the formatter keeps. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (row: ReadonlyArray<string>) => `| ${row.map((text, i) => text.padEnd(widths[i] ?? 0)).join(" | ")} |`
+  const [head = [], ...body] = rows
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)]
+}
+
+/** The registry as a page for people. */
+const errorsText = (): string =>
+  [
+    "# Errors of the partner API",
+    "",
+    "Generated from `src/http/api/WireErrors.ts` by `scripts/generateOpenApi.ts`; do not edit.",
+    "",
+    "Every refusal has the body `{code, msg, error, data?}`: `msg` and `error` are the same sentence, `data` carries facts",
+    "for machines. Every answer has the header `X-Request-Id`.",
+    "",
+    ...table([
+      ["Code", "HTTP", "When", "data"],
+      ["0", "200, 201", "Success: `{code: 0, data}`; bare routes answer their body alone.", "the payload"],
+      ...wireErrors.map(({ code, status, meaning, data }) => [String(code), String(status), meaning, quoted(data)])
+    ]),
+    ""
+  ].join("\n")
+
+const root = join(import.meta.dirname, "..")
+const files = [
+  ["docs/openapi.json", openApiText()],
+  ["docs/errors.md", errorsText()]
+] as const
+
+const kept = (path: string): string | null => {
+  try {
+    return readFileSync(join(root, path), "utf8")
+  } catch {
+    return null
+  }
+}
+
+if (process.argv.includes("--check")) {
+  const stale = files.filter(([path, text]) => kept(path) !== text).map(([path]) => path)
+  for (const path of stale) console.error(`${path} is not what the contract says: run scripts/generateOpenApi.ts`)
+  process.exitCode = stale.length === 0 ? 0 : 1
+} else {
+  for (const [path, text] of files) writeFileSync(join(root, path), text)
+}

@@ -1,0 +1,96 @@
+/**
+ * `sim partner run`: the bot against a running service for a while, then its books against the service's (operator
+ * surface, Developers and QA). Tells the progress once a second and ends with a summary.
+ */
+import { Clock, Effect, Fiber, type Redacted } from "effect"
+import { type AuditReport, auditPartner } from "./PartnerAudit.ts"
+import { PartnerBot } from "./PartnerBot.ts"
+import { makePartnerClient } from "./PartnerClient.ts"
+import { SeededRandom } from "./SeededRandom.ts"
+import type { Tally } from "./sendUntilAcknowledged.ts"
+
+export interface PartnerRunOptions {
+  /** Origin of the service, such as https://localhost:8443. */
+  readonly url: string
+  readonly key: Redacted.Redacted
+  /** PEM of the CA to trust. */
+  readonly ca?: string
+  readonly clients: number
+  /** Requests a second. */
+  readonly rate: number
+  readonly forMillis: number
+  readonly seed: number
+  /** Keeps this run's references apart from other runs': letters and digits, at most 20. */
+  readonly tag: string
+  readonly onProgress: (progress: PartnerProgress) => void
+  /** How long the requests under way and the audit may take at the end. Default 60 s. */
+  readonly drainMillis?: number
+}
+
+export interface PartnerProgress {
+  readonly elapsedMillis: number
+  readonly acknowledged: number
+  readonly clients: number
+  readonly reports: number
+  readonly underWay: number
+  readonly contradictions: number
+  readonly tally: Readonly<Tally>
+}
+
+export interface PartnerSummary extends PartnerProgress {
+  /** True when every answer and every figure is what it has to be, and nothing is left unanswered. */
+  readonly ok: boolean
+  readonly seed: number
+  readonly tag: string
+  /** Null when requests were left unanswered, so that nothing final can be said, or the service stayed away. */
+  readonly audit: AuditReport | null
+  readonly problems: ReadonlyArray<string>
+}
+
+const mostWorkers = 64
+const defaultDrainMillis = 60_000
+
+/** Enough workers for the rate at a quarter of a second a request. */
+const workersFor = (rate: number): number => Math.min(mostWorkers, Math.max(2, Math.ceil(rate / 4)))
+
+export const runPartner = (options: PartnerRunOptions): Effect.Effect<PartnerSummary> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const workers = workersFor(options.rate)
+      const client = yield* makePartnerClient({
+        origin: () => options.url,
+        key: options.key,
+        connections: workers * 2,
+        ...(options.ca === undefined ? {} : { ca: options.ca })
+      })
+      const random = new SeededRandom(options.seed)
+      const bot = new PartnerBot({ ...options, client, random: random.fork(), workers })
+      const startedAt = yield* Clock.currentTimeMillis
+      const progress = Effect.map(Clock.currentTimeMillis, (now) => progressOf(bot, now - startedAt))
+      const ticker = yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep("1 second"), Effect.map(progress, options.onProgress))))
+      const work = yield* Effect.forkChild(bot.work)
+      yield* Effect.sleep(options.forMillis)
+      bot.stopPlanning()
+      const limit = options.drainMillis ?? defaultDrainMillis
+      const drained = yield* Effect.timeoutOption(Fiber.join(work), limit)
+      yield* Fiber.interrupt(work)
+      yield* Fiber.interrupt(ticker)
+      const found = drained._tag === "None" ? drained : yield* Effect.timeoutOption(auditPartner({ ...options, client, random, journal: bot.journal }), limit)
+      return summaryOf(options, bot, yield* progress, found._tag === "Some" ? found.value : null)
+    })
+  )
+
+const progressOf = ({ journal, open, tally, acknowledged }: PartnerBot, elapsedMillis: number): PartnerProgress => ({
+  ...{ elapsedMillis, acknowledged, clients: journal.clients.size, reports: journal.reports.size },
+  ...{ underWay: open.size, contradictions: journal.contradictionCount, tally: { ...tally } }
+})
+
+const summaryOf = (options: PartnerRunOptions, bot: PartnerBot, progress: PartnerProgress, audit: AuditReport | null): PartnerSummary => {
+  const problems = [
+    ...bot.journal.contradictions,
+    ...(bot.tally.serverErrors > 0 ? [`${bot.tally.serverErrors} answers were server errors other than 502 and 503.`] : []),
+    ...(bot.open.size > 0 ? [`${bot.open.size} requests were not acknowledged before the run had to end.`] : []),
+    ...(audit === null ? ["The service's books could not be compared."] : [...audit.lost, ...audit.doubled, ...audit.wrong])
+  ]
+  return { ok: problems.length === 0, seed: options.seed, tag: options.tag, ...progress, audit, problems }
+}

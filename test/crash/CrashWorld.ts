@@ -1,0 +1,135 @@
+/**
+ * Everything a crash run consists of: a fresh data directory, the service as a process, a partner under PARTNER custody
+ * set up through the operator surface, and the bot with its memory of what was acknowledged, which outlives every crash.
+ */
+import { Effect, Exit, Redacted, Schema, Scope } from "effect"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { makePartnerClient, type PartnerClient } from "../../simulator/partner/PartnerClient.ts"
+import { PartnerBot } from "../../simulator/partner/PartnerBot.ts"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { makeTally, sendUntilAcknowledged } from "../../simulator/partner/sendUntilAcknowledged.ts"
+import { EmbeddedPostgres } from "../../src/runtime/adapters/EmbeddedPostgres.ts"
+import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
+import { clusterOf, livingPostmaster } from "./postmaster.ts"
+import { logFileOf, type ServiceOptions, type ServiceProcess, startService } from "./ServiceProcess.ts"
+
+export interface CrashWorldOptions {
+  readonly seed: number
+  /** Requests a second the bot aims at. */
+  readonly rate: number
+  readonly workers: number
+  /** True: the database is a server of its own, so that two services can share it. */
+  readonly ownDatabase?: boolean
+}
+
+type StartOptions = Pick<ServiceOptions, "killAt">
+
+export interface CrashWorld {
+  readonly dataDir: string
+  readonly cluster: string
+  readonly random: SeededRandom
+  readonly bot: PartnerBot
+  readonly client: PartnerClient
+  readonly tag: string
+  /** The service requests go to at the moment. */
+  readonly service: () => ServiceProcess
+  /** Starts a service on the same data and sends requests there from now on. */
+  readonly start: (options?: StartOptions) => Effect.Effect<ServiceProcess>
+  /** GET of the operator surface, with its data. */
+  readonly operatorRead: (path: string) => Effect.Effect<unknown>
+}
+
+const prefix = "brokerage-crash-"
+const tag = "crash"
+const code = "CRASH"
+
+/** A world with a running service; the scope ends every process of it and removes its files. */
+export const makeCrashWorld = Effect.fnUntraced(function* (options: CrashWorldOptions): Effect.fn.Return<CrashWorld, never, Scope.Scope> {
+  const random = new SeededRandom(options.seed)
+  const scope = yield* Effect.scope
+  const dataDir = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), prefix))),
+    (folder) => Effect.sync(() => removeWorld(folder))
+  )
+  const cluster = clusterOf(dataDir)
+  yield* Effect.addFinalizer(() => endPostmaster(cluster))
+  const databaseUrl =
+    options.ownDatabase === true
+      ? Redacted.value((yield* Effect.orDie(EmbeddedPostgres.start({ dataDirectory: join(dataDir, "postgres") }))).url)
+      : undefined
+  let current: ServiceProcess | null = null
+  const service = () => {
+    if (current === null) throw new Error("no service was started")
+    return current
+  }
+  const start = (more: StartOptions = {}) =>
+    startService({ dataDir, ...more, ...(databaseUrl === undefined ? {} : { databaseUrl }) }).pipe(
+      Scope.provide(scope),
+      Effect.tap((started) => Effect.sync(() => (current = started))),
+      Effect.orDie
+    )
+  const first = yield* start()
+  const ca = readFileSync(first.caFile, "utf8")
+  const shared = { origin: () => service().url, ca, timeoutMillis: 10_000 }
+  const operatorKey = Redacted.make(readFileSync(first.operatorKeyFile, "utf8").trim())
+  const operator = yield* makePartnerClient({ ...shared, key: operatorKey, connections: 2, timeoutMillis: 60_000 })
+  const key = yield* setUpPartner(operator)
+  const client = yield* makePartnerClient({ ...shared, key: Redacted.make(key), connections: options.workers * 2 })
+  const bot = new PartnerBot({ client, random: random.fork(), tag, clients: 0, rate: options.rate, workers: options.workers })
+  return {
+    ...{ dataDir, cluster, random, bot, client, tag, service, start },
+    operatorRead: (path) => operatorCall(operator, path)
+  }
+})
+
+/** Partner with PARTNER custody, reliance approved, a TRADE key, no rate limit to speak of. Answers the key. */
+const setUpPartner = Effect.fnUntraced(function* (operator: PartnerClient) {
+  yield* operatorCall(operator, "/partners", {
+    ...{ code, name: "Crash Partner", legalName: "Crash Partner AG", country: "DE", licence: "MICA_CASP" },
+    ...{ custody: "PARTNER", collateralAsset: "EURD", sandbox: true }
+  })
+  yield* operatorCall(operator, `/partners/${code}/reliance`, { status: "APPROVED", reason: "crash run" })
+  yield* operatorCall(operator, `/partners/${code}/limits`, { read: 1_000_000_000, trade: 1_000_000_000 })
+  const issued = yield* operatorCall(operator, `/partners/${code}/keys`, { label: "crash run", scope: "TRADE" })
+  return Schema.decodeUnknownSync(Schema.Struct({ key: Schema.String }))(issued).key
+})
+
+const Data = Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data: Schema.Unknown }))
+
+const operatorCall = Effect.fnUntraced(function* (operator: PartnerClient, path: string, body?: object) {
+  const call = { path: `/operator/v1${path}`, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const answer = yield* sendUntilAcknowledged(
+    operator,
+    { method: body === undefined ? "GET" : "POST", ...call },
+    new SeededRandom(0),
+    makeTally()
+  )
+  if (answer.status >= 300) return yield* Effect.die(new Error(`${path} answers ${answer.status}: ${answer.body.toString()}`))
+  return Schema.decodeUnknownSync(Data)(answer.body.toString()).data
+})
+
+/** A service killed last leaves its database running, on purpose of its supervisor. */
+const endPostmaster = (cluster: string): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (const signal of ["SIGINT", "SIGKILL"] as const) {
+      const pid = livingPostmaster(cluster)
+      if (pid === null) return
+      process.kill(pid, signal)
+      for (let round = 0; round < 200 && isRunning(pid); round++) yield* Effect.sleep(25)
+    }
+  })
+
+const removeWorld = (dataDir: string): void => {
+  rmSync(dataDir, { recursive: true, force: true })
+  rmSync(logFileOf(dataDir), { force: true })
+}
+
+/** Runs an effect in a scope of its own that is closed in any case. */
+export const withCrashWorld = <A>(options: CrashWorldOptions, use: (world: CrashWorld) => Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.acquireUseRelease(
+    Scope.make(),
+    (scope) => Effect.flatMap(Scope.provide(makeCrashWorld(options), scope), use),
+    (scope) => Scope.close(scope, Exit.void)
+  )

@@ -1,0 +1,97 @@
+/**
+ * A crash run: many rounds of seeded blows, some rounds a world, with the figures of all of them. The test runs a few
+ * short rounds, `npm run crash` any number.
+ */
+import { Effect } from "effect"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { type CrashWorldOptions, withCrashWorld } from "./CrashWorld.ts"
+import { type Blow, blows, crashRound, type RoundReport } from "./crashRound.ts"
+
+export const targets = ["service", "database", "both", "mixed"] as const
+export type Target = (typeof targets)[number]
+
+export interface CrashRunOptions {
+  readonly rounds: number
+  readonly target: Target
+  readonly seed: number
+  readonly rate: number
+  readonly workers: number
+  readonly outageMillis: number
+  readonly onRound: (report: RoundReport, index: number) => void
+}
+
+export interface CrashFigures {
+  readonly rounds: number
+  readonly acknowledged: number
+  readonly underWay: number
+  readonly replays: number
+  readonly lost: number
+  readonly doubled: number
+  readonly faults: number
+  /** Recovery times in ms, per blow: smallest, median, largest. */
+  readonly recovery: ReadonlyArray<{ readonly blow: Blow; readonly rounds: number; readonly millis: readonly [number, number, number] }>
+}
+
+/** Rounds on one data directory before a fresh one is made: its books grow, and every round audits all of them. */
+const roundsPerWorld = 10
+
+/** The blows of a run, in order: the target's own, or all kinds in seeded order, each as often as the others. */
+export const blowsOf = (target: Target, rounds: number, seed: number): ReadonlyArray<Blow> => {
+  if (target !== "mixed") return Array.from({ length: rounds }, () => target)
+  const random = new SeededRandom(seed)
+  const chosen: Array<Blow> = []
+  while (chosen.length < rounds) {
+    const bag: Array<Blow> = [...blows]
+    while (bag.length > 0 && chosen.length < rounds) chosen.push(...bag.splice(random.between(0, bag.length - 1), 1))
+  }
+  return chosen
+}
+
+/** Blows on worlds of up to `roundsPerWorld` rounds; a take-over needs a world whose database is a server of its own. */
+export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): Effect.fn.Return<CrashFigures> {
+  const chosen = blowsOf(options.target, options.rounds, options.seed)
+  const shared = chosen.filter((blow) => blow !== "takeover")
+  const groups = Array.from({ length: Math.ceil(shared.length / roundsPerWorld) }, (_, n) => shared.slice(n * roundsPerWorld, (n + 1) * roundsPerWorld))
+  const takeOvers = chosen.filter((blow) => blow === "takeover")
+  const reports: Array<RoundReport> = []
+  let acknowledged = 0
+  for (const [index, group] of [...groups, takeOvers].entries()) {
+    if (group.length === 0) continue
+    const world: CrashWorldOptions = { ...options, seed: options.seed + index, ownDatabase: group === takeOvers }
+    const found = yield* crashRounds(world, group, options.outageMillis, (report) => {
+      reports.push(report)
+      options.onRound(report, reports.length)
+    })
+    acknowledged += found.at(-1)?.audit.acknowledged ?? 0
+  }
+  return figuresOf(reports, acknowledged)
+})
+
+/** The given blows on one world, in order. */
+export const crashRounds = (
+  world: CrashWorldOptions,
+  chosen: ReadonlyArray<Blow>,
+  outageMillis: number,
+  onRound: (report: RoundReport) => void = () => {}
+): Effect.Effect<ReadonlyArray<RoundReport>> =>
+  withCrashWorld(world, (running) =>
+    Effect.forEach(chosen, (blow) => Effect.tap(crashRound(running, blow, { outageMillis }), (report) => Effect.sync(() => onRound(report))))
+  )
+
+const figuresOf = (reports: ReadonlyArray<RoundReport>, acknowledged: number): CrashFigures => {
+  const sum = (of: (report: RoundReport) => number) => reports.reduce((total, report) => total + of(report), 0)
+  return {
+    rounds: reports.length,
+    acknowledged,
+    underWay: sum((report) => report.underWay),
+    replays: sum((report) => report.audit.replays),
+    lost: sum((report) => report.audit.lost.length),
+    doubled: sum((report) => report.audit.doubled.length),
+    faults: sum((report) => report.faults.length),
+    recovery: blows.flatMap((blow) => {
+      const millis = reports.filter((report) => report.blow === blow).map(({ recoveryMillis }) => recoveryMillis).sort((a, b) => a - b)
+      const [first, middle, last] = [millis[0], millis[millis.length >> 1], millis.at(-1)]
+      return first === undefined || middle === undefined || last === undefined ? [] : [{ blow, rounds: millis.length, millis: [first, middle, last] as const }]
+    })
+  }
+}

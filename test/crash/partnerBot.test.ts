@@ -1,0 +1,86 @@
+/**
+ * The simulated partner against a small service with faults (all must be borne) and with mistakes (all must be noticed):
+ * a crash run is worth only as much as its auditor.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { runPartner } from "../../simulator/partner/runPartner.ts"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { blows } from "./crashRound.ts"
+import { blowsOf } from "./crashRun.ts"
+import { type Mistake, startStubService, type StubService } from "./StubService.ts"
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "brokerage-bot-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const runAgainst = (service: StubService, seed: number) =>
+  runPartner({
+    ...{ url: service.url, key: Redacted.make("pbk_test"), ca: service.ca, clients: 6, rate: 200, forMillis: 1_000 },
+    ...{ seed, tag: `t${seed}`, onProgress: () => {}, drainMillis: 10_000 }
+  })
+
+const stub = (options: { readonly seed: number; readonly faults: number; readonly mistake: Mistake }) =>
+  Effect.flatMap(temporaryFolder, (dataDir) => startStubService({ dataDir, ...options }))
+
+describe("sim partner run", () => {
+  it.live("SC-ONB-17: bears every fault on the way: same key again until acknowledged, nothing lost or doubled", () =>
+    Effect.gen(function* () {
+      const service = yield* stub({ seed: 11, faults: 0.3, mistake: "none" })
+      const summary = yield* runAgainst(service, 11)
+      assert.deepStrictEqual(summary.problems, [])
+      assert.isTrue(summary.ok)
+      assert.strictEqual(service.faults.size, 7, "every kind of fault was met")
+      assert.isAbove(summary.acknowledged, 60)
+      assert.strictEqual(summary.audit?.replays, summary.acknowledged)
+      assert.strictEqual(summary.audit?.postings, summary.reports)
+      assert.strictEqual(service.executions(), summary.acknowledged, "each request ran exactly once")
+      const { tally } = summary
+      for (const count of [tally.connectionFailures, tally.unavailable, tally.badGateway, tally.rateLimited, tally.inProgress]) assert.isAbove(count, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    ["executes retries again", /executed again|two answers|differ|not 20\d|twice|cash/],
+    ["forgets a report", /was acknowledged and is missing/],
+    ["changes a replay", /bytes differ/],
+    ["loses a unit", /cash/]
+  ] as const)("SC-PLT-04: notices a service that %s", ([mistake, sentence]) =>
+    Effect.gen(function* () {
+      const service = yield* stub({ seed: 12, faults: 0.2, mistake })
+      const summary = yield* runAgainst(service, 12)
+      assert.isFalse(summary.ok)
+      assert.match(summary.problems.join(" "), sentence)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("SC-PLT-05: a service that never answers ends the run with what is left open", () =>
+    Effect.gen(function* () {
+      const options = { key: Redacted.make("pbk_test"), clients: 2, rate: 50, forMillis: 100, seed: 1, tag: "t", drainMillis: 200 }
+      const summary = yield* runPartner({ ...options, url: "https://127.0.0.1:1", onProgress: () => {} })
+      assert.isFalse(summary.ok)
+      assert.isNull(summary.audit)
+      assert.isAbove(summary.underWay, 0)
+      assert.isAbove(summary.tally.connectionFailures, 0)
+    })
+  )
+})
+
+describe("seeds", () => {
+  it("SC-PLT-04: one seed gives one sequence of choices and of blows; every kind has its turn", () => {
+    const choices = (seed: number) => {
+      const random = new SeededRandom(seed)
+      return Array.from({ length: 50 }, () => random.between(1, 6))
+    }
+    assert.deepStrictEqual(choices(7), choices(7))
+    assert.notDeepEqual(choices(7), choices(8))
+    assert.isTrue(choices(7).every((value) => value >= 1 && value <= 6) && new Set(choices(7)).size === 6)
+    assert.deepStrictEqual(blowsOf("mixed", 30, 3), blowsOf("mixed", 30, 3))
+    assert.deepStrictEqual([...blowsOf("mixed", blows.length, 3)].sort(), [...blows].sort())
+    assert.deepStrictEqual(blowsOf("both", 3, 1), ["both", "both", "both"])
+  })
+})

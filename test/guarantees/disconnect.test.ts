@@ -1,0 +1,97 @@
+/**
+ * A caller that hangs up never interrupts between decide and commit, and its key is not stuck: the retry gets the answer
+ * of the one execution (architecture, Mailbox; document 1, Idempotency).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { connect } from "node:tls"
+import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
+import { type Service, startService } from "../support/Service.ts"
+
+describe("disconnect", () => {
+  let service: Service
+  let key: string
+  let clientId: number
+
+  beforeAll(async () => {
+    service = await startService()
+    key = (await service.partner()).key
+    clientId = await service.client(key)
+  })
+  afterAll(() => service.stop())
+
+  const path = () => `/partner/v1/clients/${clientId}/collateral`
+  const bodyOf = (n: number) => ({ partnerRef: `cut-${n}`, direction: "DEPOSIT", amount: "1.00" })
+
+  /** Sends a whole request and hangs up without reading the answer. */
+  const sendAndHangUp = (n: number): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(service.url)
+      const body = JSON.stringify(bodyOf(n))
+      const socket = connect({ host: hostname, port: Number(port), ca: service.ca }, () => {
+        socket.write(
+          `POST ${path()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: cut-${n}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+          () => {
+            // At varying moments of the request's life: before it is read, while it is decided or committed, after.
+            const hangUp = (turns: number): void => {
+              if (turns > 0) setImmediate(hangUp, turns - 1)
+              else {
+                socket.destroy()
+                resolve()
+              }
+            }
+            hangUp(n % 40)
+          }
+        )
+      })
+      socket.on("error", reject)
+    })
+
+  it("a caller that hangs up while its commit is on the way: the key is settled by the one execution", async () => {
+    const body = JSON.stringify(bodyOf(1_000))
+    const { hostname, port } = new URL(service.url)
+    const decided = new Promise<void>((resolve) => setPauseTrigger("before-commit", resolve))
+    // Somebody holds the writer row, so the commit can't end before the lock is given back.
+    const retry = await service.run(
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT 1 FROM writer WHERE id = 1 FOR UPDATE`
+            yield* Effect.promise(async () => {
+              const socket = connect({ host: hostname, port: Number(port), ca: service.ca }, () =>
+                socket.write(
+                  `POST ${path()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nIdempotency-Key: cut-1000\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+                )
+              )
+              await decided
+              setPauseTrigger("before-commit", null)
+              const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
+              socket.destroy()
+              await closed
+              // Answers on other connections: by now the server has seen the end of that one.
+              for (let n = 0; n < 5; n++) await service.call("GET", "/partner/v1/me", { key })
+            })
+            // Sent while the first is still on its way; answered after the lock is gone.
+            return service.call("POST", path(), { key, body: bodyOf(1_000), headers: { "idempotency-key": "cut-1000" } })
+          })
+        )
+      }).pipe(Effect.flatMap((answer) => Effect.promise(() => answer)))
+    )
+    assert.deepStrictEqual([retry.status, retry.headers["idempotency-replayed"]], [201, "true"])
+  })
+
+  it("200 hung-up requests: every retry with the same key is answered, each booked once", async () => {
+    const numbers = Array.from({ length: 200 }, (_, n) => n)
+    await Promise.all(numbers.map(sendAndHangUp))
+    const answers = await Promise.all(
+      numbers.map((n) =>
+        service.call("POST", path(), { key, body: bodyOf(n), headers: { "idempotency-key": `cut-${n}` } })
+      )
+    )
+    assert.deepStrictEqual([...new Set(answers.map((answer) => answer.status))], [201])
+    const balances = await service.call("GET", `/partner/v1/clients/${clientId}/balances`, { key })
+    assert.strictEqual(balances.json.balances[0].cash, "201.000000")
+  })
+})

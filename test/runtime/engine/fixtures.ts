@@ -1,0 +1,319 @@
+// Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
+import { randomBytes } from "node:crypto"
+import {
+  type Claim,
+  type Commit,
+  type CommitRows,
+  type Fence,
+  type PartnerStamp,
+  type SubjectKey
+} from "../../../src/runtime/engine/Commit.ts"
+import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
+import { makeSealing } from "../../../src/runtime/engine/Sealing.ts"
+import type { AuditRow, EventRow, TableName, Tables } from "../../../src/runtime/store/Rows.ts"
+
+type JournalShape = Journal["Service"]
+
+/** A moment, Unix ms. */
+export const noon = 1_790_000_000_000
+
+export const testSealing = makeSealing({ current: 1, keys: new Map([[1, randomBytes(32)]]) })
+
+const machine = {
+  state: "ACTIVE",
+  version: "1",
+  context: { note: "as stored", list: [1, "two", null], deep: { a: 1 } }
+}
+const shard = 3
+
+/** One row of every table for client `id` of partner 1; nullable columns filled. */
+export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] } => ({
+  partners: {
+    id,
+    ...machine,
+    code: `CODE${id}`,
+    name: "Alpha",
+    legalName: "Alpha Ltd",
+    country: "DE",
+    licence: "MICA_CASP",
+    sandbox: true,
+    custodyModel: "PARTNER",
+    collateralAsset: "EURX",
+    uidPrefix: `P${id}`,
+    readPerMinute: 600,
+    tradePerMinute: 60,
+    allowedCidrs: ["10.0.0.0/8", "::1/128"],
+    epoch: 0,
+    createdAt: noon
+  },
+  reliances: { partnerId: id, ...machine },
+  apiKeys: {
+    id,
+    partnerId: 1,
+    ...machine,
+    hash: `hash-${id}`,
+    prefix: "pbk_abc",
+    label: "main",
+    scope: "TRADE",
+    createdAt: noon
+  },
+  operatorKeys: {
+    id,
+    ...machine,
+    hash: `hash-${id}`,
+    prefix: "opk_abc",
+    label: "desk",
+    role: "FINANCE",
+    createdAt: noon
+  },
+  clients: {
+    id,
+    partnerId: 1,
+    shard,
+    ...machine,
+    uid: `CL-${id}`,
+    partnerClientRef: `ref-${id}`,
+    email: `c${id}@example.com`,
+    displayName: "Zoë Müller 中 🙂",
+    level: "MICA",
+    categorization: "RETAIL",
+    residencyCountry: "DE",
+    onboardingSource: "PARTNER",
+    personKey: "f".repeat(64),
+    createdAt: noon
+  },
+  verificationBlocks: { clientId: id, code: "ADDRESS", partnerId: 1, shard, ...machine },
+  blockPayloads: { clientId: id, code: "ADDRESS", partnerId: 1, data: { street: "Secret Street 1", no: null } },
+  kycPackages: { id, partnerId: 1, clientId: id, shard, ...machine, receivedAt: noon },
+  kycRevisions: {
+    packageId: id,
+    revision: 1,
+    partnerId: 1,
+    clientId: id,
+    payload: { name: "Zoë", numbers: [1, 2] },
+    attestation: "signed",
+    receivedAt: noon
+  },
+  identitySessions: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    provider: "P",
+    status: "DONE",
+    data: [true, false],
+    createdAt: noon
+  },
+  reportingRecords: { clientId: id, partnerId: 1, fromRevision: 1, complete: false, record: { a: "b" }, builtAt: noon },
+  screeningRuns: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    trigger: "ONBOARDING",
+    outcome: "CLEAR",
+    listVersion: 7,
+    candidates: [{ entryId: 1 }],
+    ranAt: noon
+  },
+  watchEntries: {
+    id,
+    list: "PEP",
+    name: "Some Body",
+    dob: "1970-01-01",
+    country: "FR",
+    source: "OPERATOR",
+    addedAt: noon,
+    removedAt: noon + 1
+  },
+  dispositions: {
+    clientId: id,
+    entryId: 9,
+    partnerId: 1,
+    disposition: "FALSE_POSITIVE",
+    decidedAt: noon,
+    decidedBy: "desk"
+  },
+  decisions: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    decision: "GRANTED",
+    reason: "clean",
+    decidedBy: "system",
+    decidedAt: noon
+  },
+  cases: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    shard,
+    ...machine,
+    state: "OPEN",
+    reason: "HIT",
+    details: { candidates: [] },
+    openedAt: noon,
+    closedAt: noon
+  },
+  collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
+  ledgerTransactions: {
+    txId: id,
+    key: `collateral:${id}`,
+    type: "MANUAL",
+    actor: "desk",
+    reason: "because",
+    clientId: id,
+    partnerId: 1,
+    refs: { reportId: id },
+    ts: noon
+  },
+  postings: {
+    postingId: id * 2,
+    txId: id,
+    account: `client:${id}`,
+    clientId: id,
+    partnerId: 1,
+    currency: "USDC",
+    kind: "cash",
+    amount: 9_007_199_254_740_993n
+  },
+  balances: {
+    clientId: id,
+    currency: "USDC",
+    partnerId: 1,
+    cash: -9_223_372_036_854_775_807n,
+    reserved: 9_223_372_036_854_775_807n,
+    deposited: 1n
+  },
+  events: eventRow(1, id),
+  webhookEndpoints: {
+    partnerId: id,
+    ...machine,
+    url: "https://example.com/hook",
+    secret: "whsec_Zoë",
+    createdAt: noon,
+    updatedAt: noon
+  },
+  webhookDeliveries: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    event: "client.status",
+    ...machine,
+    body: '{"a":1}',
+    ts: noon,
+    nextAt: noon
+  },
+  notifications: { id, partnerId: 1, clientId: id, kind: "CASE", ref: "1", ts: noon, writtenAt: noon },
+  audit: auditRow(id, "client.create"),
+  timers: { subject: `client:${id}`, name: "expiry", dueAt: noon },
+  answers: {
+    partnerId: 1,
+    key: `key-${id}`,
+    fingerprint: "a".repeat(64),
+    status: 201,
+    body: '{"code":0}',
+    answeredAt: noon
+  },
+  approvals: {
+    id,
+    ...machine,
+    state: "PENDING",
+    command: "limits.set",
+    args: { limit: 1 },
+    requestedBy: 2,
+    requestedAt: noon
+  }
+})
+
+/** An event as decided: the journal gives the number. */
+export const eventRow = (partnerId: number, clientId: number | null): EventRow => ({
+  partnerId,
+  seq: 0,
+  name: "client.status",
+  clientId,
+  data: { clientId, text: "Zoë" },
+  ts: noon
+})
+
+/** An audit row as decided: the journal gives the hash. */
+export const auditRow = (id: number, action: string): AuditRow => ({
+  id,
+  ts: noon,
+  role: "PARTNER",
+  keyLabel: "main",
+  requestId: "req-1",
+  partnerId: 1,
+  clientId: id,
+  action,
+  before: "A",
+  after: "B",
+  reason: "because",
+  hash: ""
+})
+
+export interface CommitParts {
+  readonly fence?: Fence | null
+  readonly partner?: PartnerStamp
+  readonly claims?: ReadonlyArray<Claim>
+  readonly releases?: ReadonlyArray<string>
+  readonly rows?: CommitRows
+  readonly clearedTimers?: Commit["clearedTimers"]
+}
+
+/** A commit of the given parts; without a fence unless one is given. */
+export const commitOf = (parts: CommitParts): Commit => ({
+  fence: parts.fence ?? null,
+  partner: parts.partner ?? null,
+  claims: parts.claims ?? [],
+  releases: parts.releases ?? [],
+  rows: parts.rows ?? {},
+  clearedTimers: parts.clearedTimers ?? []
+})
+
+/** A commit that creates (`token` null) or changes a subject and puts one balance row of the client `id`. */
+export const clientCommit = (id: number, token: number | null, parts: CommitParts = {}): Commit =>
+  commitOf({
+    ...parts,
+    fence: { subject: `client:${id}`, expected: token },
+    rows: { balances: [balance(id, BigInt(token ?? 0))], ...parts.rows }
+  })
+
+export const balance = (clientId: number, cash: bigint): Tables["balances"] => ({
+  clientId,
+  currency: "USDC",
+  partnerId: 1,
+  cash,
+  reserved: 0n,
+  deposited: 0n
+})
+
+/** One ledger transaction with two legs; `off` is what the house leg misses. */
+export const transaction = (
+  id: number,
+  amount: bigint,
+  off = 0n
+): Required<Pick<CommitRows, "ledgerTransactions" | "postings">> => ({
+  ledgerTransactions: [{ ...sampleRows(id).ledgerTransactions, clientId: id }],
+  postings: [
+    { ...sampleRows(id).postings, amount },
+    {
+      ...sampleRows(id).postings,
+      postingId: id * 2 + 1,
+      account: "manual",
+      clientId: null,
+      amount: -amount + off
+    }
+  ]
+})
+
+/** Submits and waits for the outcome. */
+export const submit = (journal: JournalShape, commit: Commit): Promise<Outcome> =>
+  new Promise((resolve) => journal.submit(commit, resolve))
+
+/** Submits all in the same moment (they share batches) and waits for all outcomes, in order. */
+export const submitAll = (journal: JournalShape, commits: ReadonlyArray<Commit>): Promise<ReadonlyArray<Outcome>> =>
+  Promise.all(commits.map((commit) => submit(journal, commit)))
+
+export const tags = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<string> => outcomes.map((outcome) => outcome._tag)
+
+/** A journal that records what is submitted and answers when the test says so. */
+export const subjectOf = (id: number): SubjectKey => `client:${id}`

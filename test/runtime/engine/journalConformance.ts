@@ -1,0 +1,434 @@
+// The promises of a journal (architecture section 4, Journal), as one suite that every implementation passes:
+// journalMemory.test.ts and journalPg.test.ts run it.
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Commit, SubjectKey } from "../../../src/runtime/engine/Commit.ts"
+import { type Journal, journalQueueLimit, type SubjectImage } from "../../../src/runtime/engine/Journal.ts"
+import { auditGenesis, auditHash } from "../../../src/runtime/engine/stamp.ts"
+import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
+import { nullableColumns } from "../../../src/runtime/engine/memoryRules.ts"
+import {
+  auditRow,
+  balance,
+  clientCommit,
+  commitOf,
+  eventRow,
+  noon,
+  sampleRows,
+  submit,
+  submitAll,
+  tags,
+  transaction
+} from "./fixtures.ts"
+
+/** A fresh, empty journal and a look behind it. */
+export interface JournalBench {
+  readonly journal: Journal["Service"]
+  /** Every stored row of a table, decoded. */
+  readonly rows: <T extends TableName>(table: T) => Promise<ReadonlyArray<Tables[T]>>
+  readonly ownerOf: (claim: string) => Promise<number | undefined>
+  /** Another process that takes the same database over. */
+  readonly another: () => Promise<Journal["Service"]>
+  readonly close: () => Promise<void>
+}
+
+let bench: JournalBench
+const load = (subject: SubjectKey): Promise<SubjectImage> =>
+  Effect.runPromise(bench.journal.load([subject])).then((images) => images.get(subject) as SubjectImage)
+const submitHere = (commit: Commit) => submit(bench.journal, commit)
+
+export const journalConformance = (name: string, open: () => Promise<JournalBench>): void => {
+  describe(`${name}: the promises of a journal`, () => {
+    beforeEach(async () => {
+      bench = await open()
+    })
+    afterEach(() => bench.close())
+    describe("rows", rowTests)
+    describe("guards", guardTests)
+    describe("refused data", refusalTests)
+    describe("order", orderTests)
+    describe("owners", ownerTests)
+  })
+}
+
+const rowTests = () => {
+  it("commit and load round trip of every table, filled and with its nullable columns empty", async () => {
+    const filled = sampleRows(10)
+    const empty = emptied(sampleRows(11))
+    // Postings come in balanced pairs; the samples' own are replaced.
+    const rowsOf = (rows: { readonly [T in TableName]: Tables[T] }, id: number) => ({
+      ...Object.fromEntries(tableNames.map((table) => [table, [rows[table]]])),
+      ...transaction(id, 9_007_199_254_740_993n)
+    })
+    for (const [id, rows] of [
+      [10, filled],
+      [11, empty]
+    ] as const) {
+      for (const fence of [`client:${id}`, `partner:${id}`, ...(id === 10 ? ["system"] : [])]) {
+        const only = fence.startsWith("client") ? rowsOf(rows, id) : {}
+        assert.deepStrictEqual(
+          (await submitHere(commitOf({ fence: { subject: fence, expected: null }, rows: only })))._tag,
+          "Committed"
+        )
+      }
+    }
+    for (const table of tableNames) {
+      const stored = await bench.rows(table)
+      const given = table === "audit" ? { hash: "" } : table === "events" ? { seq: 0 } : {}
+      const key = catalogue[table].key[0] as keyof (typeof stored)[number]
+      const found = stored.map((row) => ({ ...row, ...given }))
+      for (const [id, rows] of [
+        [10, filled],
+        [11, empty]
+      ] as const) {
+        const expected =
+          table === "ledgerTransactions" || table === "postings"
+            ? transaction(id, 9_007_199_254_740_993n)[table]
+            : [rows[table]]
+        for (const row of expected) {
+          assert.deepInclude(found as ReadonlyArray<unknown>, row, `${table} ${String(key)}`)
+        }
+      }
+    }
+    const image = await load("client:10")
+    assert.strictEqual(image.token, 1)
+    const held = tableNames.filter((table) => catalogue[table].residence?.subject === "client")
+    assert.sameMembers(
+      image.rows.map(({ table }) => table),
+      held
+    )
+    for (const { table, row } of image.rows) assert.deepStrictEqual<unknown>(row, filled[table])
+    const partner = await load("partner:10")
+    assert.sameMembers(
+      partner.rows.map(({ table }) => table),
+      ["partners", "reliances", "webhookEndpoints"]
+    )
+    assert.sameMembers(
+      (await load("system")).rows.map(({ table }) => table),
+      ["operatorKeys", "operatorKeys", "approvals", "approvals"]
+    )
+  })
+
+  it("a subject that does not exist has no token and no rows; unknown ones don't disturb known ones", async () => {
+    await submitHere(clientCommit(1, null))
+    const images = await Effect.runPromise(bench.journal.load(["client:2", "client:1", "partner:9"]))
+    assert.deepStrictEqual(images.get("client:2"), { token: null, rows: [] })
+    assert.deepStrictEqual(images.get("partner:9"), { token: null, rows: [] })
+    assert.deepStrictEqual(images.get("client:1"), { token: 1, rows: [{ table: "balances", row: balance(1, 0n) }] })
+  })
+
+  it("a later commit replaces rows; rows outside the residence's condition are not loaded", async () => {
+    const open = sampleRows(1).cases
+    await submitHere(clientCommit(1, null, { rows: { cases: [open] } }))
+    assert.strictEqual((await load("client:1")).rows.length, 2)
+    await submitHere(clientCommit(1, 1, { rows: { cases: [{ ...open, state: "CLOSED" }] } }))
+    assert.deepStrictEqual(await load("client:1"), { token: 2, rows: [{ table: "balances", row: balance(1, 1n) }] })
+    assert.deepStrictEqual(await bench.rows("cases"), [{ ...open, state: "CLOSED" }])
+  })
+
+  it("memory is not shared: changing what was submitted or loaded changes nothing stored", async () => {
+    const row = { ...sampleRows(1).cases, details: { list: [1] } }
+    await submitHere(clientCommit(1, null, { rows: { cases: [row] } }))
+    row.details.list.push(2)
+    const loaded = (await load("client:1")).rows.find(({ table }) => table === "cases")?.row as typeof row
+    loaded.details.list.push(3)
+    assert.deepStrictEqual((await bench.rows("cases"))[0]?.details, { list: [1] })
+  })
+
+  it("timers are set, replaced and cleared; cleared and set again in one commit is set", async () => {
+    const timer = { subject: "client:1", name: "expiry", dueAt: noon }
+    await submitHere(clientCommit(1, null, { rows: { timers: [timer] } }))
+    await submitHere(clientCommit(1, 1, { rows: { timers: [{ ...timer, dueAt: noon + 1 }] } }))
+    assert.deepStrictEqual(await bench.rows("timers"), [{ ...timer, dueAt: noon + 1 }])
+    const cleared = [{ subject: "client:1", name: "expiry" }]
+    await submitHere(clientCommit(1, 2, { clearedTimers: cleared, rows: { timers: [{ ...timer, dueAt: noon + 2 }] } }))
+    assert.deepStrictEqual(await bench.rows("timers"), [{ ...timer, dueAt: noon + 2 }])
+    await submitHere(clientCommit(1, 3, { clearedTimers: cleared }))
+    assert.deepStrictEqual(await bench.rows("timers"), [])
+  })
+}
+
+const guardTests = () => {
+  it("a stale or wrong token is Fenced alone; the others of the batch commit", async () => {
+    await submitAll(
+      bench.journal,
+      [1, 2, 3].map((id) => clientCommit(id, null))
+    )
+    await submitHere(clientCommit(2, 1))
+    const outcomes = await submitAll(bench.journal, [
+      clientCommit(1, 1),
+      clientCommit(2, 1),
+      clientCommit(3, 1),
+      clientCommit(4, 7)
+    ])
+    assert.deepStrictEqual(tags(outcomes), ["Committed", "Fenced", "Committed", "Fenced"])
+    assert.strictEqual((await load("client:2")).token, 2)
+    assert.strictEqual((await load("client:4")).token, null)
+    assert.deepStrictEqual((await bench.rows("balances")).length, 3)
+  })
+
+  it("a subject is created once: the second creation is Fenced, in the same batch and in a later one", async () => {
+    const twice = await submitAll(bench.journal, [clientCommit(1, null), clientCommit(1, null)])
+    assert.deepStrictEqual(tags(twice), ["Committed", "Fenced"])
+    assert.strictEqual((await submitHere(clientCommit(1, null)))._tag, "Fenced")
+    assert.strictEqual((await load("client:1")).token, 1)
+  })
+
+  it("A1-51: a lost claim names its owner and writes nothing; the others commit; one batch never holds it twice", async () => {
+    const claim = (id: number) => clientCommit(id, null, { claims: [{ name: "email:a@b", owner: id }] })
+    const outcomes = await submitAll(bench.journal, [claim(1), clientCommit(9, null), claim(2), clientCommit(8, null)])
+    assert.deepStrictEqual(tags(outcomes), ["Committed", "Committed", "ClaimLost", "Committed"])
+    assert.deepStrictEqual(outcomes[2], { _tag: "ClaimLost", claims: [{ name: "email:a@b", owner: 1 }] })
+    assert.deepStrictEqual(await submitHere(claim(3)), {
+      _tag: "ClaimLost",
+      claims: [{ name: "email:a@b", owner: 1 }]
+    })
+    assert.strictEqual((await load("client:2")).token, null)
+    assert.strictEqual(await bench.ownerOf("email:a@b"), 1)
+  })
+
+  it("a released fact is free for the next commit, in the same moment and later", async () => {
+    const claims = [{ name: "email:a@b", owner: 1 }]
+    await submitHere(clientCommit(1, null, { claims }))
+    const outcomes = await submitAll(bench.journal, [
+      clientCommit(1, 1, { releases: ["email:a@b"] }),
+      clientCommit(2, null, { claims: [{ name: "email:a@b", owner: 2 }] }),
+      commitOf({ releases: ["email:a@b"] })
+    ])
+    assert.deepStrictEqual(tags(outcomes), ["Committed", "Committed", "Committed"])
+    assert.strictEqual(await bench.ownerOf("email:a@b"), undefined)
+  })
+
+  it("A1-51: a stored answer is a claim on its key: the first bytes stay", async () => {
+    const answer = sampleRows(1).answers
+    const first = clientCommit(1, null, { rows: { answers: [answer] } })
+    const second = clientCommit(2, null, { rows: { answers: [{ ...answer, body: "other" }] } })
+    const [one, two] = await submitAll(bench.journal, [first, second])
+    assert.strictEqual(one?._tag, "Committed")
+    assert.deepStrictEqual(two, { _tag: "ClaimLost", claims: [{ name: "answer:1:key-1", owner: 0 }] })
+    assert.strictEqual((await load("client:2")).token, null)
+    const other = { ...answer, partnerId: 2 }
+    assert.strictEqual((await submitHere(commitOf({ rows: { answers: [other] } })))._tag, "Committed")
+    assert.sameDeepMembers([...(await bench.rows("answers"))], [answer, other])
+  })
+
+  it("a commit decided under another partner epoch is PartnerMoved alone, beside commits under the new one", async () => {
+    const partner = sampleRows(1).partners
+    await submitHere(commitOf({ fence: { subject: "partner:1", expected: null }, rows: { partners: [partner] } }))
+    const under = (id: number, epoch: number) => clientCommit(id, null, { partner: { partnerId: 1, epoch } })
+    const moved = commitOf({
+      fence: { subject: "partner:1", expected: 1 },
+      rows: { partners: [{ ...partner, epoch: 1 }] }
+    })
+    const outcomes = await submitAll(bench.journal, [under(1, 0), moved, under(2, 0), under(3, 1)])
+    assert.deepStrictEqual(tags(outcomes), ["Committed", "Committed", "PartnerMoved", "Committed"])
+    // Both epochs in one batch: the stale one must not hide behind the newer.
+    const mixed = await submitAll(bench.journal, [under(4, 0), under(5, 1)])
+    assert.deepStrictEqual(tags(mixed), ["PartnerMoved", "Committed"])
+    const unknown = clientCommit(6, null, { partner: { partnerId: 77, epoch: 0 } })
+    assert.strictEqual((await submitHere(unknown))._tag, "PartnerMoved")
+    assert.strictEqual((await load("client:4")).token, null)
+  })
+}
+
+const refusalTests = () => {
+  const balanced = (id: number, off = 0n) => clientCommit(id, null, { rows: transaction(id, 5n, off) })
+
+  it("A2-62: of 64 transactions the unbalanced one is Rejected, the other 63 are written", async () => {
+    const outcomes = await submitAll(
+      bench.journal,
+      Array.from({ length: 64 }, (_, index) => balanced(index + 1, index === 37 ? 1n : 0n))
+    )
+    assert.strictEqual(outcomes.filter((outcome) => outcome._tag === "Committed").length, 63)
+    assert.strictEqual(outcomes[37]?._tag, "Rejected")
+    assert.strictEqual((await bench.rows("postings")).length, 126)
+    assert.strictEqual((await load("client:38")).token, null)
+    assert.strictEqual((await load("client:39")).token, 1)
+  })
+
+  it("A2-62: a transaction balances in every currency by itself", async () => {
+    const rows = transaction(1, 5n)
+    const [first, second] = rows.postings
+    const mixed = [first, { ...second, currency: "EURC" }] as typeof rows.postings
+    assert.strictEqual((await submitHere(commitOf({ rows: { ...rows, postings: mixed } })))._tag, "Rejected")
+    assert.deepStrictEqual(await bench.rows("postings"), [])
+  })
+
+  const bad: ReadonlyArray<readonly [string, Commit]> = [
+    ["NUL in text", commitOf({ rows: { notifications: [{ ...sampleRows(5).notifications, ref: "a\u0000b" }] } })],
+    ["NUL in JSON", commitOf({ rows: { cases: [{ ...sampleRows(5).cases, details: { a: "a\u0000b" } }] } })],
+    ["a lone surrogate in JSON", commitOf({ rows: { cases: [{ ...sampleRows(5).cases, details: { a: "\ud800" } }] } })],
+    ["money outside 64 bits", commitOf({ rows: { balances: [balance(5, 2n ** 63n)] } })],
+    ["an id that is no integer", commitOf({ rows: { timers: [{ subject: "s", name: "n", dueAt: 1.5 }] } })],
+    ["an id that is not a number", commitOf({ rows: { timers: [{ subject: "s", name: "n", dueAt: Number.NaN }] } })],
+    ["a missing value", commitOf({ rows: { timers: [{ subject: "s", name: null as unknown as string, dueAt: 1 }] } })],
+    ["a negative reserve", commitOf({ rows: { balances: [{ ...balance(5, 1n), reserved: -1n }] } })],
+    [
+      "a word outside a check",
+      commitOf({ rows: { postings: [{ ...sampleRows(5).postings, kind: "gold" as "cash" }] } })
+    ],
+    ["a fact claimed twice in one commit", commitOf({ claims: [1, 2].map((owner) => ({ name: "twice", owner })) })],
+    ["a row of an insert-only table again", commitOf({ rows: { decisions: [sampleRows(1).decisions] } })],
+    ["a taken unique key", commitOf({ rows: { clients: [{ ...sampleRows(5).clients, uid: "CL-1" }] } })]
+  ]
+  for (const [what, commit] of bad) {
+    it(`${what} is Rejected alone, the neighbours commit`, async () => {
+      await submitHere(commitOf({ rows: { decisions: [sampleRows(1).decisions], clients: [sampleRows(1).clients] } }))
+      const neighbours = [1, 2, 3, 4].map((id) => clientCommit(id, null))
+      const outcomes = await submitAll(bench.journal, [...neighbours.slice(0, 2), commit, ...neighbours.slice(2)])
+      assert.deepStrictEqual(tags(outcomes), ["Committed", "Committed", "Rejected", "Committed", "Committed"])
+      assert.strictEqual((await bench.rows("balances")).length, 4)
+      assert.strictEqual((await submitHere(clientCommit(9, null)))._tag, "Committed")
+    })
+  }
+
+  it("a callback that throws harms no other commit", async () => {
+    bench.journal.submit(clientCommit(1, null), () => {
+      throw new Error("a listener failed")
+    })
+    assert.deepStrictEqual(tags(await submitAll(bench.journal, [clientCommit(2, null), clientCommit(3, null)])), [
+      "Committed",
+      "Committed"
+    ])
+    assert.strictEqual((await load("client:1")).token, 1)
+  })
+}
+
+const orderTests = () => {
+  it("outcomes come in the order of submission, ids rise in it, however commits are spread over batches", async () => {
+    const told: Array<number> = []
+    const ids: Array<number> = []
+    await Promise.all(
+      Array.from({ length: 700 }, async (_, index) => {
+        if (index % 97 === 0) await Promise.resolve()
+        const id = bench.journal.nextId("notification")
+        ids.push(id)
+        const commit = commitOf({ rows: { notifications: [{ ...sampleRows(1).notifications, id }] } })
+        return new Promise<void>((resolve) =>
+          bench.journal.submit(commit, () => {
+            told.push(id)
+            resolve()
+          })
+        )
+      })
+    )
+    assert.deepStrictEqual(told, ids)
+    assert.deepStrictEqual(
+      ids,
+      [...ids].sort((a, b) => a - b)
+    )
+    assert.strictEqual(new Set(ids).size, 700)
+    assert.strictEqual((await bench.rows("notifications")).length, 700)
+    assert.isAtMost(Math.max(...bench.journal.batchSizes()), 256)
+  })
+
+  it("event numbers are gap-free per partner, under interleaving and after failures", async () => {
+    const commits: Array<Commit> = []
+    for (let id = 1; id <= 120; id++) {
+      const partner = (id % 3) + 1
+      const rows = { events: [eventRow(partner, id), eventRow(partner, id)] }
+      // Every seventh is fenced, every eleventh unbalanced: neither may leave a hole.
+      if (id % 7 === 0) commits.push(clientCommit(id, 5, { rows }))
+      else if (id % 11 === 0) commits.push(clientCommit(id, null, { rows: { ...rows, ...transaction(id, 5n, 1n) } }))
+      else commits.push(clientCommit(id, null, { rows }))
+    }
+    const outcomes = await submitAll(bench.journal, commits)
+    const committed = commits.filter((_, index) => outcomes[index]?._tag === "Committed")
+    assert.isBelow(committed.length, 120)
+    const events = await bench.rows("events")
+    for (const partner of [1, 2, 3]) {
+      const own = events.filter((event) => event.partnerId === partner).sort((a, b) => a.seq - b.seq)
+      assert.deepStrictEqual(
+        own.map((event) => event.seq),
+        own.map((_, index) => index + 1)
+      )
+      const expected = committed.flatMap((commit) => (commit.rows.events ?? []).filter((e) => e.partnerId === partner))
+      assert.deepStrictEqual(
+        own.map((event) => event.clientId),
+        expected.map((event) => event.clientId)
+      )
+    }
+  })
+
+  it("the audit chain is whole in id order, after refused commits and under a second owner too", async () => {
+    const audited = (id: number, token: number | null, journal: Journal["Service"]) =>
+      clientCommit(id, token, {
+        rows: { audit: [auditRow(journal.nextId("audit"), "a"), auditRow(journal.nextId("audit"), "b")] }
+      })
+    await submitAll(
+      bench.journal,
+      [1, 2, 3].map((id) => audited(id, id === 2 ? 4 : null, bench.journal))
+    )
+    const second = await bench.another()
+    await submitAll(
+      second,
+      [4, 5].map((id) => audited(id, null, second))
+    )
+    const rows = [...(await bench.rows("audit"))].sort((a, b) => a.id - b.id)
+    assert.strictEqual(rows.length, 8)
+    let previous = auditGenesis
+    for (const row of rows) {
+      assert.strictEqual(row.hash, auditHash(previous, row))
+      previous = row.hash
+    }
+  })
+
+  it("nextId never repeats, not in another process either", async () => {
+    const second = await bench.another()
+    const ids = Array.from({ length: 200 }, () => [bench.journal.nextId("client"), second.nextId("client")]).flat()
+    assert.strictEqual(new Set(ids).size, 400)
+    assert.isTrue(ids.every((id) => Number.isSafeInteger(id) && id >= 1))
+  })
+}
+
+const ownerTests = () => {
+  it("a full queue refuses more with Unavailable and takes what it accepted", async () => {
+    const outcomes = Array.from({ length: journalQueueLimit + 500 }, () => submitHere(commitOf({})))
+    assert.isFalse(bench.journal.accepting())
+    const all = await Promise.all(outcomes)
+    const refused = all.filter((outcome) => outcome._tag === "Unavailable")
+    assert.strictEqual(refused.length, 500)
+    assert.deepStrictEqual(refused[0], { _tag: "Unavailable", unknown: false })
+    assert.deepStrictEqual(new Set(tags(all.slice(0, journalQueueLimit))), new Set(["Committed"]))
+    assert.isTrue(bench.journal.accepting())
+  })
+
+  it("drain waits for every submitted commit", async () => {
+    let told = 0
+    for (let id = 1; id <= 300; id++) bench.journal.submit(clientCommit(id, null), () => told++)
+    await Effect.runPromise(bench.journal.drain)
+    assert.strictEqual(told, 300)
+    await Effect.runPromise(bench.journal.drain)
+  })
+
+  it("a second writer takes over: the first is told once and writes nothing more", async () => {
+    let stops = 0
+    bench.journal.onUsurped(() => stops++)
+    await submitHere(clientCommit(1, null))
+    const second = await bench.another()
+    assert.strictEqual((await submit(second, clientCommit(2, null)))._tag, "Committed")
+    const late = await submitAll(bench.journal, [clientCommit(1, 1), clientCommit(3, null)])
+    assert.deepStrictEqual(late, [
+      { _tag: "Unavailable", unknown: false },
+      { _tag: "Unavailable", unknown: false }
+    ])
+    assert.strictEqual(stops, 1)
+    assert.isFalse(bench.journal.accepting())
+    assert.strictEqual((await submitHere(clientCommit(4, null)))._tag, "Unavailable")
+    const refusedLoad = await Effect.runPromise(Effect.flip(bench.journal.load(["client:1"])))
+    assert.strictEqual(refusedLoad._tag, "JournalUnavailable")
+    assert.strictEqual((await submit(second, clientCommit(1, 1)))._tag, "Committed")
+    assert.strictEqual((await bench.rows("balances")).length, 2)
+    assert.strictEqual(stops, 1)
+  })
+}
+
+/** The rows with every nullable column empty. */
+const emptied = (rows: { readonly [T in TableName]: Tables[T] }): { readonly [T in TableName]: Tables[T] } =>
+  Object.fromEntries(
+    tableNames.map((table) => [
+      table,
+      { ...rows[table], ...Object.fromEntries((nullableColumns[table] ?? []).map((column) => [column, null])) }
+    ])
+  ) as unknown as { readonly [T in TableName]: Tables[T] }

@@ -1,0 +1,17 @@
+// JournalMemory: the common promises, and the faults that simulation provokes.
+import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/JournalMemory.ts"
+import { journalConformance } from "./journalConformance.ts"
+
+journalConformance("JournalMemory", () => {
+  const store = new MemoryStore()
+  let processes = 0
+  const process = () => makeJournalMemory({ store, owner: `process-${++processes}` })
+  return Promise.resolve({
+    journal: process(),
+    rows: (table) => Promise.resolve(store.rows(table)),
+    ownerOf: (claim) => Promise.resolve(store.ownerOf(claim)),
+    another: () => Promise.resolve(process()),
+    close: () => Promise.resolve()
+  })
+})

@@ -1,0 +1,127 @@
+/**
+ * What scenario and guarantee tests build and look up on a running service: bodies of invented persons, collateral
+ * reports, operator decisions, and the stored rows with sealed values opened, for facts that no route shows.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { columnList, decodeRow } from "../../src/runtime/engine/SubjectLoader.ts"
+import { Timers } from "../../src/runtime/engine/Timers.ts"
+import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
+import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import { Partners } from "../../src/runtime/services/Partners.ts"
+import { type WatchEntryRequest, WatchLists } from "../../src/runtime/services/WatchLists.ts"
+import { catalogue, type TableSpec, tableNames } from "../../src/runtime/store/Catalogue.ts"
+import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
+import { type Answer, operator, type Service } from "./Service.ts"
+
+export const dayMillis = 86_400_000
+
+/** Plain rows of a query; bigint columns arrive as bigint. */
+export const query = <Row extends object = Record<string, unknown>>(
+  service: Service,
+  text: string,
+  values: ReadonlyArray<string | bigint> = []
+): Promise<ReadonlyArray<Row>> => service.run(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<Row>(text, values)))
+
+/** Rows of a table as the service holds them: typed, sealed values opened; oldest first. */
+export const rowsOf = async <T extends TableName>(
+  service: Service,
+  table: T,
+  where = "true",
+  values: ReadonlyArray<string | bigint> = []
+): Promise<ReadonlyArray<Tables[T]>> => {
+  const spec = catalogue[table] as unknown as TableSpec
+  const order = spec.key.map((name) => `"${spec.columns.find((column) => column.name === name)?.sqlName}"`).join(", ")
+  const raw = await query(
+    service,
+    `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE ${where} ORDER BY ${order}`,
+    values
+  )
+  return raw.map((row) => decodeRow(spec, row, service.database.sealing) as Tables[T])
+}
+
+/** Rows of a client, of every table that has them. */
+export const ofClient = <T extends TableName>(service: Service, table: T, clientId: number) =>
+  rowsOf(service, table, "client_id = $1", [BigInt(clientId)])
+
+/** How many rows each table holds, to prove that a refusal wrote nothing. */
+export const rowCounts = async (service: Service): Promise<Readonly<Record<string, number>>> => {
+  const text = tableNames
+    .map((name) => `SELECT '${name}' AS name, count(*) AS n FROM ${catalogue[name].sqlName}`)
+    .concat("SELECT 'claims' AS name, count(*) AS n FROM claims", "SELECT 'subjects', count(*) FROM subjects")
+    .join(" UNION ALL ")
+  const rows = await query<{ readonly name: string; readonly n: bigint }>(service, text)
+  return Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))
+}
+
+/** Every invariant of the ledger, the event numbers and the audit chain; the sentences of those that break. */
+export const brokenInvariants = async (service: Service): Promise<ReadonlyArray<string>> => {
+  const report = await service.run(verifyLedger)
+  return report.checks.filter((check) => !check.ok).map((check) => `${check.name}: ${check.detail}`)
+}
+
+/** A value with some paths replaced; a path is dotted, undefined removes the member. */
+export const withPaths = <A extends object>(value: A, paths: Readonly<Record<string, unknown>>): A => {
+  const copy = structuredClone(value)
+  for (const [path, replacement] of Object.entries(paths)) {
+    const names = path.split(".")
+    const last = names.pop() as string
+    const owner = names.reduce((at, name) => at[name] as Record<string, unknown>, copy as Record<string, unknown>)
+    if (replacement === undefined) delete owner[last]
+    else owner[last] = replacement
+  }
+  return copy
+}
+
+/** A valid body of POST /clients for person `n` of a file's own `tag`, with some paths replaced. */
+export const person = (n: number, tag: string, paths: Readonly<Record<string, unknown>> = {}) =>
+  withPaths(sampleOnboarding(n, tag, Date.now()), paths)
+
+export const onboard = (service: Service, key: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
+  service.call("POST", "/partner/v1/clients", { key, body, headers })
+
+export const get = (service: Service, key: string, path: string): Promise<Answer> =>
+  service.call("GET", `/partner/v1${path}`, { key })
+
+export const collateral = (
+  service: Service,
+  key: string,
+  clientId: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<Answer> => service.call("POST", `/partner/v1/clients/${clientId}/collateral`, { key, body, headers })
+
+/** Runs a compliance decision; throws when it is refused. */
+export const comply = async (
+  service: Service,
+  decide: (compliance: Compliance["Service"]) => ReturnType<Compliance["Service"]["clear"]>
+): Promise<void> => {
+  const verdict = await service.run(Effect.provide(Effect.flatMap(Compliance, decide), Compliance.layer))
+  if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
+}
+
+export const watch = (service: Service, entry: WatchEntryRequest) =>
+  service.run(
+    Effect.provide(
+      Effect.flatMap(WatchLists, (lists) => lists.add(operator, entry)),
+      WatchLists.layer
+    )
+  )
+
+/** Partner commands of the operator. */
+export const partners = <A, E>(
+  service: Service,
+  decide: (partners: Partners["Service"]) => Effect.Effect<A, E>
+): Promise<A> => service.run(Effect.flatMap(Partners, decide))
+
+/** Moves business time forward and fires what became due. */
+export const advance = (service: Service, millis: number): Promise<number> =>
+  service.run(
+    Effect.gen(function* () {
+      const clock = yield* BusinessClock
+      clock.setOffset(clock.offset() + millis)
+      return yield* (yield* Timers).fireDue
+    })
+  )
