@@ -32,6 +32,8 @@ export interface SystemsOptions {
   readonly service: RunningService
   readonly partner: BenchPartner
   readonly clientIds: ReadonlyArray<number>
+  /** Reports acknowledged before, by an earlier start of the service. */
+  readonly acknowledged?: number
 }
 
 export class Systems {
@@ -46,6 +48,7 @@ export class Systems {
 
   constructor(options: SystemsOptions) {
     this.options = options
+    this.serviceAcknowledged = options.acknowledged ?? 0
   }
 
   /** Makes the reference databases from the service's and starts the reference services. */

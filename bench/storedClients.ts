@@ -70,8 +70,9 @@ export const storeClients = (databaseUrl: string, template: number, count: numbe
     )
     await client.query(
       `INSERT INTO claims (name, owner)
-       SELECT kind || CASE kind WHEN 'ref:' THEN c.partner_id || ':' || c.partner_client_ref ELSE c.email END, c.id
-         FROM clients c, (VALUES ('ref:'), ('email:')) AS k(kind) WHERE c.id > ${firstStoredId}`
+       SELECT kind || CASE kind WHEN 'ref:' THEN c.partner_id || ':' || c.partner_client_ref
+                                WHEN 'email:' THEN c.email ELSE c.person_key END, c.id
+         FROM clients c, (VALUES ('ref:'), ('email:'), ('person:')) AS k(kind) WHERE c.id > ${firstStoredId}`
     )
     await client.query("COMMIT")
     await client.query("ANALYZE")

@@ -20,7 +20,8 @@ const confirm = async (question: string): Promise<boolean> => {
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
   const stop = Effect.callback<void>((resume) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resume(Effect.void))
+    // Asked twice is asked once: on a terminal Ctrl-C arrives directly and through the launcher.
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resume(Effect.void))
   })
   const exit = await Effect.runPromiseExit(service.serve(options, stop))
   if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused

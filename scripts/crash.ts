@@ -14,8 +14,8 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "20" },
     target: { type: "string", default: "mixed" },
     seed: { type: "string", default: "1" },
-    rate: { type: "string", default: "200" },
-    workers: { type: "string", default: "24" },
+    rate: { type: "string", default: "2000" },
+    workers: { type: "string", default: "32" },
     outage: { type: "string", default: "20" }
   }
 })

@@ -10,6 +10,7 @@ import { hostname } from "node:os"
 import { demoText, prepareDemo } from "./demo.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
+import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
 import { type DataFiles, openDataDirectory, removeFile, type ServiceFile, writeWhole } from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
 import { loadKeyFile } from "./runtime/adapters/keyFile.ts"
@@ -52,7 +53,7 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
       const sealing = makeSealing(loadKeyFile(files.root))
       const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
       const runtime = yield* Layer.build(
-        layerRuntime({
+        operatorServices.pipe(Layer.provideMerge(layerRuntime({
           databaseUrl: url,
           sealing,
           settings: {
@@ -62,7 +63,7 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
           },
           clockOffset: stamp.clockOffset,
           owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
-        })
+        })))
       )
       return yield* Effect.gen(function* () {
         const journal = yield* Journal
@@ -71,7 +72,8 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         yield* keepFirstOperatorKey(files)
         const http = yield* Scope.make()
         const tls = yield* certificate(options)
-        const bound = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts }).pipe(
+        const operatorApp = yield* makeOperatorApp
+        const bound = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts, operatorApp }).pipe(
           Scope.provide(http),
           Effect.onError(() => Scope.close(http, Exit.void))
         )

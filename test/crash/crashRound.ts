@@ -57,7 +57,7 @@ export const crashRound = Effect.fnUntraced(function* (world: CrashWorld, blow: 
   const point = killPoints.find((each) => each === blow)?.slice("at:".length)
   if (point !== undefined) faults.push(...(yield* restartToDieAt(world, point)))
   const load = yield* Effect.forkChild(bot.work)
-  const warm = start.acknowledged + random.between(20, 120)
+  const warm = start.acknowledged + random.between(50, 300)
   if (point === undefined) {
     yield* until("the load to flow", () => bot.acknowledged >= warm)
     yield* Effect.sleep(random.between(0, 40))
@@ -67,7 +67,7 @@ export const crashRound = Effect.fnUntraced(function* (world: CrashWorld, blow: 
   const firstAfter = () => bot.journal.entries.findLast(({ at }) => at >= struck.backAt) !== undefined
   yield* until("the first acknowledgement after the recovery", firstAfter)
   const recoveredAt = bot.journal.entries.find(({ at }) => at >= struck.backAt)?.at ?? struck.backAt
-  const enough = bot.acknowledged + random.between(20, 60)
+  const enough = bot.acknowledged + random.between(50, 120)
   yield* until("the load to flow again", () => bot.acknowledged >= enough)
   bot.stopPlanning()
   const ended = yield* Effect.timeoutOption(Fiber.join(load), patience)

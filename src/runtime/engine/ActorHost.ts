@@ -17,6 +17,7 @@ import {
   type PartnerStamp,
   type SubjectKey
 } from "./Commit.ts"
+import { CommittedRows, type RowListener } from "./CommittedRows.ts"
 import { IdsExhausted } from "./IdBlocks.ts"
 import { type IdKind, Journal, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
@@ -94,8 +95,6 @@ interface Actor {
   loading: boolean
 }
 
-export type RowListener<T extends TableName> = (row: Tables[T]) => void
-
 export class ActorHost extends Context.Service<
   ActorHost,
   {
@@ -126,7 +125,7 @@ export class ActorHost extends Context.Service<
           dispatch: (command) => host.dispatch(command),
           record: (rows) => host.record(rows),
           read: (subject, look) => host.read(subject, look),
-          onCommitted: (table, listener) => host.listen(table, listener),
+          onCommitted: (table, listener) => host.committed.listen(table, listener),
           stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
           drain: host.drain
         })
@@ -136,8 +135,8 @@ export class ActorHost extends Context.Service<
 
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
+  readonly committed = new CommittedRows()
   waiting = 0
-  private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
   private readonly toLoad: Array<Actor> = []
   private readonly loadWork = Latch.makeUnsafe(false)
   private readonly quiet = Latch.makeUnsafe(true)
@@ -192,16 +191,10 @@ class Host {
       this.quiet.closeUnsafe()
       const envelope = { resume } as unknown as Envelope
       this.journal.submit(commit, (outcome) => {
-        if (outcome._tag === "Committed") this.publish(commit)
+        if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
       })
     })
-  }
-
-  listen<T extends TableName>(table: T, listener: RowListener<T>): void {
-    const list = this.listeners.get(table) ?? []
-    list.push(listener as (row: never) => void)
-    this.listeners.set(table, list)
   }
 
   readonly drain: Effect.Effect<void> = Effect.suspend(() =>
@@ -286,7 +279,7 @@ class Host {
   private conclude(actor: Actor, envelope: Envelope, commit: Commit, value: unknown, outcome: Outcome): void {
     if (outcome._tag === "Committed") {
       actor.state?.adopt(commit)
-      this.publish(commit)
+      this.committed.publish(commit)
     }
     // On any doubt memory is dropped and read again.
     if (outcome._tag === "Fenced" || (outcome._tag === "Unavailable" && outcome.unknown)) actor.state = null
@@ -309,22 +302,6 @@ class Host {
         this.pump(actor)
       })
     )
-  }
-
-  private publish(commit: Commit): void {
-    for (const table in commit.rows) {
-      const listeners = this.listeners.get(table as TableName)
-      if (listeners === undefined) continue
-      for (const row of commit.rows[table as TableName] as ReadonlyArray<never>)
-        for (const listen of listeners) {
-          try {
-            listen(row)
-          } catch (cause) {
-            // The commit is durable: a broken view must not keep its answer back.
-            Effect.runFork(Effect.logError(`a view of ${table} failed`, cause))
-          }
-        }
-    }
   }
 
   private load(actor: Actor): void {

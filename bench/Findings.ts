@@ -1,0 +1,57 @@
+/** Everything one benchmark run found, as plain data: what the report prints and writes. */
+import type { ProfileReport } from "./profile.ts"
+import type { BatchSizes, Rows, Spread } from "./rounds.ts"
+import type { TransitionCost } from "./transitionCost.ts"
+
+export interface Environment {
+  readonly processor: string
+  readonly cores: number
+  readonly memoryGigabytes: number
+  readonly node: string
+  readonly postgres: string
+  /** Settings of the server that every system shares. */
+  readonly settings: ReadonlyArray<readonly [string, string]>
+}
+
+export interface Reports {
+  readonly connections: number
+  readonly rows: Rows
+  readonly batches: BatchSizes
+}
+
+export interface Shares {
+  readonly profile: ProfileReport
+  /** Requests answered inside the profiled window. */
+  readonly requests: number
+  /** Processor time of PostgreSQL per request, microseconds. */
+  readonly databaseMicros: number
+}
+
+export interface StoredHouse {
+  readonly clients: number
+  readonly readyMillis: number
+  readonly idleMegabytes: number
+  readonly readClients: number
+  readonly readMegabytes: number
+}
+
+export interface Findings {
+  readonly quick: boolean
+  readonly environment: Environment
+  readonly sliceMillis: number
+  readonly rounds: number
+  readonly clients: number
+  readonly firstReadyMillis: number
+  readonly laterReady: Spread
+  /** Clients onboarded per second over HTTP, 32 at a time. */
+  readonly onboardingRate: number
+  readonly freshMegabytes: number
+  readonly loadedMegabytes: number
+  readonly reports: ReadonlyArray<Reports>
+  readonly reads: { readonly connections: number; readonly rows: Rows }
+  readonly shares: Shares
+  readonly transition: TransitionCost
+  readonly house: StoredHouse
+  /** Reports the service acknowledged, all of them found booked. */
+  readonly acknowledged: number
+}

@@ -1,0 +1,199 @@
+/**
+ * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
+ * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (a minute, for a first
+ * look), --write (docs/benchmarks.md), --data-dir DIR (kept; default: a temporary folder, removed afterwards).
+ * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { cpus, tmpdir, totalmem } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
+import { judgeGoals } from "./goals.ts"
+import { residentMegabytes } from "./processFacts.ts"
+import { readProfile, summariseProfile } from "./profile.ts"
+import { onDatabase } from "./reference/database.ts"
+import { renderFindings, writeReport } from "./report.ts"
+import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
+import { startService, stopServices } from "./service.ts"
+import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
+import { storeClients } from "./storedClients.ts"
+import { Systems } from "./Systems.ts"
+import { measureTransitionCost } from "./transitionCost.ts"
+
+interface Plan {
+  readonly quick: boolean
+  readonly dataDirectory: string
+  readonly clients: number
+  readonly rounds: number
+  readonly sliceMillis: number
+  readonly warmMillis: number
+  readonly sweepMillis: number
+  readonly laterStarts: number
+  readonly storedClients: number
+  readonly readClients: number
+  readonly transitions: number
+}
+
+const planOf = (quick: boolean, dataDirectory: string): Plan =>
+  quick
+    ? { quick, dataDirectory, clients: 1_000, rounds: 1, sliceMillis: 1_500, warmMillis: 1_000, sweepMillis: 400, laterStarts: 1, storedClients: 10_000, readClients: 5_000, transitions: 20_000 }
+    : { quick, dataDirectory, clients: 1_000, rounds: 3, sliceMillis: 5_000, warmMillis: 3_000, sweepMillis: 1_500, laterStarts: 3, storedClients: 100_000, readClients: 20_000, transitions: 200_000 }
+
+const startedAt = performance.now()
+const progress = (line: string): void => console.error(`[${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(3)} s] ${line}`)
+
+const readEnvironment = (databaseUrl: string): Promise<Environment> =>
+  onDatabase(databaseUrl, async (client) => {
+    const names = ["fsync", "synchronous_commit", "full_page_writes", "shared_buffers", "server_version"]
+    const { rows } = await client.query<{ readonly name: string; readonly value: string }>(
+      "SELECT name, current_setting(name) AS value FROM unnest($1::text[]) WITH ORDINALITY AS n(name, place) ORDER BY place",
+      [names]
+    )
+    return {
+      processor: cpus()[0]?.model ?? "unknown processor",
+      cores: cpus().length,
+      memoryGigabytes: Math.round(totalmem() / 2 ** 30),
+      node: process.versions.node,
+      postgres: rows.at(-1)?.value ?? "",
+      settings: rows.slice(0, -1).map((row) => [row.name, row.value] as const)
+    }
+  })
+
+/** The side-by-side part, on the first start of a new data directory. */
+const measureSideBySide = async (plan: Plan) => {
+  const service = await startService(plan.dataDirectory)
+  progress(`first start ready after ${service.readyMillis.toFixed(0)} ms`)
+  const freshMegabytes = residentMegabytes(service.pid)
+  const environment = await readEnvironment(service.databaseUrl)
+  const partner = await createPartner(service)
+  // The last one never gets a report: its rows are the pattern for the large house.
+  const onboarded = await onboardClients(service, partner, plan.clients + 1)
+  progress(`${onboarded.clientIds.length} clients onboarded, ${onboarded.rate.toFixed(0)} per second`)
+  const clientIds = onboarded.clientIds.slice(0, plan.clients)
+  const template = onboarded.clientIds.at(-1) as number
+  const systems = new Systems({ dataDirectory: plan.dataDirectory, service, partner, clientIds })
+  try {
+    await systems.startReferences()
+    const options: RoundOptions = { ...plan, progress }
+    const concurrency = await bestPlainConcurrency(systems, plan.sweepMillis, progress)
+    const first = await runReports(systems, 64, concurrency, options)
+    const second = await runReports(systems, 256, null, options)
+    const reads = await runReads(systems, 64, options)
+    const loadedMegabytes = residentMegabytes(service.pid)
+    const { acknowledged } = systems
+    return {
+      environment,
+      partner,
+      clientIds,
+      template,
+      acknowledged,
+      firstReadyMillis: service.readyMillis,
+      onboardingRate: onboarded.rate,
+      freshMegabytes,
+      loadedMegabytes,
+      reports: [
+        { connections: 64, ...first },
+        { connections: 256, ...second }
+      ],
+      reads: { connections: 64, rows: reads }
+    }
+  } finally {
+    await systems.stop()
+    await service.stop()
+  }
+}
+
+const measureLaterStarts = async (plan: Plan): Promise<ReadonlyArray<number>> => {
+  const times: Array<number> = []
+  for (let start = 0; start < plan.laterStarts; start++) {
+    const service = await startService(plan.dataDirectory)
+    times.push(service.readyMillis)
+    await service.stop()
+  }
+  progress(`later starts ready after ${times.map((time) => time.toFixed(0)).join(", ")} ms`)
+  return times
+}
+
+/** The service under V8's profiler: a warm slice, then the one that counts. */
+const measureShares = async (plan: Plan, partner: BenchPartner, clientIds: ReadonlyArray<number>, acknowledged: number): Promise<Shares & { readonly acknowledged: number }> => {
+  const directory = join(plan.dataDirectory, "profile")
+  rmSync(directory, { recursive: true, force: true })
+  mkdirSync(directory)
+  const service = await startService(plan.dataDirectory, `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${directory}`)
+  const systems = new Systems({ dataDirectory: plan.dataDirectory, service, partner, clientIds, acknowledged })
+  try {
+    await systems.runService("collateral", 64, plan.warmMillis)
+    const slice = await systems.runService("collateral", 64, plan.sliceMillis)
+    await systems.stop()
+    await service.stop()
+    const profile = summariseProfile(readProfile(directory, service.pid), slice.fromMicros, slice.toMicros)
+    const requests = Math.round((slice.rate * (slice.toMicros - slice.fromMicros)) / 1e6)
+    progress(`profiled ${requests} requests`)
+    return { profile, requests, databaseMicros: slice.databaseMicros, acknowledged: systems.acknowledged }
+  } finally {
+    await systems.stop()
+  }
+}
+
+const measureHouse = async (plan: Plan, partner: BenchPartner, template: number): Promise<StoredHouse> => {
+  const filling = await startService(plan.dataDirectory)
+  const stored = await storeClients(filling.databaseUrl, template, plan.storedClients)
+  await filling.stop()
+  progress(`${stored.length} clients stored`)
+  const service = await startService(plan.dataDirectory)
+  const idleMegabytes = residentMegabytes(service.pid)
+  const every = Math.floor(stored.length / plan.readClients)
+  const clientIds = stored.filter((_, index) => index % every === 0)
+  const systems = new Systems({ dataDirectory: plan.dataDirectory, service, partner, clientIds })
+  try {
+    const read = await systems.runService("readOnce", 64, 120_000)
+    if (read.acknowledged !== clientIds.length) throw new Error("not every stored client was read")
+    const readMegabytes = residentMegabytes(service.pid)
+    progress(`${clientIds.length} of them read, ${read.rate.toFixed(0)} per second`)
+    return { clients: stored.length, readyMillis: service.readyMillis, idleMegabytes, readClients: clientIds.length, readMegabytes }
+  } finally {
+    await systems.stop()
+    await service.stop()
+  }
+}
+
+const measure = async (plan: Plan): Promise<Findings> => {
+  const side = await measureSideBySide(plan)
+  const later = await measureLaterStarts(plan)
+  const shares = await measureShares(plan, side.partner, side.clientIds, side.acknowledged)
+  const transition = measureTransitionCost(plan.transitions)
+  const house = await measureHouse(plan, side.partner, side.template)
+  return {
+    ...side,
+    quick: plan.quick,
+    sliceMillis: plan.sliceMillis,
+    rounds: plan.rounds,
+    clients: plan.clients,
+    laterReady: spreadOf(later),
+    shares,
+    transition,
+    house,
+    acknowledged: shares.acknowledged
+  }
+}
+
+const run = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false }, "data-dir": { type: "string" } }
+  })
+  const kept = values["data-dir"]
+  if (kept !== undefined && existsSync(kept)) throw new Error("The data directory of a benchmark must be new.")
+  const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), "brokerage-bench-"))
+  try {
+    const findings = await measure(planOf(values.quick, dataDirectory))
+    console.log(renderFindings(findings))
+    if (values.write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
+    if (judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
+  } finally {
+    await stopServices()
+    if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}
+
+await run()

@@ -1,0 +1,134 @@
+/** The findings as Markdown: printed at the end of a run, and written to docs/benchmarks.md with --write. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import type { Findings, Reports } from "./Findings.ts"
+import { judgeGoals } from "./goals.ts"
+import type { Row, Rows, Spread } from "./rounds.ts"
+
+const crashHeading = "## Crash runs"
+
+const whole = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ",")
+const spread = ({ median, min, max }: Spread, format: (value: number) => string): string =>
+  `${format(median)} (${format(min)}-${format(max)})`
+const millis = (value: number): string => (value < 100 ? value.toFixed(1) : whole(value))
+const micros = (value: Spread | null): string => (value === null ? "" : whole(value.median))
+
+const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)))
+  const show = (cells: ReadonlyArray<string>) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  return [show(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines.map(show)].join("\n")
+}
+
+const rowsTable = (rows: Rows): string => {
+  const { service } = rows
+  const line = (row: Row): ReadonlyArray<string> => [
+    row.system,
+    spread(row.rate, whole),
+    row === service ? "" : `${(service.rate.median / row.rate.median).toFixed(1)} x`,
+    spread(row.p50, millis),
+    spread(row.p99, millis),
+    micros(row.app),
+    micros(row.database),
+    micros(row.generator)
+  ]
+  return table(
+    ["system", "per second", "service is", "p50 ms", "p99 ms", "program us", "database us", "generator us"],
+    [rows.service, rows.typical, rows.tuned, rows.plain].filter((row) => row !== null).map(line)
+  )
+}
+
+const reportsSection = ({ connections, rows, batches }: Reports): string =>
+  `### ${connections} connections\n\n${rowsTable(rows)}\n\nBatches of the service's last slice: ${whole(batches.transactions)} transactions, reports in one: median ${batches.median}, p99 ${batches.p99}, largest ${batches.max}.`
+
+const sharesSection = ({ shares }: Findings): string => {
+  const { profile, requests, databaseMicros } = shares
+  const perRequest = (value: number) => value / Math.max(1, requests)
+  const total = perRequest(profile.busyMicros) + databaseMicros
+  const line = (name: string, each: number) => [name, each.toFixed(1), `${((100 * each) / total).toFixed(0)} %`]
+  return table(
+    ["part", "us per request", "share"],
+    [
+      ...profile.parts.filter(({ micros }) => perRequest(micros) >= 0.1).map(({ name, micros }) => line(name, perRequest(micros))),
+      line("database (processor time of PostgreSQL)", databaseMicros),
+      line("all", total)
+    ]
+  )
+}
+
+const figuresTable = (findings: Findings): string => {
+  const { house, transition, laterReady } = findings
+  return table(
+    ["figure", "value"],
+    [
+      ["first start (new data directory, initdb, migrations, certificates), to ready", `${whole(findings.firstReadyMillis)} ms`],
+      ["later starts, to ready", `${spread(laterReady, whole)} ms`],
+      [`start with ${whole(house.clients)} clients stored, to ready`, `${whole(house.readyMillis)} ms`],
+      ["memory (RSS) after the first start", `${whole(findings.freshMegabytes)} MB`],
+      ["memory after the load", `${whole(findings.loadedMegabytes)} MB`],
+      [`memory with ${whole(house.clients)} clients stored, after the start`, `${whole(house.idleMegabytes)} MB`],
+      [`memory after reading ${whole(house.readClients)} of them`, `${whole(house.readMegabytes)} MB`],
+      ["onboardings over HTTP, 32 at a time", `${whole(findings.onboardingRate)} per second`],
+      ["one transition (entry, step and effects of a report)", `${transition.engineMicros.toFixed(1)} us`],
+      ["the same by XState's transition()", `${transition.documentedMicros.toFixed(1)} us`]
+    ]
+  )
+}
+
+const goalsTable = (findings: Findings): string =>
+  table(
+    ["goal at 64 connections", "found", ""],
+    judgeGoals(findings).map(({ sentence, figure, reached }) => [sentence, figure, reached ? "reached" : "MISSED"])
+  )
+
+/** The report's sections below the title. */
+export const renderFindings = (findings: Findings): string => {
+  const { environment, quick } = findings
+  const settings = environment.settings.map(([name, value]) => `${name} ${value}`).join(", ")
+  return `## Result
+
+${goalsTable(findings)}
+
+Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}).
+${quick ? "A quick run: short slices, one round; only the full run counts." : `Slices of ${findings.sliceMillis / 1_000} s, ${findings.rounds} rounds after a warm-up; median (lowest-highest).`} ${whole(findings.acknowledged)} reports were acknowledged by the service; every one was found booked, and the books balanced after every slice.
+
+## Durable writes: POST /clients/{id}/collateral
+
+${findings.reports.map(reportsSection).join("\n\n")}
+
+## Reads: GET /clients/{id}, ${findings.reads.connections} connections
+
+${rowsTable(findings.reads.rows)}
+
+## Where a report's time goes
+
+Processor time at 64 connections, from a CPU profile of the service (a run of its own: profiling costs) and the processor time of all PostgreSQL processes.
+
+${sharesSection(findings)}
+
+## Start, memory, transitions
+
+${figuresTable(findings)}
+`
+}
+
+const preface = `# Benchmarks
+
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes a minute. Ratios matter, absolute figures belong to the machine.
+
+## How it is measured
+
+- One machine, one embedded PostgreSQL with its durable settings, a database for each system; slices of the systems take turns (service, a, b, c, service, ...), so that all of them see the machine's good and bad moments.
+- The load comes from a process of its own over HTTPS with keep-alive and TLS sessions resumed: a closed loop, every request with a fresh reference and a fresh key, over 1,000 clients of one partner. Its processor time is printed. Any answer that is not a success fails the run.
+- A request counts when it was answered inside the slice; what is answered is durable (\`synchronous_commit\` and \`fsync\` on). After every slice the books are checked (the service: \`ledger verify\` over a second connection) and the number of booked reports must be exactly the number acknowledged.
+- (a) *typical*: Fastify and pg, a pool of 10: BEGIN, key look-up, SELECT ... FOR UPDATE, inserts one by one, house balance, stored answer, COMMIT. (b) *tuned*: the same with prepared statements, the house balance last, a pool of 6. (c) *plain SQL*: the statements of (b) without HTTP at the concurrency that is best here (4 to 16 tried).
+- All of them make the same rows durable: commit token, claim, report, ledger transaction, two postings, client balance, event, audit row, stored answer; the references also keep the house balance as a row. Where the designs differ the references are spared: their ids come from memory, their event numbers may have gaps, their audit chain is per client, no trigger checks their sums, their stored answer is not encrypted, rate limits and gates beyond the key, the body and the client's state are left out.
+- *program us*, *database us*, *generator us*: processor time per request of the program, of all PostgreSQL processes and of the load generator.
+
+`
+
+/** Replaces the benchmark part of the file; what stands from the heading of the crash runs on is kept. */
+export const writeReport = (file: string, findings: Findings): void => {
+  const before = existsSync(file) ? readFileSync(file, "utf8") : ""
+  const at = before.indexOf(crashHeading)
+  const crash = at < 0 ? `${crashHeading}\n` : before.slice(at)
+  writeFileSync(file, `${preface}${renderFindings(findings)}\n${crash}`)
+}

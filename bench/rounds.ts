@@ -1,0 +1,148 @@
+/**
+ * The side-by-side part: interleaved slices (service, typical, tuned, plain SQL, and again), a warm-up of each first,
+ * medians over the rounds. Interleaving gives every system the same share of the machine's good and bad moments.
+ */
+import { percentile } from "./load/protocol.ts"
+import type { PlainSqlResult } from "./reference/protocol.ts"
+import type { Measured, Systems } from "./Systems.ts"
+
+/** Median with the extremes beside it. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+export interface Row {
+  readonly system: string
+  readonly rate: Spread
+  readonly p50: Spread
+  readonly p99: Spread
+  /** Processor time per request, microseconds; null where nobody measured it. */
+  readonly app: Spread | null
+  readonly database: Spread | null
+  readonly generator: Spread | null
+}
+
+export interface Rows {
+  readonly service: Row
+  readonly typical: Row | null
+  readonly tuned: Row
+  readonly plain: Row | null
+}
+
+export interface RoundOptions {
+  readonly rounds: number
+  readonly sliceMillis: number
+  readonly warmMillis: number
+  readonly progress: (line: string) => void
+}
+
+export const spreadOf = (values: ReadonlyArray<number>): Spread => {
+  const ascending = values.toSorted((a, b) => a - b)
+  const middle = ascending.length >> 1
+  const upper = ascending[middle] ?? 0
+  return {
+    median: ascending.length % 2 === 1 ? upper : ((ascending[middle - 1] ?? 0) + upper) / 2,
+    min: ascending[0] ?? 0,
+    max: ascending.at(-1) ?? 0
+  }
+}
+
+const rowOf = (system: string, slices: ReadonlyArray<Measured>): Row => ({
+  system,
+  rate: spreadOf(slices.map((slice) => slice.rate)),
+  p50: spreadOf(slices.map((slice) => slice.p50Millis)),
+  p99: spreadOf(slices.map((slice) => slice.p99Millis)),
+  app: spreadOf(slices.map((slice) => slice.appMicros)),
+  database: spreadOf(slices.map((slice) => slice.databaseMicros)),
+  generator: spreadOf(slices.map((slice) => (slice.cpuShare * 1e6) / Math.max(1, slice.rate)))
+})
+
+const plainRow = (concurrency: number, results: ReadonlyArray<PlainSqlResult>): Row => ({
+  system: `plain SQL, ${concurrency} connections`,
+  rate: spreadOf(results.map((result) => result.rate)),
+  p50: spreadOf(results.map((result) => result.p50Millis)),
+  p99: spreadOf(results.map((result) => result.p99Millis)),
+  app: null,
+  database: null,
+  generator: null
+})
+
+/** The number of connections at which plain SQL is fastest. */
+export const bestPlainConcurrency = async (systems: Systems, millis: number, progress: RoundOptions["progress"]): Promise<number> => {
+  let best = { concurrency: 0, rate: -1 }
+  for (const concurrency of [4, 6, 8, 12, 16]) {
+    const { rate } = await systems.runPlainSql(concurrency, millis)
+    progress(`plain SQL with ${concurrency} connections: ${rate.toFixed(0)}/s`)
+    if (rate > best.rate) best = { concurrency, rate }
+  }
+  return best.concurrency
+}
+
+/** Reports at `connections`; plain SQL takes part when its concurrency is given. Returns the batch sizes, too. */
+export const runReports = async (
+  systems: Systems,
+  connections: number,
+  plainConcurrency: number | null,
+  options: RoundOptions
+): Promise<{ readonly rows: Rows; readonly batches: BatchSizes }> => {
+  const service: Array<Measured> = []
+  const typical: Array<Measured> = []
+  const tuned: Array<Measured> = []
+  const plain: Array<PlainSqlResult> = []
+  let sizes: ReadonlyArray<number> = []
+  for (let round = 0; round <= options.rounds; round++) {
+    const millis = round === 0 ? options.warmMillis : options.sliceMillis
+    const after = await systems.lastReport()
+    service.push(await systems.runService("collateral", connections, millis))
+    sizes = await systems.batchSizesSince(after)
+    typical.push(await systems.runReference("typical", "collateral", connections, millis))
+    tuned.push(await systems.runReference("tuned", "collateral", connections, millis))
+    if (plainConcurrency !== null) plain.push(await systems.runPlainSql(plainConcurrency, millis))
+    options.progress(roundLine(`reports, ${connections} connections`, round, [service, typical, tuned, plain]))
+  }
+  return {
+    rows: {
+      service: rowOf("service", service.slice(1)),
+      typical: rowOf("(a) typical", typical.slice(1)),
+      tuned: rowOf("(b) tuned", tuned.slice(1)),
+      plain: plainConcurrency === null ? null : plainRow(plainConcurrency, plain.slice(1))
+    },
+    batches: {
+      transactions: sizes.length,
+      median: percentile(sizes, 0.5),
+      p99: percentile(sizes, 0.99),
+      max: sizes.at(-1) ?? 0
+    }
+  }
+}
+
+/** Reports in one transaction of the service, over the last slice. */
+export interface BatchSizes {
+  readonly transactions: number
+  readonly median: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** Client reads at `connections`, beside the tuned reference (a prepared SELECT). */
+export const runReads = async (systems: Systems, connections: number, options: RoundOptions): Promise<Rows> => {
+  const service: Array<Measured> = []
+  const tuned: Array<Measured> = []
+  for (let round = 0; round <= options.rounds; round++) {
+    const millis = round === 0 ? options.warmMillis : options.sliceMillis
+    service.push(await systems.runService("read", connections, millis))
+    tuned.push(await systems.runReference("tuned", "read", connections, millis))
+    options.progress(roundLine(`reads, ${connections} connections`, round, [service, tuned]))
+  }
+  return { service: rowOf("service", service.slice(1)), typical: null, tuned: rowOf("Fastify + pg", tuned.slice(1)), plain: null }
+}
+
+const roundLine = (what: string, round: number, columns: ReadonlyArray<ReadonlyArray<{ readonly rate: number; readonly p99Millis: number }>>): string => {
+  const figures = columns.flatMap((column) => {
+    const last = column.at(-1)
+    return last === undefined ? [] : [`${last.rate.toFixed(0)}/s p99 ${last.p99Millis.toFixed(1)} ms`]
+  })
+  return `${what}, ${round === 0 ? "warm-up" : `round ${round}`}: ${figures.join(" | ")}`
+}

@@ -1,0 +1,235 @@
+// Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
+// Idempotency; A1-51..A1-53).
+import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import { fingerprintOf, isIdempotencyKey } from "../../src/http/middleware/idempotency.ts"
+import { RecentAnswers } from "../../src/http/middleware/RecentAnswers.ts"
+import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
+import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
+import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
+import { type Answer, clientId, collateralBooked, now, onboarded, type Running, startStubServer, Stub } from "./stubServer.ts"
+
+const day = 86_400_000
+const collateral = `/partner/v1/clients/${clientId}/collateral`
+let server: Running
+let name = 0
+beforeAll(async () => {
+  server = await startStubServer({ waitMillis: 40 })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  Object.assign(server.stub, new Stub(), { answers: server.stub.answers, keep: server.stub.keep, ended: server.stub.ended })
+  name++
+})
+
+const post = (path: string, body: unknown, key = `key-${name}`, on: Running = server) =>
+  on.call("POST", path, { body, headers: { "idempotency-key": key } })
+const replayed = (answer: Answer) => answer.headers["idempotency-replayed"] ?? null
+const codeOf = (answer: Answer): unknown => (answer.json as { readonly code: unknown }).code
+
+describe("A1-51: replay", () => {
+  it("A1-51: the first answer comes back byte for byte, marked, without a second run", async () => {
+    const first = await post(collateral, { a: 1, b: [2, "ä"] })
+    const again = await post(collateral, { b: [2, "ä"], a: 1.0 })
+    assert.deepStrictEqual([first.status, replayed(first)], [201, null])
+    assert.deepStrictEqual([again.status, again.text, replayed(again)], [201, first.text, "true"])
+    assert.strictEqual(again.headers["content-type"], first.headers["content-type"])
+    assert.strictEqual(server.stub.runs, 1)
+  })
+
+  it("A1-51: a refusal of the service is kept like a success", async () => {
+    server.stub.onboard = () => Effect.succeed(refuse(conflict("Taken.", { clientId: 1 })))
+    const first = await post("/partner/v1/clients", {})
+    server.stub.onboard = () => Effect.succeed(accept(onboarded))
+    const again = await post("/partner/v1/clients", {})
+    assert.deepStrictEqual([first.status, again.status, again.text], [409, 409, first.text])
+    assert.strictEqual(replayed(again), "true")
+  })
+
+  it("A1-51: refusals before the service are kept too: 4036 and 4004", async () => {
+    server.stub.setPartner({}, "NONE")
+    assert.strictEqual((await post("/partner/v1/clients", {})).status, 403)
+    server.stub.setPartner({}, "APPROVED")
+    const again = await post("/partner/v1/clients", {})
+    assert.deepStrictEqual([again.status, codeOf(again), replayed(again)], [403, 4036, "true"])
+    const missing = `/partner/v1/clients/77/collateral`
+    assert.strictEqual((await post(missing, {}, "k-missing")).status, 404)
+    server.stub.client = () => null
+    assert.strictEqual(replayed(await post(missing, {}, "k-missing")), "true")
+  })
+
+  it("A1-52: another body, path or method under the same key is a conflict", async () => {
+    await post(collateral, { a: 1 })
+    for (const answer of [await post(collateral, { a: 2 }), await post("/partner/v1/clients", { a: 1 })]) {
+      assert.deepStrictEqual([answer.status, codeOf(answer), replayed(answer)], [409, 4092, null])
+    }
+    assert.strictEqual(server.stub.runs, 1)
+  })
+
+  it("A1-53: an answer of an earlier process is found by the commit that loses its key", async () => {
+    const earlier = await post(collateral, { a: 1 })
+    const later = await startStubServer()
+    later.stub.answers = server.stub.answers
+    const again = await post(collateral, { a: 1 }, `key-${name}`, later)
+    const other = await post(collateral, { a: 2 }, `key-${name}`, later)
+    await later.close()
+    assert.deepStrictEqual([again.status, again.text, replayed(again)], [201, earlier.text, "true"])
+    assert.deepStrictEqual([other.status, codeOf(other)], [409, 4092])
+  })
+
+  it("A1-52: the key is free 24 hours after the first answer, not a millisecond earlier", async () => {
+    await post(collateral, { a: 1 })
+    server.stub.businessNow = now + day - 1
+    assert.strictEqual(replayed(await post(collateral, { a: 1 })), "true")
+    server.stub.businessNow = now + day
+    const fresh = await post(collateral, { a: 2 })
+    assert.deepStrictEqual([fresh.status, replayed(fresh), server.stub.runs], [201, null, 3])
+    assert.strictEqual(replayed(await post(collateral, { a: 2 })), "true")
+  })
+})
+
+describe("A1-51: what gives the key back", () => {
+  it("A1-51: 503, 500, 413, a body that is no JSON and a bad key are not kept", async () => {
+    server.stub.collateral = () => Effect.fail(new Unavailable({ unknown: false })) as never
+    const away = await post(collateral, { a: 1 })
+    assert.deepStrictEqual([away.status, codeOf(away), away.headers["retry-after"]], [503, 5030, "1"])
+    server.stub.collateral = () => Effect.die(new Error("secret detail"))
+    const broken = await post(collateral, { a: 1 })
+    assert.deepStrictEqual([broken.status, codeOf(broken)], [500, 5000])
+    assert.notInclude(broken.text, "secret")
+    assert.strictEqual((await server.call("POST", collateral, { raw: "{", headers: { "idempotency-key": `key-${name}` } })).status, 400)
+    server.stub.collateral = () => Effect.succeed(collateralBooked)
+    const done = await post(collateral, { a: 2 })
+    assert.deepStrictEqual([done.status, replayed(done)], [201, null])
+  })
+
+  it("A1-51: a suspended partner, a rate limit and a foreign scope never reach the key", async () => {
+    server.stub.setPartner({ state: "SUSPENDED" })
+    assert.strictEqual((await post(collateral, { a: 1 })).status, 403)
+    server.stub.setPartner({ state: "ACTIVE", tradePerMinute: 0 })
+    assert.strictEqual((await post(collateral, { a: 1 })).status, 429)
+    server.stub.setPartner({ tradePerMinute: 1_000_000 })
+    assert.deepStrictEqual(replayed(await post(collateral, { a: 1 })), null)
+  })
+})
+
+describe("doc 1, Idempotency: a concurrent request", () => {
+  /** A service that runs until it is released; resolves once it has started. */
+  const held = () => {
+    const gate = Deferred.makeUnsafe<void>()
+    const started = new Promise<void>((resolve) => {
+      server.stub.collateral = () =>
+        Effect.suspend(() => {
+          resolve()
+          return Effect.as(Deferred.await(gate), collateralBooked)
+        })
+    })
+    return { started, release: () => Deferred.doneUnsafe(gate, Effect.void) }
+  }
+
+  it("doc 1, Idempotency 2: it waits for the running one and gets its bytes", async () => {
+    const waiting = await startStubServer({ waitMillis: 20_000 })
+    const { started, release } = held()
+    waiting.stub.collateral = server.stub.collateral
+    const first = post(collateral, { a: 1 }, "k", waiting)
+    await started
+    const second = post(collateral, { a: 1 }, "k", waiting)
+    // The second request is in the server once a third, sent after it on the same partner, has been answered.
+    const other = await post(collateral, { a: 2 }, "k", waiting)
+    release()
+    const [one, two] = await Promise.all([first, second])
+    await waiting.close()
+    assert.deepStrictEqual([other.status, codeOf(other)], [409, 4092])
+    assert.deepStrictEqual([two.status, two.text], [one.status, one.text])
+    assert.deepStrictEqual([replayed(one), replayed(two), waiting.stub.runs], [null, "true", 1])
+  })
+
+  it("doc 1, Idempotency 2: after the wait it is told that the request is still in progress", async () => {
+    const { started, release } = held()
+    const first = post(collateral, { a: 1 })
+    await started
+    const late = await post(collateral, { a: 1 })
+    release()
+    assert.deepStrictEqual([late.status, codeOf(late), (await first).status, server.stub.runs], [409, 4092, 201, 1])
+    assert.include(late.text, "still in progress")
+  })
+
+  it("doc 1, Idempotency 4: when the running one fails, the waiting one runs", async () => {
+    const waiting = await startStubServer({ waitMillis: 20_000 })
+    const gate = Deferred.makeUnsafe<void>()
+    let runs = 0
+    waiting.stub.collateral = () =>
+      ++runs === 1
+        ? Effect.andThen(Deferred.await(gate), Effect.die(new Error("first run")))
+        : Effect.succeed(collateralBooked)
+    const first = post(collateral, { a: 1 }, "k", waiting)
+    const second = first.then(() => post(collateral, { a: 1 }, "k", waiting))
+    Deferred.doneUnsafe(gate, Effect.void)
+    const answers = await Promise.all([first, second])
+    await waiting.close()
+    assert.deepStrictEqual([answers[0].status, answers[1].status, runs], [500, 201, 2])
+  })
+
+  it("A1-53: the claim is held when the pause point after it is passed", async () => {
+    let passed = 0
+    setPauseTrigger("after-claim", () => passed++)
+    await post(collateral, { a: 1 })
+    await post(collateral, { a: 1 })
+    await server.call("POST", collateral, { body: {} })
+    setPauseTrigger("after-claim", null)
+    assert.strictEqual(passed, 1)
+  })
+})
+
+describe("A1-52: the header", () => {
+  const rows: ReadonlyArray<readonly [key: string, fine: boolean]> = [
+    ["a", true],
+    ["!~", true],
+    ["k".repeat(128), true],
+    ["k".repeat(129), false],
+    ["", false],
+    ["a b", false],
+    ["ä", false],
+    ["a\u007f", false]
+  ]
+  for (const [key, fine] of rows) {
+    it(`A1-52: ${JSON.stringify(key.slice(0, 5))} of ${key.length} is ${fine ? "fine" : "refused"}`, () =>
+      assert.strictEqual(isIdempotencyKey(key), fine))
+  }
+
+  it("A1-52: sent twice it is refused; on routes without (K) it is ignored", async () => {
+    const twice = await server.call("POST", collateral, { body: {}, headers: { "idempotency-key": ["a", "b"] } })
+    assert.deepStrictEqual([twice.status, codeOf(twice), server.stub.runs], [400, 4000, 0])
+    const read = await server.call("GET", "/partner/v1/me", { headers: { "idempotency-key": "a b" } })
+    assert.strictEqual(read.status, 200)
+  })
+
+  it("A1-52 [JCS-001]: sameness is canonical JSON, not bytes", () => {
+    const print = (text: string) => fingerprintOf("POST", "/p", JSON.parse(text))
+    assert.strictEqual(print('{"b":1e2,"a":"\\u0041"}'), print('{ "a":"A", "b":100 }'))
+    assert.notStrictEqual(print('{"a":[1,2]}'), print('{"a":[2,1]}'))
+    assert.notStrictEqual(fingerprintOf("PUT", "/p", {}), fingerprintOf("POST", "/p", {}))
+  })
+})
+
+describe("A1-51: recent answers in memory", () => {
+  const answer = (body: string) => ({ fingerprint: "f", status: 200, body, answeredAt: now })
+
+  it("A1-51: bounded by count; what is asked for stays", () => {
+    const recent = new RecentAnswers({ count: 8, bytes: 1e9 })
+    for (let i = 0; i < 100; i++) {
+      recent.set(`k${i}`, answer(`${i}`))
+      assert.strictEqual(recent.get("k0")?.body, "0")
+    }
+    const left = Array.from({ length: 100 }, (_, i) => recent.get(`k${i}`)).filter((found) => found !== undefined)
+    assert.isAtMost(left.length, 8)
+    assert.isAtLeast(left.length, 2)
+  })
+
+  it("A1-51: bounded by bytes", () => {
+    const recent = new RecentAnswers({ count: 1e6, bytes: 100_000 })
+    for (let i = 0; i < 100; i++) recent.set(`k${i}`, answer("x".repeat(10_000)))
+    const left = Array.from({ length: 100 }, (_, i) => recent.get(`k${i}`)).filter((found) => found !== undefined)
+    assert.isAtMost(left.length, 6)
+  })
+})

@@ -1,0 +1,184 @@
+// Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08).
+import { PgClient } from "@effect/sql-pg"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { derivedPrefix } from "../../src/runtime/services/Partners.ts"
+import { cidrSentence } from "../../src/runtime/services/addressRanges.ts"
+import { hashKey } from "../../src/runtime/services/OperatorKeys.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+let service: OperatorService
+beforeAll(async () => {
+  service = await startOperatorService()
+})
+afterAll(() => service.stop())
+
+const creation = (code: string, ...more: ReadonlyArray<string>) => [
+  ...["partner", "create", "--code", code, "--name", `${code} Name`, "--legal-name", `${code} AG`],
+  ...["--country", "DE", "--licence", "MICA_CASP", ...more]
+]
+const rows = (sql: string) =>
+  service.run(Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Record<string, unknown>>(sql)))
+const epochOf = async (code: string) => Number((await rows(`SELECT epoch FROM partners WHERE code = '${code}'`))[0]?.epoch)
+
+describe("operator surface, partners", () => {
+  it("doc 1, Partner profile: create answers the whole profile; the first partner has uid prefix CL", async () => {
+    const made = await service.done(creation("FIRST"))
+    const { partnerId, createdAt, ...rest } = made
+    assert.isAbove(partnerId, 0)
+    assert.isAbove(createdAt, 0)
+    assert.deepStrictEqual(rest, {
+      code: "FIRST",
+      name: "FIRST Name",
+      legalName: "FIRST AG",
+      country: "DE",
+      licenceType: "MICA_CASP",
+      relianceStatus: "NONE",
+      status: "ACTIVE",
+      sandbox: false,
+      custodyModel: "BROKER",
+      collateralAsset: "",
+      limits: { readPerMinute: 600, tradePerMinute: 120 },
+      allowedCidrs: [],
+      uidPrefix: "CL",
+      notes: []
+    })
+    const { notes: _, ...profile } = made
+    assert.deepStrictEqual(await service.done(["partner", "show", "FIRST"]), profile)
+    assert.deepStrictEqual(await service.done(["partner", "show", String(partnerId)], "SUPPORT"), profile)
+  })
+
+  it("a second partner gets a prefix from its code, and is told; taken codes and prefixes are refused", async () => {
+    const made = await service.done(creation("sec-2"))
+    assert.strictEqual(made.uidPrefix, "SEC2")
+    assert.strictEqual(made.notes.length, 1)
+    assert.strictEqual((await service.cli(creation("FIRST"))).refusal.code, 4092)
+    assert.strictEqual((await service.cli(creation("first"))).refusal.code, 4092)
+    assert.strictEqual((await service.cli(creation("THIRD", "--uid-prefix", "CL"))).refusal.code, 4092)
+    assert.isUndefined((await service.done(["partner", "list"])).partners.find((row: { code: string }) => row.code === "THIRD"))
+  })
+
+  it.each([
+    ["1_000", null],
+    ["acme-bank", "ACMEBANK"],
+    ["9lives", "LIVES"],
+    ["averylongcode", "AVERYLON"]
+  ])("uid prefix of code %s is %s", (code, prefix) => {
+    assert.strictEqual(derivedPrefix(code), prefix)
+  })
+
+  it("custody, collateral asset and fields are checked together, one sentence a field", async () => {
+    const ran = await service.cli(creation("BAD", "--custody", "PARTNER"))
+    assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4000])
+    assert.deepStrictEqual(Object.keys(ran.refusal.data.errors), ["collateralAsset"])
+    const fields = await service.cli([
+      ...["partner", "create", "--code", "42", "--name", "", "--legal-name", "L", "--country", "UK"],
+      ...["--licence", "EMI", "--uid-prefix", "x"]
+    ])
+    assert.sameMembers(Object.keys(fields.refusal.data.errors), ["code", "name", "country", "uidPrefix"])
+    const made = await service.done(creation("CUSTODY", "--custody", "PARTNER", "--collateral-asset", "EURD", "--sandbox"))
+    assert.deepStrictEqual([made.custodyModel, made.collateralAsset, made.sandbox], ["PARTNER", "EURD", true])
+  })
+
+  it("D16: APPROVED from NONE records both moves, and each change raises the epoch", async () => {
+    const before = await epochOf("FIRST")
+    const made = await service.done(["partner", "reliance", "FIRST", "APPROVED", "--reason", "agreement"], "COMPLIANCE")
+    assert.strictEqual(made.relianceStatus, "APPROVED")
+    assert.strictEqual(await epochOf("FIRST"), before + 1)
+    const { entries } = await service.done(["audit", "tail", "--partner", "FIRST"])
+    assert.includeMembers(
+      entries.map((row: { action: string }) => row.action),
+      ["reliance.request", "reliance.approve"]
+    )
+    const backwards = await service.cli(["partner", "reliance", "FIRST", "REQUESTED", "--reason", "x"])
+    assert.deepStrictEqual([backwards.status, backwards.refusal.code], [1, 4092])
+    assert.strictEqual(await epochOf("FIRST"), before + 1)
+  })
+
+  it("limits and address ranges replace what was set, raise the epoch and are audited", async () => {
+    const before = await epochOf("FIRST")
+    const limited = await service.done(["partner", "limits", "FIRST", "--trade", "1000000000"])
+    assert.deepStrictEqual(limited.limits, { readPerMinute: 600, tradePerMinute: 1_000_000_000 })
+    assert.strictEqual((await service.cli(["partner", "limits", "FIRST", "--read", "0"])).status, 2)
+    const listed = await service.done(["partner", "cidrs", "FIRST", "203.0.113.0/24", "2001:db8::1"])
+    assert.deepStrictEqual(listed.allowedCidrs, ["203.0.113.0/24", "2001:db8::1"])
+    const refused = await service.cli(["partner", "cidrs", "FIRST", "203.0.113.0/24", "10.0.0.1/8", "nonsense"])
+    assert.deepStrictEqual(Object.keys(refused.refusal.data.errors), ["cidrs.1", "cidrs.2"])
+    assert.deepStrictEqual((await service.done(["partner", "cidrs", "FIRST"])).allowedCidrs, [])
+    assert.strictEqual(await epochOf("FIRST"), before + 3)
+  })
+
+  it.each([
+    ["203.0.113.7", true],
+    ["203.0.113.0/24", true],
+    ["0.0.0.0/0", true],
+    ["2001:db8::/32", true],
+    ["203.0.113.0/33", false],
+    ["203.0.113.0/024", false],
+    ["203.0.113.1/24", false],
+    ["::ffff:203.0.113.0/120", false],
+    ["0xcb.0.113.0", false],
+    ["10.1", false],
+    ["fe80::1%eth0", false],
+    ["203.0.113.0/24/8", false],
+    ["", false]
+  ])("A1-08: the range %s is accepted: %s", (cidr, fine) => {
+    assert.strictEqual(cidrSentence(cidr) === null, fine)
+  })
+
+  it("A1-06: a key is shown once; neither lists, audit nor any table hold it", async () => {
+    const issued = await service.done(["key", "issue", "FIRST", "--label", "till 1", "--scope", "TRADE"])
+    assert.deepStrictEqual(Object.keys(issued), ["keyId", "key", "prefix", "label", "scope"])
+    assert.match(issued.key, /^pbk_[A-Za-z0-9_-]{43}$/)
+    assert.strictEqual(issued.prefix, issued.key.slice(0, 10))
+    const everywhere = [
+      await service.done(["key", "list", "FIRST"]),
+      await service.done(["audit", "tail"]),
+      await service.done(["machine", "inspect", "apiKey", String(issued.keyId)]),
+      await rows("SELECT to_jsonb(k) AS row FROM api_keys k"),
+      await rows("SELECT to_jsonb(a) AS row FROM audit a")
+    ]
+    const text = JSON.stringify(everywhere, (_, value) => (typeof value === "bigint" ? String(value) : value))
+    assert.notInclude(text, issued.key)
+    assert.include(text, hashKey(issued.key))
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key: issued.key })).status, 200)
+    await service.done(["key", "revoke", String(issued.keyId)])
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key: issued.key })).status, 401)
+    assert.strictEqual((await service.cli(["key", "revoke", String(issued.keyId)])).refusal.code, 4092)
+  })
+
+  it("D15: a suspended partner comes back, a closed one does not, and its keys go with it", async () => {
+    const made = await service.done(creation("GONE"))
+    const issued = await service.done(["key", "issue", "GONE", "--label", "l", "--scope", "READ"])
+    const move = (status: string) => service.cli(["partner", "status", "GONE", status, "--reason", "test"])
+    assert.strictEqual((await move("ACTIVE")).refusal.code, 4092)
+    assert.strictEqual((await move("SUSPENDED")).json.status, "SUSPENDED")
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key: issued.key })).status, 403)
+    assert.strictEqual((await move("ACTIVE")).json.status, "ACTIVE")
+    assert.strictEqual((await move("CLOSED")).json.status, "CLOSED")
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key: issued.key })).status, 401)
+    assert.strictEqual((await service.done(["key", "list", "GONE"])).keys[0].status, "REVOKED")
+    assert.strictEqual((await move("ACTIVE")).refusal.code, 4092)
+    assert.strictEqual((await service.cli(["key", "issue", "GONE", "--label", "l", "--scope", "READ"])).status, 1)
+    assert.strictEqual((await service.cli(["partner", "limits", "GONE", "--read", "5"])).refusal.code, 4092)
+    assert.isAbove(made.partnerId, 0)
+  })
+
+  it("operator keys: shown once, revoked at once, the last ADMIN stays", async () => {
+    const made = await service.done(["operator", "create", "--label", "night shift", "--role", "ADMIN"])
+    assert.match(made.key, /^bok_[A-Za-z0-9_-]{43}$/)
+    const { operators } = await service.done(["operator", "list"], "SUPPORT")
+    assert.notInclude(JSON.stringify(operators), made.key)
+    const admins = operators.filter((row: { role: string }) => row.role === "ADMIN")
+    for (const row of admins) {
+      if (row.operatorId !== made.operatorId) await service.done(["operator", "revoke", String(row.operatorId)], "ADMIN").catch(() => undefined)
+    }
+    const mine = ["operator", "revoke", String(made.operatorId), "--json", "--url", service.url, "--ca", service.caFile]
+    const { runRecorded } = await import("./operatorHarness.ts")
+    const left = await runRecorded([...mine, "--operator-key", made.key])
+    const live = (await runRecorded(["operator", "list", "--json", "--url", service.url, "--ca", service.caFile, "--operator-key", made.key])).json.operators
+    const liveAdmins = live.filter((row: { role: string; status: string }) => row.role === "ADMIN" && row.status === "ACTIVE")
+    assert.isAtLeast(liveAdmins.length, 1)
+    assert.include([0, 1], left.status)
+  })
+})

@@ -1,0 +1,121 @@
+// Who may do what: the table of roles, the contract and the running gate agree on every command.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { HttpApi } from "effect/http-api"
+import { request } from "node:https"
+import { readFileSync } from "node:fs"
+import { mayRun, operatorCommands, operatorRoles } from "../../src/http/api/operator/operatorCommands.ts"
+import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
+import { OperatorApi } from "../../src/http/api/OperatorApi.ts"
+import { currencyCodes as clientCurrencies } from "../../src/machines/shared/Currency.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+const routes: Array<{ readonly command: string; readonly method: string; readonly path: string }> = []
+HttpApi.reflect(OperatorApi, {
+  onGroup: () => undefined,
+  onEndpoint: ({ group, endpoint }) =>
+    void routes.push({
+      command: `${group.identifier} ${endpoint.identifier}`,
+      method: endpoint.method,
+      path: endpoint.path
+    })
+})
+
+let service: OperatorService
+beforeAll(async () => {
+  service = await startOperatorService()
+})
+afterAll(() => service.stop())
+
+/** An empty request: the key and the role are judged before anything of it is read. */
+const statusOf = (method: string, path: string, key: string | null): Promise<{ status: number; body: string; id: unknown }> =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(
+      `${service.url}${path.replaceAll(/:[a-zA-Z]+/g, "0")}`,
+      {
+        method,
+        ca: readFileSync(service.caFile),
+        agent: false,
+        headers: { "content-type": "application/json", ...(key === null ? {} : { authorization: `Bearer ${key}` }) }
+      },
+      (incoming) => {
+        let body = ""
+        incoming.on("data", (chunk) => void (body += String(chunk)))
+        incoming.on("end", () =>
+          resolve({ status: incoming.statusCode ?? 0, body, id: incoming.headers["x-request-id"] })
+        )
+      }
+    )
+    outgoing.on("error", reject)
+    outgoing.end(method === "GET" ? undefined : "{}")
+  })
+
+describe("operator surface, roles", () => {
+  it("every route of the contract has its roles, and every command its route", () => {
+    assert.deepStrictEqual(
+      routes.map(({ command }) => command).toSorted(),
+      Object.keys(operatorCommands).toSorted()
+    )
+  })
+
+  it("SUPPORT reads and nothing else; ADMIN may do everything", () => {
+    for (const { command, method } of routes) {
+      assert.strictEqual(mayRun("SUPPORT", command), method === "GET", command)
+      assert.isTrue(mayRun("ADMIN", command), command)
+    }
+    assert.isFalse(mayRun("ADMIN", "toString"))
+  })
+
+  it("FINANCE and COMPLIANCE write only in their own field", () => {
+    const writes = (role: "FINANCE" | "COMPLIANCE") =>
+      routes.filter(({ command, method }) => method !== "GET" && mayRun(role, command)).map(({ command }) => command)
+    const deciding = ["approval grant", "approval refuse"]
+    assert.sameMembers(writes("FINANCE"), ["ledger adjust", ...deciding])
+    assert.sameMembers(writes("COMPLIANCE"), [
+      "partner reliance",
+      "client restrict",
+      "client lift",
+      "screening add",
+      "screening remove",
+      "kyc clear",
+      "kyc reject",
+      ...deciding
+    ])
+  })
+
+  it("the running gate refuses a role with 403 code 4034 and nobody with 401 code 4010, on every route", async () => {
+    for (const { command, method, path } of routes) {
+      const nobody = await statusOf(method, path, null)
+      assert.deepStrictEqual([nobody.status, JSON.parse(nobody.body).code], [401, 4010], command)
+      const foreign = await statusOf(method, path, `bok_${"A".repeat(43)}`)
+      assert.strictEqual(foreign.body, nobody.body, command)
+      for (const role of operatorRoles.filter((each) => !mayRun(each, command))) {
+        const refused = await statusOf(method, path, service.keys[role])
+        assert.deepStrictEqual([refused.status, JSON.parse(refused.body).code], [403, 4034], `${command} ${role}`)
+      }
+    }
+  })
+
+  it("unknown routes and verbs answer 404 code 4004 in the envelope, with a request id", async () => {
+    for (const [method, path] of [
+      ["GET", "/operator/v1/nothing"],
+      ["DELETE", "/operator/v1/partners"],
+      ["GET", "/operator/v1"]
+    ] as const) {
+      const answer = await statusOf(method, path, service.keys.ADMIN)
+      assert.deepStrictEqual([answer.status, JSON.parse(answer.body).code], [404, 4004], `${method} ${path}`)
+      assert.isString(answer.id)
+    }
+  })
+
+  it("A3-45: a command outside the role leaves the program with status 1 and its envelope", async () => {
+    const ran = await service.cli(["operator", "create", "--label", "x", "--role", "ADMIN"], "SUPPORT")
+    assert.strictEqual(ran.status, 1)
+    assert.strictEqual(ran.stdout, "")
+    assert.strictEqual(ran.refusal.code, 4034)
+    assert.strictEqual(ran.refusal.error, ran.refusal.msg)
+  })
+
+  it("the tokens offered as choices are the ones the contract takes", () => {
+    assert.deepStrictEqual([...currencyCodes], [...clientCurrencies])
+  })
+})

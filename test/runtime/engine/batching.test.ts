@@ -1,0 +1,161 @@
+// takeBatch and stampBatch as properties: what is written together, in which order, with which numbers.
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { claimNames, type Commit } from "../../../src/runtime/engine/Commit.ts"
+import { batchLimit } from "../../../src/runtime/engine/Journal.ts"
+import { auditGenesis, auditHash, type Counters, stampBatch } from "../../../src/runtime/engine/stamp.ts"
+import { takeBatch, type Waiting } from "../../../src/runtime/engine/takeBatch.ts"
+import { auditRow, commitOf, eventRow, sampleRows } from "./fixtures.ts"
+
+const few = (max: number) => fc.integer({ min: 1, max })
+const maybe = <A>(value: fc.Arbitrary<A>) => fc.option(value, { nil: null, freq: 3 })
+
+/** Commits that collide often: few subjects, facts, timers and partners. */
+const commits: fc.Arbitrary<Commit> = fc
+  .record({
+    subject: maybe(few(40)),
+    claim: maybe(few(30)),
+    release: maybe(few(30)),
+    answer: maybe(few(30)),
+    timer: maybe(few(30)),
+    cleared: maybe(few(30)),
+    partner: maybe(few(3)),
+    changed: fc.option(few(3), { nil: null, freq: 1 }),
+    events: fc.array(few(3), { maxLength: 3 }),
+    audits: fc.array(few(1_000), { maxLength: 2 })
+  })
+  .map((made) =>
+    commitOf({
+      fence: made.subject === null ? null : { subject: `client:${made.subject}`, expected: 1 },
+      ...(made.partner === null ? {} : { partner: { partnerId: made.partner, epoch: 0 } }),
+      claims: made.claim === null ? [] : [{ name: `email:${made.claim}`, owner: 1 }],
+      releases: made.release === null ? [] : [`email:${made.release}`],
+      clearedTimers: made.cleared === null ? [] : [{ subject: `client:${made.cleared}`, name: "t" }],
+      rows: {
+        ...(made.answer === null ? {} : { answers: [sampleRows(made.answer).answers] }),
+        ...(made.timer === null ? {} : { timers: [{ subject: `client:${made.timer}`, name: "t", dueAt: 1 }] }),
+        ...(made.changed === null ? {} : { partners: [sampleRows(made.changed).partners] }),
+        events: made.events.map((partner) => eventRow(partner, null)),
+        audit: made.audits.map((id) => auditRow(id, "act"))
+      }
+    })
+  )
+
+const waitingFor = (list: ReadonlyArray<Commit>): Array<Waiting> =>
+  list.map((commit) => ({ commit, done: () => undefined }))
+
+/** What of a commit no other commit of its batch may touch. */
+const exclusive = (commit: Commit): ReadonlyArray<string> => [
+  ...new Set([
+    ...(commit.fence === null ? [] : [`subject ${commit.fence.subject}`]),
+    ...claimNames(commit),
+    ...commit.releases,
+    ...[...(commit.rows.timers ?? []), ...commit.clearedTimers].map((timer) => `timer ${timer.subject} ${timer.name}`)
+  ])
+]
+
+/** Whether `next` may join a batch of `before`, said the slow way. */
+const mayJoin = (before: ReadonlyArray<Commit>, next: Commit): boolean =>
+  before.every(
+    (earlier) =>
+      exclusive(earlier).every((fact) => !exclusive(next).includes(fact)) &&
+      !(earlier.rows.partners ?? []).some((partner) => partner.id === next.partner?.partnerId)
+  )
+
+const cut = (list: ReadonlyArray<Commit>): ReadonlyArray<ReadonlyArray<Waiting>> => {
+  const queue = waitingFor(list)
+  const batches: Array<ReadonlyArray<Waiting>> = []
+  while (queue.length > 0) batches.push(takeBatch(queue))
+  return batches
+}
+
+describe("takeBatch", () => {
+  it("first in, first out: batches in order are the queue, each at least one commit long", () => {
+    fc.assert(
+      fc.property(fc.array(commits, { maxLength: 60 }), (list) => {
+        const batches = cut(list)
+        assert.deepStrictEqual(
+          batches.flat().map((waiting) => waiting.commit),
+          list
+        )
+        assert.isTrue(batches.every((batch) => batch.length >= 1))
+      })
+    )
+  })
+
+  it("a batch ends exactly where the next commit has to see an earlier one of it", () => {
+    fc.assert(
+      fc.property(fc.array(commits, { minLength: 1, maxLength: 60 }), (list) => {
+        const batches = cut(list).map((batch) => batch.map((waiting) => waiting.commit))
+        for (const [index, batch] of batches.entries()) {
+          for (let at = 1; at < batch.length; at++)
+            assert.isTrue(mayJoin(batch.slice(0, at), batch[at] as Commit), "a commit that had to wait")
+          const next = batches[index + 1]?.[0]
+          if (next !== undefined) assert.isFalse(mayJoin(batch, next), "a commit that could have joined")
+        }
+      })
+    )
+  })
+
+  it("a batch holds at most the limit", () => {
+    const sizes = cut(Array.from({ length: batchLimit * 2 + 1 }, () => commitOf({}))).map((batch) => batch.length)
+    assert.deepStrictEqual(sizes, [batchLimit, batchLimit, 1])
+  })
+})
+
+describe("stampBatch", () => {
+  const start: Counters = { seqs: new Map([[1, 41]]), auditHash: auditGenesis }
+
+  it("numbers go on without a gap per partner and the chain is whole, however commits are cut into batches", () => {
+    fc.assert(
+      fc.property(fc.array(commits, { maxLength: 40 }), fc.array(few(10)), (list, lengths) => {
+        const whole = stampBatch(list, start)
+        let counters = start
+        const events: Array<unknown> = []
+        const audit: Array<unknown> = []
+        let rest = list
+        while (rest.length > 0) {
+          const length = lengths.shift() ?? rest.length
+          const part = stampBatch(rest.slice(0, length), counters)
+          counters = part.counters
+          events.push(...part.events)
+          audit.push(...part.audit)
+          rest = rest.slice(length)
+        }
+        assert.deepStrictEqual<unknown>(events, whole.events)
+        assert.deepStrictEqual<unknown>(audit, whole.audit)
+        assert.strictEqual(counters.auditHash, whole.counters.auditHash)
+        for (const partner of [1, 2, 3]) {
+          const first = start.seqs.get(partner) ?? 0
+          const own = whole.events.filter((event) => event.partnerId === partner).map((event) => event.seq)
+          assert.deepStrictEqual(own, own.map((_, index) => first + index + 1))
+          assert.strictEqual(whole.counters.seqs.get(partner) ?? 0, first + own.length)
+        }
+        let previous = auditGenesis
+        for (const row of whole.audit) {
+          assert.strictEqual(row.hash, auditHash(previous, row))
+          previous = row.hash
+        }
+      })
+    )
+  })
+
+  it("a batch that is lost leaves the counters as they were", () => {
+    fc.assert(
+      fc.property(fc.array(commits, { maxLength: 10 }), (list) => {
+        const before = [...start.seqs]
+        assert.deepStrictEqual(stampBatch(list, start), stampBatch(list, start))
+        assert.deepStrictEqual([...start.seqs], before)
+      })
+    )
+  })
+
+  it("the hash covers every column of an audit row and the row before it", () => {
+    const row = auditRow(1, "act")
+    const hash = auditHash(auditGenesis, row)
+    for (const column of Object.keys(row).filter((name) => name !== "hash")) {
+      assert.notStrictEqual(auditHash(auditGenesis, { ...row, [column]: 77 }), hash, column)
+    }
+    assert.notStrictEqual(auditHash("f".repeat(64), row), hash)
+  })
+})
