@@ -25,11 +25,19 @@ const caller: OperatorCaller = {
   by: { role: "SYSTEM", keyLabel: "demo", requestId: "demo", actor: "system:demo" }
 }
 
-class DemoRefused extends Schema.TaggedError<DemoRefused>()("DemoRefused", { step: Schema.String, why: Schema.String }) {}
+class DemoRefused extends Schema.TaggedError<DemoRefused>()("DemoRefused", {
+  step: Schema.String,
+  why: Schema.String
+}) {}
 
-const granted = <A, E, R>(step: string, effect: Effect.Effect<Verdict<A>, E, R>): Effect.Effect<A, E | DemoRefused, R> =>
+const granted = <A, E, R>(
+  step: string,
+  effect: Effect.Effect<Verdict<A>, E, R>
+): Effect.Effect<A, E | DemoRefused, R> =>
   Effect.flatMap(effect, (verdict) =>
-    verdict.ok ? Effect.succeed(verdict.value) : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
+    verdict.ok
+      ? Effect.succeed(verdict.value)
+      : Effect.fail(new DemoRefused({ step, why: JSON.stringify(verdict.refusal) }))
   )
 
 /** The demo of this data directory: read back, or made on first start. A fresh client body is written every time. */
@@ -71,7 +79,8 @@ const makeDemo = (files: DataFiles, tag: string) =>
     const issued = yield* granted("issue a key", partners.issueKey(caller, code, { label: "demo", scope: "TRADE" }))
     const partner = directory.findPartner(code)
     const key = directory.key(issued.keyId)
-    if (partner === null || key === null) return yield* Effect.die(new Error("the demo partner is not in the directory"))
+    if (partner === null || key === null)
+      return yield* Effect.die(new Error("the demo partner is not in the directory"))
     const client = yield* granted(
       "onboard a client",
       (yield* Onboarding).onboard(

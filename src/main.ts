@@ -11,7 +11,13 @@ import { demoText, prepareDemo } from "./demo.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
-import { type DataFiles, openDataDirectory, removeFile, type ServiceFile, writeWhole } from "./runtime/adapters/dataDirectory.ts"
+import {
+  type DataFiles,
+  openDataDirectory,
+  removeFile,
+  type ServiceFile,
+  writeWhole
+} from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
 import { loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
@@ -53,17 +59,21 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
       const sealing = makeSealing(loadKeyFile(files.root))
       const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
       const runtime = yield* Layer.build(
-        operatorServices.pipe(Layer.provideMerge(layerRuntime({
-          databaseUrl: url,
-          sealing,
-          settings: {
-            ...defaultSettings,
-            sandbox: options.sandbox,
-            fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses))
-          },
-          clockOffset: stamp.clockOffset,
-          owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
-        })))
+        operatorServices.pipe(
+          Layer.provideMerge(
+            layerRuntime({
+              databaseUrl: url,
+              sealing,
+              settings: {
+                ...defaultSettings,
+                sandbox: options.sandbox,
+                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses))
+              },
+              clockOffset: stamp.clockOffset,
+              owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
+            })
+          )
+        )
       )
       return yield* Effect.gen(function* () {
         const journal = yield* Journal
@@ -73,7 +83,13 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         const http = yield* Scope.make()
         const tls = yield* certificate(options)
         const operatorApp = yield* makeOperatorApp
-        const bound = yield* HttpServer.start({ host: options.host, port: options.port, tls, edgeHosts: options.edgeHosts, operatorApp }).pipe(
+        const bound = yield* HttpServer.start({
+          host: options.host,
+          port: options.port,
+          tls,
+          edgeHosts: options.edgeHosts,
+          operatorApp
+        }).pipe(
           Scope.provide(http),
           Effect.onError(() => Scope.close(http, Exit.void))
         )
@@ -88,7 +104,11 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         announce(options, service, demo === null ? null : demoText(demo, service))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         const ending = yield* Deferred.await(ended)
-        yield* Effect.logInfo(ending === "stopped" ? "stopping: finishing what was accepted" : "another process has taken this database over: stopping")
+        yield* Effect.logInfo(
+          ending === "stopped"
+            ? "stopping: finishing what was accepted"
+            : "another process has taken this database over: stopping"
+        )
         removeFile(files.service)
         yield* Scope.close(http, Exit.void)
         yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), drainLimit)
@@ -159,10 +179,15 @@ const announce = (options: ServeOptions, service: ServiceFile, demo: string | nu
   process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n${demo === null ? "" : `\n${demo}\n`}`)
 }
 
-const armKillPoint = (options: ServeOptions, killAt: NonNullable<ServeOptions["killAt"]>): Effect.Effect<void, ServeError> =>
+const armKillPoint = (
+  options: ServeOptions,
+  killAt: NonNullable<ServeOptions["killAt"]>
+): Effect.Effect<void, ServeError> =>
   Effect.suspend(() => {
     if (!options.sandbox || !pausePoints.includes(killAt.point as PausePoint)) {
-      return Effect.fail(new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${pausePoints.join(", ")}.` }))
+      return Effect.fail(
+        new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${pausePoints.join(", ")}.` })
+      )
     }
     let passed = 0
     setPauseTrigger(killAt.point as PausePoint, () => {

@@ -20,11 +20,31 @@ interface Area {
 // The first match holds, so narrower areas stand before wider ones.
 const areas: ReadonlyArray<Area> = [
   { prefix: "src/machines/", imports: ["src/machines/"], packages: /^(effect|xstate(\/graph)?|decimal\.js)$/ },
-  { prefix: "src/runtime/engine/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"], packages: null },
-  { prefix: "src/runtime/store/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/"], packages: null },
-  { prefix: "src/runtime/ledger/", imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"], packages: null },
-  { prefix: "src/runtime/adapters/", imports: ["src/machines/", "src/runtime/adapters/", "src/runtime/engine/", "src/runtime/ports/"], packages: null },
-  { prefix: "src/runtime/migrations/", imports: ["src/runtime/engine/", "src/runtime/migrations/", "src/runtime/store/"], packages: null },
+  {
+    prefix: "src/runtime/engine/",
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/store/",
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/"],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/ledger/",
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/adapters/",
+    imports: ["src/machines/", "src/runtime/adapters/", "src/runtime/engine/", "src/runtime/ports/"],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/migrations/",
+    imports: ["src/runtime/engine/", "src/runtime/migrations/", "src/runtime/store/"],
+    packages: null
+  },
   { prefix: "src/runtime/", imports: ["src/machines/", "src/runtime/"], packages: null },
   { prefix: "src/http/api/", imports: ["src/machines/", "src/http/api/"], packages: /^(effect(\/.*)?)$/ },
   { prefix: "src/http/", imports: ["src/machines/", "src/runtime/", "src/http/"], packages: null },
@@ -53,7 +73,9 @@ export interface Violation {
 }
 
 const importsOf = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/^(?:import|export)\s(?:[^"'`;]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map((match) => (match[1] ?? match[2]) as string)
+  [...text.matchAll(/^(?:import|export)\s(?:[^"'`;]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
+    (match) => (match[1] ?? match[2]) as string
+  )
 
 /** Every violation of the rules in a tree of (path, text). */
 export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
@@ -62,7 +84,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
     const report = (rule: string) => violations.push({ file, rule })
     if (text.split("\n").length > maxLines + 1) report(`more than ${maxLines} lines`)
     if (/(^|\/)index\.tsx?$/.test(file)) report("no barrels")
-    if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file))) report("clock, chance or environment outside their services")
+    if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file)))
+      report("clock, chance or environment outside their services")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
     if (area === undefined) continue
@@ -73,7 +96,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
       }
       if (!/\.tsx?$/.test(specifier)) report(`extension missing: ${specifier}`)
       const target = join(dirname(file), specifier)
-      if (!area.imports.some((prefix) => target.startsWith(prefix)) && !exceptions.has(`${file} -> ${target}`)) report(`imports ${target}`)
+      if (!area.imports.some((prefix) => target.startsWith(prefix)) && !exceptions.has(`${file} -> ${target}`))
+        report(`imports ${target}`)
     }
   }
   return violations
@@ -84,7 +108,9 @@ export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string
   const edges = new Map(
     [...files].map(([file, text]) => [
       file,
-      importsOf(text.replaceAll(/^import type [^;]*?from "[^"]+"/gm, "")).filter((s) => s.startsWith(".")).map((s) => join(dirname(file), s))
+      importsOf(text.replaceAll(/^import type [^;]*?from "[^"]+"/gm, ""))
+        .filter((s) => s.startsWith("."))
+        .map((s) => join(dirname(file), s))
     ])
   )
   const found = new Set<string>()
@@ -92,7 +118,7 @@ export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string
   const visit = (file: string, path: ReadonlyArray<string>): void => {
     if (state.get(file) === "done") return
     const at = path.indexOf(file)
-    if (at >= 0) return void found.add([...path.slice(at)].sort().join(" -> "))
+    if (at >= 0) return void found.add(path.slice(at).toSorted().join(" -> "))
     for (const next of edges.get(file) ?? []) visit(next, [...path, file])
     state.set(file, "done")
   }
@@ -117,15 +143,45 @@ describe("tidy", () => {
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
 
   it.each([
-    ["an upward import", "src/machines/client/x.ts", 'import { Ledger } from "../../runtime/ledger/Ledger.ts"', "imports src/runtime/ledger/Ledger.ts"],
-    ["a client that reaches into the service", "cli/x.ts", 'import { x } from "../src/runtime/x.ts"', "imports src/runtime/x.ts"],
-    ["a foreign package in the pure core", "src/machines/x.ts", 'import { x } from "node:crypto"', "package node:crypto"],
+    [
+      "an upward import",
+      "src/machines/client/x.ts",
+      'import { Ledger } from "../../runtime/ledger/Ledger.ts"',
+      "imports src/runtime/ledger/Ledger.ts"
+    ],
+    [
+      "a client that reaches into the service",
+      "cli/x.ts",
+      'import { x } from "../src/runtime/x.ts"',
+      "imports src/runtime/x.ts"
+    ],
+    [
+      "a foreign package in the pure core",
+      "src/machines/x.ts",
+      'import { x } from "node:crypto"',
+      "package node:crypto"
+    ],
     ["a missing extension", "src/http/x.ts", 'import { x } from "./y"', "extension missing: ./y"],
-    ["a clock in a service", "src/runtime/services/x.ts", "const now = Date" + ".now()", "clock, chance or environment outside their services"],
+    [
+      "a clock in a service",
+      "src/runtime/services/x.ts",
+      `const now = ${"Date"}.now()`,
+      "clock, chance or environment outside their services"
+    ],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
-  ])("catches %s", (_title, file, text, rule) => assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }]))
+  ])("catches %s", (_title, file, text, rule) =>
+    assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }])
+  )
 
   it("catches an import circle", () =>
-    assert.deepStrictEqual(cycles(new Map([["src/a.ts", 'import { b } from "./b.ts"'], ["src/b.ts", 'import { a } from "./a.ts"']])), ["src/a.ts -> src/b.ts"]))
+    assert.deepStrictEqual(
+      cycles(
+        new Map([
+          ["src/a.ts", 'import { b } from "./b.ts"'],
+          ["src/b.ts", 'import { a } from "./a.ts"']
+        ])
+      ),
+      ["src/a.ts -> src/b.ts"]
+    ))
 })

@@ -42,21 +42,25 @@ export interface RuntimeOptions {
 const poolSize = 8
 
 /** The pool all reads use. */
-export const layerDatabase = (url: Redacted.Redacted): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
+export const layerDatabase = (
+  url: Redacted.Redacted
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError.SqlError> =>
   PgClient.layer({
     url,
     maxConnections: poolSize,
     applicationName: "brokerage",
     connectTimeout: "5 seconds",
-    startupParameters: { statement_timeout: "30000", lock_timeout: "5000", idle_in_transaction_session_timeout: "60000" }
+    startupParameters: {
+      statement_timeout: "30000",
+      lock_timeout: "5000",
+      idle_in_transaction_session_timeout: "60000"
+    }
   })
 
 export const layerRuntime = (options: RuntimeOptions) => {
   const journal: Layer.Layer<Journal, SqlError.SqlError, PgClient.PgClient> = Layer.unwrap(
     Effect.map(PgClient.PgClient, (sql) =>
-      layerJournalPg(
-        Effect.succeed({ url: options.databaseUrl, sql, sealing: options.sealing, owner: options.owner })
-      )
+      layerJournalPg(Effect.succeed({ url: options.databaseUrl, sql, sealing: options.sealing, owner: options.owner }))
     )
   )
   const base = Layer.mergeAll(

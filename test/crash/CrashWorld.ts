@@ -41,6 +41,8 @@ export interface CrashWorld {
   readonly operatorRead: (path: string) => Effect.Effect<unknown>
 }
 
+/** Enough that every worker finds a client with nothing under way; rounds add some more. */
+const firstClients = 64
 const prefix = "brokerage-crash-"
 const tag = "crash"
 const code = "CRASH"
@@ -77,7 +79,7 @@ export const makeCrashWorld = Effect.fnUntraced(function* (options: CrashWorldOp
   const operator = yield* makePartnerClient({ ...shared, key: operatorKey, connections: 2, timeoutMillis: 60_000 })
   const key = yield* setUpPartner(operator)
   const client = yield* makePartnerClient({ ...shared, key: Redacted.make(key), connections: options.workers * 2 })
-  const bot = new PartnerBot({ client, random: random.fork(), tag, clients: 0, rate: options.rate, workers: options.workers })
+  const bot = new PartnerBot({ client, random: random.fork(), tag, clients: firstClients, rate: options.rate, workers: options.workers })
   return {
     ...{ dataDir, cluster, random, bot, client, tag, service, start },
     operatorRead: (path) => operatorCall(operator, path)

@@ -74,7 +74,11 @@ describe("disconnect", () => {
               for (let n = 0; n < 5; n++) await service.call("GET", "/partner/v1/me", { key })
             })
             // Sent while the first is still on its way; answered after the lock is gone.
-            return service.call("POST", path(), { key, body: bodyOf(1_000), headers: { "idempotency-key": "cut-1000" } })
+            return service.call("POST", path(), {
+              key,
+              body: bodyOf(1_000),
+              headers: { "idempotency-key": "cut-1000" }
+            })
           })
         )
       }).pipe(Effect.flatMap((answer) => Effect.promise(() => answer)))

@@ -64,11 +64,14 @@ export const startService = async (options: ServiceOptions = {}) => {
       owner: `test:${randomBytes(6).toString("hex")}`
     }).pipe(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Error")))
   )
-  const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> => runtime.runPromise(effect as Effect.Effect<A, E, never>)
+  const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>
+    runtime.runPromise(effect as Effect.Effect<A, E, never>)
   const scope = await run(Scope.make())
   const tls = await run(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
   const bound = await run(
-    HttpServer.start({ host: "127.0.0.1", port: 0, tls: { cert: tls.certificate, key: tls.key }, edgeHosts: [] }).pipe(Scope.provide(scope))
+    HttpServer.start({ host: "127.0.0.1", port: 0, tls: { cert: tls.certificate, key: tls.key }, edgeHosts: [] }).pipe(
+      Scope.provide(scope)
+    )
   )
   const agent = new Agent({ ca: tls.ca, keepAlive: true, maxSockets: 256 })
 
@@ -132,7 +135,10 @@ export const startService = async (options: ServiceOptions = {}) => {
   let persons = 0
   /** Onboards a new invented person; the id of the client. */
   const client = async (key: string): Promise<number> => {
-    const answer = await call("POST", "/partner/v1/clients", { key, body: sampleOnboarding(++persons, "test", Date.now()) })
+    const answer = await call("POST", "/partner/v1/clients", {
+      key,
+      body: sampleOnboarding(++persons, "test", Date.now())
+    })
     if (answer.status !== 201) throw new Error(answer.text)
     return answer.json.data.clientId as number
   }

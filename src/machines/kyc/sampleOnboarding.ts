@@ -3,8 +3,33 @@
  * benchmark onboard with it. The same (n, tag) is the same person; different ones share neither reference, e-mail
  * nor document number.
  */
-const firstNames = ["Anna", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Klara", "Luca"]
-const lastNames = ["Albrecht", "Bergmann", "Castell", "Dorn", "Ebner", "Falk", "Gruber", "Heller", "Imhof", "Jansen", "Keller"]
+const firstNames = [
+  "Anna",
+  "Ben",
+  "Clara",
+  "David",
+  "Elena",
+  "Felix",
+  "Greta",
+  "Hugo",
+  "Ines",
+  "Jonas",
+  "Klara",
+  "Luca"
+]
+const lastNames = [
+  "Albrecht",
+  "Bergmann",
+  "Castell",
+  "Dorn",
+  "Ebner",
+  "Falk",
+  "Gruber",
+  "Heller",
+  "Imhof",
+  "Jansen",
+  "Keller"
+]
 
 const declarations = [
   "fatca_crs_accurate",
@@ -45,7 +70,13 @@ export const sampleOnboarding = (n: number, tag: string, now: number) => {
         citizenships: ["DE"],
         phone_country_code: "+49",
         phone_number: `151${String(n).padStart(8, "0")}`,
-        address: { country: "DE", street_name: "Lindenallee", number: String((n % 200) + 1), city: "Berlin", postal_code: "10115" }
+        address: {
+          country: "DE",
+          street_name: "Lindenallee",
+          number: String((n % 200) + 1),
+          city: "Berlin",
+          postal_code: "10115"
+        }
       },
       identification: {
         type: "passport",
@@ -58,7 +89,12 @@ export const sampleOnboarding = (n: number, tag: string, now: number) => {
       pep: { is_pep: false, has_associations: false },
       declarationsMica: { ...Object.fromEntries(declarations.map((name) => [name, true])), acceptedAt: now - 60_000 }
     },
-    identityCheck: { provider: "identity_provider_1", reference: `idv-${tag}-${n}`, method: "video", verifiedAt: now - dayMillis },
+    identityCheck: {
+      provider: "identity_provider_1",
+      reference: `idv-${tag}-${n}`,
+      method: "video",
+      verifiedAt: now - dayMillis
+    },
     attestation: {
       cddPerformedAt: now - dayMillis,
       cddStandard: "MICA_CASP_CDD",

@@ -2,7 +2,18 @@
  * What a running service leaves in its data directory for its own command line: where it listens and how to be let in
  * (operator surface: service.json, operator.key, demo.json). Written whole or not at all; secrets are 0600.
  */
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync
+} from "node:fs"
 import { join, resolve } from "node:path"
 
 export interface ServiceFile {

@@ -9,7 +9,7 @@
  * - A foreign epoch means that another process owns the database: this one stops for good.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Latch, Layer, Redacted, Result, Schedule, Scope } from "effect"
+import { Cause, Effect, Exit, Latch, Layer, Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { batchStatement, type Statement } from "./batchStatement.ts"
 import type { Commit } from "./Commit.ts"

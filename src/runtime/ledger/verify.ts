@@ -59,7 +59,8 @@ const checks: ReadonlyArray<SqlCheck> = [
   {
     name: "no reserve is negative",
     figure: "SELECT count(*) AS n FROM balances WHERE reserved <> 0",
-    breaks: "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
+    breaks:
+      "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
   },
   {
     name: "every BOOKED collateral report has exactly its posting, no REFUSED one has any",
@@ -172,7 +173,12 @@ export const verifyLedger = Effect.gen(function* () {
           })
         }
         const chain = yield* auditChain
-        results.push({ name: "the audit chain is whole", ok: chain.detail === null, figure: String(chain.count), detail: chain.detail })
+        results.push({
+          name: "the audit chain is whole",
+          ok: chain.detail === null,
+          figure: String(chain.count),
+          detail: chain.detail
+        })
         return { ok: results.every((result) => result.ok), checks: results } satisfies LedgerReport
       })
     )

@@ -83,7 +83,9 @@ export class Accounts extends Context.Service<
       const sql = yield* PgClient.PgClient
       return Accounts.of({
         balances: (partnerId, clientId) =>
-          host.read(clientSubject(clientId), (state) => (ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances")))),
+          host.read(clientSubject(clientId), (state) =>
+            ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"))
+          ),
         ledger: (partnerId, clientId, query) =>
           Effect.gen(function* () {
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)

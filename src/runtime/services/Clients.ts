@@ -45,7 +45,11 @@ export class Clients extends Context.Service<
       const settings = yield* Settings
       const away = () => new Unavailable({ unknown: false })
 
-      const look = <A>(partnerId: number, clientId: number, view: (state: Parameters<typeof clientWire>[0], row: ClientRow) => A) =>
+      const look = <A>(
+        partnerId: number,
+        clientId: number,
+        view: (state: Parameters<typeof clientWire>[0], row: ClientRow) => A
+      ) =>
         host.read(clientSubject(clientId), (state) => {
           const row = ownClient(state, partnerId)
           return row === null ? null : view(state, row)
@@ -58,13 +62,15 @@ export class Clients extends Context.Service<
           look(partnerId, clientId, (state, row) => verificationView(state, row, settings.sourceOfWealthThreshold)),
         byRef: (partnerId, ref) =>
           sql
-            .unsafe<{ readonly id: bigint }>("SELECT id FROM clients WHERE partner_id = $1 AND partner_client_ref = $2", [
-              BigInt(partnerId),
-              trimText(ref)
-            ])
+            .unsafe<{ readonly id: bigint }>(
+              "SELECT id FROM clients WHERE partner_id = $1 AND partner_client_ref = $2",
+              [BigInt(partnerId), trimText(ref)]
+            )
             .pipe(
               Effect.mapError(away),
-              Effect.flatMap((rows) => (rows[0] === undefined ? Effect.succeed(null) : get(partnerId, Number(rows[0].id))))
+              Effect.flatMap((rows) =>
+                rows[0] === undefined ? Effect.succeed(null) : get(partnerId, Number(rows[0].id))
+              )
             ),
         list: (partnerId, query) => {
           const { text, values } = listStatement(partnerId, query)
@@ -86,7 +92,10 @@ export class Clients extends Context.Service<
 }
 
 /** `partnerId` null lists the clients of every partner (operator only). */
-const listStatement = (partnerId: number | null, query: ClientQuery): { readonly text: string; readonly values: ReadonlyArray<string | bigint> } => {
+const listStatement = (
+  partnerId: number | null,
+  query: ClientQuery
+): { readonly text: string; readonly values: ReadonlyArray<string | bigint> } => {
   const values: Array<string | bigint> = []
   const put = (value: string | bigint): string => `$${values.push(value)}`
   const tests: Array<string> = []

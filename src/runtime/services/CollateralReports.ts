@@ -9,7 +9,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { collateralMachine } from "../../machines/collateral/collateralMachine.ts"
-import { type CollateralContext, type CollateralReport, type CollateralStatus, reportOf } from "../../machines/collateral/CollateralReport.ts"
+import {
+  type CollateralContext,
+  type CollateralReport,
+  type CollateralStatus,
+  reportOf
+} from "../../machines/collateral/CollateralReport.ts"
 import { type CollateralRequest, decodeCollateral } from "../../machines/collateral/CollateralRequest.ts"
 import type { JsonObject } from "../../machines/Effects.ts"
 import { moneyRestriction } from "../../machines/client/Restriction.ts"
@@ -18,7 +23,15 @@ import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { verificationGate } from "../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
-import { ActorHost, type ClaimLost, type DispatchError, FactNeeded, type StoreAnswer, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  FactNeeded,
+  type StoreAnswer,
+  type Turn,
+  Unavailable
+} from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
@@ -36,7 +49,12 @@ export interface CollateralAnswer {
   readonly reportId: number
   readonly status: CollateralStatus
   readonly ledgerTxId: number | null
-  readonly balances: { readonly cash: string; readonly reserved: string; readonly free: string; readonly freeMargin: string }
+  readonly balances: {
+    readonly cash: string
+    readonly reserved: string
+    readonly free: string
+    readonly freeMargin: string
+  }
   readonly report: CollateralReport
 }
 
@@ -52,8 +70,16 @@ export interface CollateralPage {
 export class CollateralReports extends Context.Service<
   CollateralReports,
   {
-    report(caller: Caller, clientId: number, body: unknown, store: StoreAnswer<CollateralVerdict>): Effect.Effect<CollateralVerdict, DispatchError>
-    list(partnerId: number, query: PageQuery & { readonly clientId?: number; readonly status?: CollateralStatus }): Effect.Effect<CollateralPage | null, Unavailable>
+    report(
+      caller: Caller,
+      clientId: number,
+      body: unknown,
+      store: StoreAnswer<CollateralVerdict>
+    ): Effect.Effect<CollateralVerdict, DispatchError>
+    list(
+      partnerId: number,
+      query: PageQuery & { readonly clientId?: number; readonly status?: CollateralStatus }
+    ): Effect.Effect<CollateralPage | null, Unavailable>
   }
 >()("brokerage/runtime/services/CollateralReports") {
   static readonly layer = Layer.effect(
@@ -66,9 +92,14 @@ export class CollateralReports extends Context.Service<
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
 
-      const findByRef = (partnerId: number, partnerRef: string): Effect.Effect<CollateralReportRow | null, Unavailable> =>
+      const findByRef = (
+        partnerId: number,
+        partnerRef: string
+      ): Effect.Effect<CollateralReportRow | null, Unavailable> =>
         sql
-          .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [claimOf(partnerId, partnerRef)])
+          .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
+            claimOf(partnerId, partnerRef)
+          ])
           .pipe(
             Effect.flatMap((rows) =>
               rows[0] === undefined
@@ -90,7 +121,8 @@ export class CollateralReports extends Context.Service<
           subject: clientSubject(clientId),
           by: caller.by,
           partner: () => directory.stamp(caller.partner.row.id),
-          decide: (turn) => decide({ turn, caller, directory, request, filed, threshold: settings.sourceOfWealthThreshold }),
+          decide: (turn) =>
+            decide({ turn, caller, directory, request, filed, threshold: settings.sourceOfWealthThreshold }),
           store
         })
 
@@ -105,14 +137,19 @@ export class CollateralReports extends Context.Service<
           const partnerId = caller.partner.row.id
           return attempt(caller, clientId, request, store, undefined).pipe(
             Effect.catchIf(needsLookUp(partnerId, request), () =>
-              Effect.flatMap(findByRef(partnerId, request.partnerRef), (filed) => attempt(caller, clientId, request, store, filed))
+              Effect.flatMap(findByRef(partnerId, request.partnerRef), (filed) =>
+                attempt(caller, clientId, request, store, filed)
+              )
             )
           )
         },
         list: (partnerId, query) =>
           Effect.gen(function* () {
             if (query.clientId !== undefined) {
-              const own = yield* host.read(clientSubject(query.clientId), (state) => ownClient(state, partnerId) !== null)
+              const own = yield* host.read(
+                clientSubject(query.clientId),
+                (state) => ownClient(state, partnerId) !== null
+              )
               if (!own) return null
             }
             const rows = yield* pageOf(
@@ -120,7 +157,9 @@ export class CollateralReports extends Context.Service<
               sealing,
               "collateralReports",
               [
-                query.clientId === undefined ? { column: "partner_id", value: partnerId } : { column: "client_id", value: query.clientId },
+                query.clientId === undefined
+                  ? { column: "partner_id", value: partnerId }
+                  : { column: "client_id", value: query.clientId },
                 ...(query.status === undefined ? [] : [{ column: "state", value: query.status }])
               ],
               { limit: query.limit + 1, ...(query.before === undefined ? {} : { before: query.before }) }
@@ -153,7 +192,11 @@ const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<Collat
   const decoded = decodeCollateral(body, { now })
   return decoded.ok
     ? accept(decoded.request)
-    : refuse({ _tag: "Invalid", sentence: decoded.sentence, errors: Object.keys(decoded.errors).length === 0 ? null : decoded.errors })
+    : refuse({
+        _tag: "Invalid",
+        sentence: decoded.sentence,
+        errors: Object.keys(decoded.errors).length === 0 ? null : decoded.errors
+      })
 }
 
 interface Decision {
@@ -167,7 +210,7 @@ interface Decision {
 }
 
 const decide = (input: Decision): CollateralVerdict => {
-  const { turn, caller, request, filed } = input
+  const { turn, caller, filed } = input
   const { state } = turn
   const client = ownClient(state, caller.partner.row.id)
   if (client === null) return refuse(unknown("Client"))
@@ -194,7 +237,12 @@ const gateRefusal = ({ turn, request, threshold }: Decision, client: ClientRow):
     deposit ? { kind: "DEPOSIT", booked, pending: 0n, amount: request.amount } : { kind: "WITHDRAWAL", booked },
     threshold
   )
-  const gate = verificationGate(deposit ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO", blockStatuses(turn.state), client.level, due)
+  const gate = verificationGate(
+    deposit ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO",
+    blockStatuses(turn.state),
+    client.level,
+    due
+  )
   return gate === null ? null : refuse({ _tag: "Unverified", ...gate })
 }
 
@@ -211,7 +259,11 @@ const economicRefusal = (turn: Turn, client: ClientRow, request: CollateralReque
   return request.amount > free ? "The withdrawal exceeds the client's free margin." : null
 }
 
-const book = ({ turn, request }: Decision, client: ClientRow, partner: Parameters<typeof instanceOf>[1]): CollateralVerdict => {
+const book = (
+  { turn, request }: Decision,
+  client: ClientRow,
+  partner: Parameters<typeof instanceOf>[1]
+): CollateralVerdict => {
   const deposit = request.direction === "DEPOSIT"
   const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
   if (deposit && (balance.cash + request.amount > maxMinor || balance.deposited + request.amount > maxMinor)) {
@@ -247,12 +299,17 @@ const book = ({ turn, request }: Decision, client: ClientRow, partner: Parameter
   }
   turn.draft.claim(claimOf(client.partnerId, request.partnerRef), reportId)
   turn.draft.put("collateralReports", row)
-  applyEffects(turn, txId === null ? instanceOf(client, partner) : { ...instanceOf(client, partner), txId }, decided.effects)
+  applyEffects(
+    turn,
+    txId === null ? instanceOf(client, partner) : { ...instanceOf(client, partner), txId },
+    decided.effects
+  )
   return answerOf(turn, client, row, 201)
 }
 
 /** A reference keeps its report for good: BOOKED answers 200, REFUSED its original refusal. */
-const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict => answerOf(turn, client, filed, 200)
+const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict =>
+  answerOf(turn, client, filed, 200)
 
 const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
   const report = wireOf(row)
@@ -269,7 +326,12 @@ const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, statu
       reportId: report.reportId,
       status: report.status,
       ledgerTxId: report.ledgerTxId,
-      balances: { cash: usdc(cash), reserved: usdc(reserved), free: usdc(cash < freeMargin ? cash : freeMargin), freeMargin: usdc(freeMargin) },
+      balances: {
+        cash: usdc(cash),
+        reserved: usdc(reserved),
+        free: usdc(cash < freeMargin ? cash : freeMargin),
+        freeMargin: usdc(freeMargin)
+      },
       report
     }
   })

@@ -3,7 +3,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Journal } from "../engine/Journal.ts"
 
-export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()("brokerage/runtime/services/Health") {
+export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()(
+  "brokerage/runtime/services/Health"
+) {
   static readonly layer = Layer.effect(
     Health,
     Effect.gen(function* () {

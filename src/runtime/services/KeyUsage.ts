@@ -19,7 +19,9 @@ export class KeyUsage extends Context.Service<
       const sql = yield* PgClient.PgClient
       const used = new Map<number, number>()
       const stored = yield* Effect.orDie(
-        sql.unsafe<{ readonly key_id: bigint; readonly last_used_at: bigint }>("SELECT key_id, last_used_at FROM key_usage")
+        sql.unsafe<{ readonly key_id: bigint; readonly last_used_at: bigint }>(
+          "SELECT key_id, last_used_at FROM key_usage"
+        )
       )
       for (const row of stored) used.set(Number(row.key_id), Number(row.last_used_at))
       const dirty = new Set<number>()

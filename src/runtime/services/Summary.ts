@@ -1,7 +1,12 @@
 /** GET /summary: counts and client cash of a partner (document 1; A1-13). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { type LifecycleState, lifecycleStates, type VerificationLevel, verificationLevels } from "../../machines/client/Client.ts"
+import {
+  type LifecycleState,
+  lifecycleStates,
+  type VerificationLevel,
+  verificationLevels
+} from "../../machines/client/Client.ts"
 import { type Currency, currencyCodes } from "../../machines/shared/Currency.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import { Unavailable } from "../engine/ActorHost.ts"
@@ -14,7 +19,12 @@ export interface SummaryWire {
     readonly byState: Readonly<Record<LifecycleState, number>>
     readonly byLevel: Readonly<Record<VerificationLevel, number>>
   }
-  readonly clientCash: ReadonlyArray<{ readonly currency: Currency; readonly cash: string; readonly reserved: string; readonly total: string }>
+  readonly clientCash: ReadonlyArray<{
+    readonly currency: Currency
+    readonly cash: string
+    readonly reserved: string
+    readonly total: string
+  }>
   readonly openBarriers: number
   readonly openSwaps: number
   readonly pendingDeposits: number
@@ -23,9 +33,10 @@ export interface SummaryWire {
   readonly pendingReviews: number
 }
 
-export class Summary extends Context.Service<Summary, { of(partnerId: number): Effect.Effect<SummaryWire, Unavailable> }>()(
-  "brokerage/runtime/services/Summary"
-) {
+export class Summary extends Context.Service<
+  Summary,
+  { of(partnerId: number): Effect.Effect<SummaryWire, Unavailable> }
+>()("brokerage/runtime/services/Summary") {
   static readonly layer = Layer.effect(
     Summary,
     Effect.gen(function* () {
@@ -36,11 +47,16 @@ export class Summary extends Context.Service<Summary, { of(partnerId: number): E
       return Summary.of({
         of: (partnerId) =>
           Effect.gen(function* () {
-            const counts = yield* query<{ readonly state: LifecycleState; readonly level: VerificationLevel; readonly n: bigint }>(
-              "SELECT state, level, count(*) AS n FROM clients WHERE partner_id = $1 GROUP BY state, level",
-              partnerId
-            )
-            const cash = yield* query<{ readonly currency: Currency; readonly cash: string; readonly reserved: string }>(
+            const counts = yield* query<{
+              readonly state: LifecycleState
+              readonly level: VerificationLevel
+              readonly n: bigint
+            }>("SELECT state, level, count(*) AS n FROM clients WHERE partner_id = $1 GROUP BY state, level", partnerId)
+            const cash = yield* query<{
+              readonly currency: Currency
+              readonly cash: string
+              readonly reserved: string
+            }>(
               "SELECT currency, sum(cash) AS cash, sum(reserved) AS reserved FROM balances WHERE partner_id = $1 GROUP BY currency",
               partnerId
             )
@@ -55,8 +71,12 @@ export class Summary extends Context.Service<Summary, { of(partnerId: number): E
               asOf: clock.now(),
               clients: {
                 total: sumBy(() => true),
-                byState: Object.fromEntries(lifecycleStates.map((state) => [state, sumBy((row) => row.state === state)])) as Record<LifecycleState, number>,
-                byLevel: Object.fromEntries(verificationLevels.map((level) => [level, sumBy((row) => row.level === level)])) as Record<VerificationLevel, number>
+                byState: Object.fromEntries(
+                  lifecycleStates.map((state) => [state, sumBy((row) => row.state === state)])
+                ) as Record<LifecycleState, number>,
+                byLevel: Object.fromEntries(
+                  verificationLevels.map((level) => [level, sumBy((row) => row.level === level)])
+                ) as Record<VerificationLevel, number>
               },
               clientCash: currencyCodes.flatMap((currency) => {
                 const row = cashOf.get(currency)

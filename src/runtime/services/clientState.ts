@@ -4,7 +4,14 @@ import { type ClientWire, noAssessment, type VerificationView } from "../../mach
 import type { KycPackageContext, KycPackageStatus } from "../../machines/kyc/KycPackage.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import type { BlockContext } from "../../machines/verification/Block.ts"
-import { type BlockCode, blockCodes, blockLevel, type BlockStatus, type BlockStatuses, type BlockView } from "../../machines/verification/Blocks.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  blockLevel,
+  type BlockStatus,
+  type BlockStatuses,
+  type BlockView
+} from "../../machines/verification/Blocks.ts"
 import { type Requirements, requirements } from "../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../engine/Interpreter.ts"
@@ -33,7 +40,11 @@ export const lifetimeDeposits = (state: SubjectState): bigint =>
   state.all("balances").reduce((sum, row) => sum + row.deposited, 0n)
 
 export const requirementsOf = (state: SubjectState, client: ClientRow, threshold: bigint): Requirements =>
-  requirements(blockStatuses(state), client.level, sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(state) }, threshold))
+  requirements(
+    blockStatuses(state),
+    client.level,
+    sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(state) }, threshold)
+  )
 
 /** Whom effects of this client's machines belong to. */
 export const instanceOf = (client: ClientRow, partner: PartnerView): Instance => ({

@@ -21,7 +21,8 @@ const mismatch = (sandbox: boolean): StampMismatch =>
   })
 
 const foreignKeys = new StampMismatch({
-  sentence: "The encryption keys of this data directory do not open this database: restore the encryption.keys file it was made with."
+  sentence:
+    "The encryption keys of this data directory do not open this database: restore the encryption.keys file it was made with."
 })
 
 const canaryPlace = "service_stamp.canary"
