@@ -49,6 +49,8 @@ export interface Findings {
   readonly loadedMegabytes: number
   readonly reports: ReadonlyArray<Reports>
   readonly reads: { readonly connections: number; readonly rows: Rows }
+  /** Cores that programs outside of the benchmark kept busy during the slices. */
+  readonly otherCores: Spread
   readonly shares: Shares
   readonly transition: TransitionCost
   readonly house: StoredHouse

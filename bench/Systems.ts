@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { checkReferenceBooks, checkServiceBooks } from "./books.ts"
 import { Child } from "./child.ts"
 import type { Slice, SliceResult } from "./load/protocol.ts"
-import { cpuMicros, serverCpuMicros } from "./processFacts.ts"
+import { cpuMicros, machineCpuMicros, serverCpuMicros } from "./processFacts.ts"
 import { makeReferenceDatabase, onDatabase } from "./reference/database.ts"
 import type { PlainSqlResult, ReferenceAnswer, ReferenceQuestion, Style } from "./reference/protocol.ts"
 import { postmasterPid, type RunningService } from "./service.ts"
@@ -37,6 +37,8 @@ export interface SystemsOptions {
 }
 
 export class Systems {
+  /** Cores that programs outside of the benchmark kept busy, slice by slice: a disturbed run shows here. */
+  readonly otherCores: Array<number> = []
   private readonly load = new Child<Slice, SliceResult>("load/main.ts")
   private readonly references = new Map<Style, Reference>()
   private readonly plain = new Child<ReferenceQuestion, ReferenceAnswer>("reference/main.ts")
@@ -122,7 +124,9 @@ export class Systems {
   /** Id of the newest report of the service. */
   lastReport(): Promise<number> {
     return onDatabase(this.options.service.databaseUrl, async (client) => {
-      const { rows } = await client.query<{ readonly id: string }>("SELECT coalesce(max(id), 0) AS id FROM collateral_reports")
+      const { rows } = await client.query<{ readonly id: string }>(
+        "SELECT coalesce(max(id), 0) AS id FROM collateral_reports"
+      )
       return Number(rows[0]?.id)
     })
   }
@@ -142,10 +146,19 @@ export class Systems {
     await this.load.stop()
   }
 
-  private async run(target: { readonly port: number }, pid: number, kind: Slice["kind"], connections: number, millis: number): Promise<Measured> {
+  private async run(
+    target: { readonly port: number },
+    pid: number,
+    kind: Slice["kind"],
+    connections: number,
+    millis: number
+  ): Promise<Measured> {
     const { service, partner, clientIds, dataDirectory } = this.options
     const postmaster = postmasterPid(dataDirectory)
-    const before = [cpuMicros(pid), serverCpuMicros(postmaster)] as const
+    const used = () =>
+      [cpuMicros(pid), serverCpuMicros(postmaster), cpuMicros(this.load.pid), machineCpuMicros()] as const
+    const before = used()
+    const begun = performance.now()
     const result = await this.load.ask({
       port: target.port,
       ca: service.ca,
@@ -156,9 +169,16 @@ export class Systems {
       millis,
       tag: `s${++this.sliceNumber}`
     })
-    const after = [cpuMicros(pid), serverCpuMicros(postmaster)] as const
+    const elapsedMicros = (performance.now() - begun) * 1_000
+    const [app, database, generator, machine] = used().map((value, index) => value - (before[index] ?? 0)) as [
+      number,
+      number,
+      number,
+      number
+    ]
     if (result.errors > 0) throw new Error(`${result.errors} requests failed, the first one with: ${result.firstError}`)
     const requests = Math.max(1, result.acknowledged)
-    return { ...result, appMicros: (after[0] - before[0]) / requests, databaseMicros: (after[1] - before[1]) / requests }
+    this.otherCores.push(Math.max(0, machine - app - database - generator) / elapsedMicros)
+    return { ...result, appMicros: app / requests, databaseMicros: database / requests }
   }
 }

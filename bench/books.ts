@@ -30,7 +30,10 @@ export const checkServiceBooks = async (url: string, acknowledged: number): Prom
 }
 
 const referenceChecks: ReadonlyArray<readonly [string, string]> = [
-  ["a transaction does not sum to zero", "SELECT tx_id FROM postings GROUP BY tx_id HAVING sum(amount) <> 0 OR count(*) <> 2 LIMIT 1"],
+  [
+    "a transaction does not sum to zero",
+    "SELECT tx_id FROM postings GROUP BY tx_id HAVING sum(amount) <> 0 OR count(*) <> 2 LIMIT 1"
+  ],
   [
     "a client's balance is not the sum of its postings",
     `SELECT b.client_id FROM balances b

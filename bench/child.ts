@@ -47,7 +47,8 @@ export const answerParent = <Question, A>(work: (question: Question) => Promise<
   process.on("message", (question) => {
     work(question as Question).then(
       (value) => process.send?.({ ok: true, value }),
-      (error: unknown) => process.send?.({ ok: false, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      (error: unknown) =>
+        process.send?.({ ok: false, error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     )
   })
   process.on("disconnect", () => process.exit(0))

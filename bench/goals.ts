@@ -27,7 +27,9 @@ export const judgeGoals = (findings: Findings): ReadonlyArray<Goal> => {
   })
   const reads = findings.reads.rows
   return [
-    ...(typical === null ? [] : [atLeast(8, "(a) typical", typical.rate.median), lower("(a) typical", typical.p99.median)]),
+    ...(typical === null
+      ? []
+      : [atLeast(8, "(a) typical", typical.rate.median), lower("(a) typical", typical.p99.median)]),
     atLeast(4, "(b) tuned", tuned.rate.median),
     lower("(b) tuned", tuned.p99.median),
     {

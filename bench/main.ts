@@ -37,11 +37,36 @@ interface Plan {
 
 const planOf = (quick: boolean, dataDirectory: string): Plan =>
   quick
-    ? { quick, dataDirectory, clients: 1_000, rounds: 1, sliceMillis: 1_500, warmMillis: 1_000, sweepMillis: 400, laterStarts: 1, storedClients: 10_000, readClients: 5_000, transitions: 20_000 }
-    : { quick, dataDirectory, clients: 1_000, rounds: 3, sliceMillis: 5_000, warmMillis: 3_000, sweepMillis: 1_500, laterStarts: 3, storedClients: 100_000, readClients: 20_000, transitions: 200_000 }
+    ? {
+        quick,
+        dataDirectory,
+        clients: 1_000,
+        rounds: 1,
+        sliceMillis: 1_500,
+        warmMillis: 1_000,
+        sweepMillis: 400,
+        laterStarts: 1,
+        storedClients: 10_000,
+        readClients: 5_000,
+        transitions: 20_000
+      }
+    : {
+        quick,
+        dataDirectory,
+        clients: 1_000,
+        rounds: 3,
+        sliceMillis: 5_000,
+        warmMillis: 3_000,
+        sweepMillis: 1_500,
+        laterStarts: 3,
+        storedClients: 100_000,
+        readClients: 20_000,
+        transitions: 200_000
+      }
 
 const startedAt = performance.now()
-const progress = (line: string): void => console.error(`[${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(3)} s] ${line}`)
+const progress = (line: string): void =>
+  console.error(`[${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(3)} s] ${line}`)
 
 const readEnvironment = (databaseUrl: string): Promise<Environment> =>
   onDatabase(databaseUrl, async (client) => {
@@ -92,6 +117,7 @@ const measureSideBySide = async (plan: Plan) => {
       onboardingRate: onboarded.rate,
       freshMegabytes,
       loadedMegabytes,
+      otherCores: spreadOf(systems.otherCores),
       reports: [
         { connections: 64, ...first },
         { connections: 256, ...second }
@@ -116,11 +142,19 @@ const measureLaterStarts = async (plan: Plan): Promise<ReadonlyArray<number>> =>
 }
 
 /** The service under V8's profiler: a warm slice, then the one that counts. */
-const measureShares = async (plan: Plan, partner: BenchPartner, clientIds: ReadonlyArray<number>, acknowledged: number): Promise<Shares & { readonly acknowledged: number }> => {
+const measureShares = async (
+  plan: Plan,
+  partner: BenchPartner,
+  clientIds: ReadonlyArray<number>,
+  acknowledged: number
+): Promise<Shares & { readonly acknowledged: number }> => {
   const directory = join(plan.dataDirectory, "profile")
   rmSync(directory, { recursive: true, force: true })
   mkdirSync(directory)
-  const service = await startService(plan.dataDirectory, `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${directory}`)
+  const service = await startService(
+    plan.dataDirectory,
+    `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${directory}`
+  )
   const systems = new Systems({ dataDirectory: plan.dataDirectory, service, partner, clientIds, acknowledged })
   try {
     await systems.runService("collateral", 64, plan.warmMillis)
@@ -151,7 +185,13 @@ const measureHouse = async (plan: Plan, partner: BenchPartner, template: number)
     if (read.acknowledged !== clientIds.length) throw new Error("not every stored client was read")
     const readMegabytes = residentMegabytes(service.pid)
     progress(`${clientIds.length} of them read, ${read.rate.toFixed(0)} per second`)
-    return { clients: stored.length, readyMillis: service.readyMillis, idleMegabytes, readClients: clientIds.length, readMegabytes }
+    return {
+      clients: stored.length,
+      readyMillis: service.readyMillis,
+      idleMegabytes,
+      readClients: clientIds.length,
+      readMegabytes
+    }
   } finally {
     await systems.stop()
     await service.stop()
@@ -180,7 +220,11 @@ const measure = async (plan: Plan): Promise<Findings> => {
 
 const run = async (): Promise<void> => {
   const { values } = parseArgs({
-    options: { quick: { type: "boolean", default: false }, write: { type: "boolean", default: false }, "data-dir": { type: "string" } }
+    options: {
+      quick: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      "data-dir": { type: "string" }
+    }
   })
   const kept = values["data-dir"]
   if (kept !== undefined && existsSync(kept)) throw new Error("The data directory of a benchmark must be new.")
@@ -191,7 +235,7 @@ const run = async (): Promise<void> => {
     if (values.write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
     if (judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
-    await stopServices()
+    await stopServices(dataDirectory)
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

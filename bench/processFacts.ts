@@ -36,3 +36,13 @@ export const serverCpuMicros = (postmaster: number): number => {
 /** Resident memory of a process in MB. */
 export const residentMegabytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
+
+/** Processor time that all processes of the machine have used so far, in microseconds. */
+export const machineCpuMicros = (): number => {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = (
+    /^cpu +(.*)$/m.exec(read("/proc/stat"))?.[1] ?? ""
+  )
+    .split(" ")
+    .map(Number)
+  return (user + nice + system + irq + softirq) * tickMicros
+}

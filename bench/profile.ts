@@ -36,7 +36,10 @@ export interface ProfileReport {
 }
 
 const parts: ReadonlyArray<readonly [string, RegExp]> = [
-  ["TLS, sockets and HTTP parsing (node)", /^node:(_?tls|internal\/tls|_http|_https|https?|net|internal\/(http|stream_base|net)|_stream|stream|internal\/streams|internal\/js_stream|events|internal\/(event|abort))/],
+  [
+    "TLS, sockets and HTTP parsing (node)",
+    /^node:(_?tls|internal\/tls|_http|_https|https?|net|internal\/(http|stream_base|net)|_stream|stream|internal\/streams|internal\/js_stream|events|internal\/(event|abort))/
+  ],
   ["HTTP layer of effect", /(effect\/dist\/(http|unstable\/http)|@effect\/platform-node)/],
   ["PostgreSQL driver (encoding a batch)", /(@effect\/sql-pg|effect\/dist\/sql)/],
   ["gates, idempotency, answers (src/http)", /\/src\/http\//],
@@ -78,7 +81,8 @@ export const summariseProfile = (profile: CpuProfile, fromMicros: number, toMicr
   for (const [index, id] of profile.samples.entries()) {
     at += profile.timeDeltas[index] ?? 0
     // A sample stands for the time until the next one.
-    if (at >= fromMicros && at < toMicros) spent.set(id, (spent.get(id) ?? 0) + Math.max(0, profile.timeDeltas[index + 1] ?? 0))
+    if (at >= fromMicros && at < toMicros)
+      spent.set(id, (spent.get(id) ?? 0) + Math.max(0, profile.timeDeltas[index + 1] ?? 0))
   }
   const byPart = new Map<string, number>()
   const byFunction = new Map<string, number>()

@@ -14,7 +14,8 @@ const micros = (value: Spread | null): string => (value === null ? "" : whole(va
 
 const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = head.map((title, column) => Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)))
-  const show = (cells: ReadonlyArray<string>) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  const show = (cells: ReadonlyArray<string>) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
   return [show(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines.map(show)].join("\n")
 }
 
@@ -47,7 +48,9 @@ const sharesSection = ({ shares }: Findings): string => {
   return table(
     ["part", "us per request", "share"],
     [
-      ...profile.parts.filter(({ micros }) => perRequest(micros) >= 0.1).map(({ name, micros }) => line(name, perRequest(micros))),
+      ...profile.parts
+        .filter(({ micros }) => perRequest(micros) >= 0.1)
+        .map(({ name, micros }) => line(name, perRequest(micros))),
       line("database (processor time of PostgreSQL)", databaseMicros),
       line("all", total)
     ]
@@ -59,7 +62,10 @@ const figuresTable = (findings: Findings): string => {
   return table(
     ["figure", "value"],
     [
-      ["first start (new data directory, initdb, migrations, certificates), to ready", `${whole(findings.firstReadyMillis)} ms`],
+      [
+        "first start (new data directory, initdb, migrations, certificates), to ready",
+        `${whole(findings.firstReadyMillis)} ms`
+      ],
       ["later starts, to ready", `${spread(laterReady, whole)} ms`],
       [`start with ${whole(house.clients)} clients stored, to ready`, `${whole(house.readyMillis)} ms`],
       ["memory (RSS) after the first start", `${whole(findings.freshMegabytes)} MB`],
@@ -87,7 +93,7 @@ export const renderFindings = (findings: Findings): string => {
 
 ${goalsTable(findings)}
 
-Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}).
+Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}). Other programs kept ${spread(findings.otherCores, (value) => value.toFixed(2))} cores busy during the slices.
 ${quick ? "A quick run: short slices, one round; only the full run counts." : `Slices of ${findings.sliceMillis / 1_000} s, ${findings.rounds} rounds after a warm-up; median (lowest-highest).`} ${whole(findings.acknowledged)} reports were acknowledged by the service; every one was found booked, and the books balanced after every slice.
 
 ## Durable writes: POST /clients/{id}/collateral

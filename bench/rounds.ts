@@ -70,7 +70,11 @@ const plainRow = (concurrency: number, results: ReadonlyArray<PlainSqlResult>): 
 })
 
 /** The number of connections at which plain SQL is fastest. */
-export const bestPlainConcurrency = async (systems: Systems, millis: number, progress: RoundOptions["progress"]): Promise<number> => {
+export const bestPlainConcurrency = async (
+  systems: Systems,
+  millis: number,
+  progress: RoundOptions["progress"]
+): Promise<number> => {
   let best = { concurrency: 0, rate: -1 }
   for (const concurrency of [4, 6, 8, 12, 16]) {
     const { rate } = await systems.runPlainSql(concurrency, millis)
@@ -136,10 +140,19 @@ export const runReads = async (systems: Systems, connections: number, options: R
     tuned.push(await systems.runReference("tuned", "read", connections, millis))
     options.progress(roundLine(`reads, ${connections} connections`, round, [service, tuned]))
   }
-  return { service: rowOf("service", service.slice(1)), typical: null, tuned: rowOf("Fastify + pg", tuned.slice(1)), plain: null }
+  return {
+    service: rowOf("service", service.slice(1)),
+    typical: null,
+    tuned: rowOf("Fastify + pg", tuned.slice(1)),
+    plain: null
+  }
 }
 
-const roundLine = (what: string, round: number, columns: ReadonlyArray<ReadonlyArray<{ readonly rate: number; readonly p99Millis: number }>>): string => {
+const roundLine = (
+  what: string,
+  round: number,
+  columns: ReadonlyArray<ReadonlyArray<{ readonly rate: number; readonly p99Millis: number }>>
+): string => {
   const figures = columns.flatMap((column) => {
     const last = column.at(-1)
     return last === undefined ? [] : [`${last.rate.toFixed(0)}/s p99 ${last.p99Millis.toFixed(1)} ms`]

@@ -4,8 +4,11 @@
  */
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { get } from "node:https"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout as pause } from "node:timers/promises"
+import { isPostmasterOf, isRunning, readPostmasterPid } from "../src/runtime/adapters/postmasterPid.ts"
 
 export interface RunningService {
   readonly url: string
@@ -33,9 +36,14 @@ const root = join(import.meta.dirname, "..")
 
 const services = new Set<RunningService>()
 
-/** For a benchmark that fails half-way: leaves no service behind. */
-export const stopServices = async (): Promise<void> => {
+/** For a benchmark that fails half-way: leaves neither a service nor its PostgreSQL server behind. */
+export const stopServices = async (dataDirectory: string): Promise<void> => {
   for (const service of services) await service.stop().catch(() => undefined)
+  const cluster = join(dataDirectory, "postgres", "cluster")
+  const server = readPostmasterPid(cluster)
+  if (server === undefined || !isPostmasterOf(server.pid, cluster)) return
+  process.kill(server.pid, "SIGQUIT")
+  while (isRunning(server.pid)) await pause(20)
 }
 
 /** Starts the service on a data directory. `nodeOptions`: for a run under the CPU profiler. */
@@ -52,14 +60,16 @@ export const startService = async (dataDirectory: string, nodeOptions = ""): Pro
     void ended.then((code) => reject(new Error(`the service ended with ${code} before it was ready`)))
   })
   child.stdout.resume()
-  const readyMillis = performance.now() - startedAt
   const ready = JSON.parse(line) as ReadyLine
+  const ca = readFileSync(ready.caFile, "utf8")
+  await answers(`${ready.url}/healthz`, ca)
+  const readyMillis = performance.now() - startedAt
   const service: RunningService = {
     url: ready.url,
     port: Number(new URL(ready.url).port),
     pid: ready.pid,
     readyMillis,
-    ca: readFileSync(ready.caFile, "utf8"),
+    ca,
     operatorKey: readFileSync(ready.operatorKeyFile, "utf8").trim(),
     databaseUrl: embeddedDatabaseUrl(dataDirectory),
     stop: async () => {
@@ -72,6 +82,15 @@ export const startService = async (dataDirectory: string, nodeOptions = ""): Pro
   services.add(service)
   return service
 }
+
+const answers = (url: string, ca: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    get(url, { ca, agent: false }, (answer) => {
+      answer.resume()
+      if (answer.statusCode === 200) resolve()
+      else reject(new Error(`${url} answered ${answer.statusCode}`))
+    }).once("error", reject)
+  })
 
 /** Connection string of the service's embedded PostgreSQL: password and port are files of the data directory. */
 const embeddedDatabaseUrl = (dataDirectory: string): string => {

@@ -23,7 +23,11 @@ const unlimited = 1_000_000_000
 const onboardingsAtOnce = 32
 
 /** A JSON call that has to succeed; returns the envelope's `data`. */
-const call = (service: RunningService, agent: Agent, { method, path, key, body, idempotencyKey }: Call): Promise<Record<string, unknown>> =>
+const call = (
+  service: RunningService,
+  agent: Agent,
+  { method, path, key, body, idempotencyKey }: Call
+): Promise<Record<string, unknown>> =>
   new Promise((resolve, reject) => {
     const text = JSON.stringify(body)
     const sent = request(
@@ -85,7 +89,11 @@ export const createPartner = (service: RunningService): Promise<BenchPartner> =>
   })
 
 /** Onboards `count` clients over HTTP; every one has to become ACTIVE. Returns their ids and the rate. */
-export const onboardClients = (service: RunningService, { partnerKey }: BenchPartner, count: number): Promise<{ readonly clientIds: ReadonlyArray<number>; readonly rate: number }> =>
+export const onboardClients = (
+  service: RunningService,
+  { partnerKey }: BenchPartner,
+  count: number
+): Promise<{ readonly clientIds: ReadonlyArray<number>; readonly rate: number }> =>
   withAgent(service, async (agent) => {
     const clientIds: Array<number> = []
     let next = 0

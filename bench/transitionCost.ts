@@ -23,7 +23,5 @@ const timeEach = (rounds: number, run: () => unknown): number => {
 
 export const measureTransitionCost = (rounds: number): TransitionCost => ({
   engineMicros: timeEach(rounds, () => step(collateralMachine, begin(collateralMachine, input), event)),
-  documentedMicros: timeEach(rounds / 10, () =>
-    stepSlow(collateralMachine, beginSlow(collateralMachine, input), event)
-  )
+  documentedMicros: timeEach(rounds / 10, () => stepSlow(collateralMachine, beginSlow(collateralMachine, input), event))
 })

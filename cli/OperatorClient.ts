@@ -5,7 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { HttpApi, HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { OperatorApi } from "../src/http/api/OperatorApi.ts"
 import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity.ts"
 import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
@@ -19,6 +19,12 @@ export interface Success<A> {
   readonly data: A
 }
 
+/** The service judges fields, after the role: its sentences are the ones an operator reads. */
+const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChecks: true }).annotate(
+  HttpApi.QueryParseOptions,
+  { disableChecks: true }
+)
+
 /** Runs calls on one connection. Rejects with a CliFailure: refused (1) or unreachable (3). */
 export const callService = async <A>(
   { url, operatorKey, ca }: Connection,
@@ -28,11 +34,9 @@ export const callService = async <A>(
   const authorization = HttpApiMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
     next(HttpClientRequest.bearerToken(request, key))
   )
-  const program = HttpApiClient.make(OperatorApi, { baseUrl: url }).pipe(
+  const program = HttpApiClient.make(unchecked, { baseUrl: url }).pipe(
     Effect.flatMap(use),
-    Effect.provide(
-      Layer.merge(authorization, NodeHttpClient.layerNodeHttpOptions(ca === null ? {} : { ca }))
-    ),
+    Effect.provide(Layer.merge(authorization, NodeHttpClient.layerNodeHttpOptions(ca === null ? {} : { ca }))),
     Effect.catch((error) => Effect.flatMap(failureOf(error), Effect.fail)),
     Effect.result
   )

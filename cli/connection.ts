@@ -42,11 +42,7 @@ const keyOf = (globals: Globals, io: CliIo, service: ServiceFile): string => {
   if (given !== undefined) return given
   const file = text(service.operatorKeyFile)
   if (file !== null && existsSync(file)) return readFileSync(file, "utf8").trim()
-  throw cliFailure(
-    exitStatus.usage,
-    4000,
-    "An operator key is needed: use --operator-key or BROKERAGE_OPERATOR_KEY."
-  )
+  throw cliFailure(exitStatus.usage, 4000, "An operator key is needed: use --operator-key or BROKERAGE_OPERATOR_KEY.")
 }
 
 const caOf = (globals: Globals, io: CliIo, service: ServiceFile): string | null => {

@@ -30,6 +30,12 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   return exitStatus.refused
 }
 
+// A reader that has seen enough (`| head`) is no failure, and nothing more can be told to it.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error
+  process.exit()
+})
+
 process.exitCode = await runCli(process.argv.slice(2), {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),

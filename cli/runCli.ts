@@ -31,7 +31,12 @@ export const runCli = async (args: ReadonlyArray<string>, io: CliIo): Promise<Ex
 }
 
 const sentenceOf = (said: string, error: CommanderError): string =>
-  error.code === "commander.help" ? "A command is needed." : said.replace(/^error: /, "").split("\n")[0]?.trim() || error.message
+  error.code === "commander.help"
+    ? "A command is needed."
+    : said
+        .replace(/^error: /, "")
+        .split("\n")[0]
+        ?.trim() || error.message
 
 const eachCommand = (command: Command, visit: (command: Command) => void): void => {
   visit(command)

@@ -26,14 +26,38 @@ const whole = (name: keyof typeof values): number => {
   return number
 }
 
-const columns = ["round", "blow", "before", "under way", "ready ms", "recovery ms", "503", "replays", "lost", "doubled", "faults"]
-const widths = [5, 16, 6, 9, 8, 11, 5, 7, 4, 7, 6]
-const line = (cells: ReadonlyArray<string | number>): string => cells.map((cell, n) => String(cell).padStart(widths[n] ?? 0)).join("  ")
+const columns = [
+  "round",
+  "blow",
+  "before",
+  "under way",
+  "ready ms",
+  "recovery ms",
+  "503",
+  "found",
+  "replays",
+  "lost",
+  "doubled",
+  "faults"
+]
+const widths = [5, 16, 6, 9, 8, 11, 5, 5, 7, 4, 7, 6]
+const line = (cells: ReadonlyArray<string | number>): string =>
+  cells.map((cell, n) => String(cell).padStart(widths[n] ?? 0)).join("  ")
 
 const show = (report: RoundReport, index: number): void => {
   const { audit } = report
-  const { before, underWay, recoveryMillis, unavailable } = report
-  const cells = [index, report.blow, before, underWay, report.readyMillis ?? "-", recoveryMillis, unavailable, audit.replays]
+  const { before, underWay, recoveryMillis, unavailable, foundAgain } = report
+  const cells = [
+    index,
+    report.blow,
+    before,
+    underWay,
+    report.readyMillis ?? "-",
+    recoveryMillis,
+    unavailable,
+    foundAgain,
+    audit.replays
+  ]
   console.log(line([...cells, audit.lost.length, audit.doubled.length, report.faults.length]))
   for (const fault of report.faults.slice(0, 20)) console.log(`       ${fault}`)
 }
@@ -41,10 +65,13 @@ const show = (report: RoundReport, index: number): void => {
 const summary = (figures: CrashFigures): string =>
   [
     "",
-    `${figures.rounds} rounds, ${figures.acknowledged} acknowledged requests, ${figures.underWay} under way when a blow fell, ${figures.replays} replays compared byte for byte`,
+    `${figures.rounds} rounds, ${figures.acknowledged} acknowledged requests, ${figures.underWay} under way when a blow fell`,
+    `${figures.foundAgain} answers swallowed by a blow and told by the replay, ${figures.replays} replays compared byte for byte`,
     `lost ${figures.lost}, doubled ${figures.doubled}, faults ${figures.faults}`,
-    "recovery, ms from the blow to the first answer after it (least, median, most):",
-    ...figures.recovery.map(({ blow, rounds, millis }) => `  ${blow.padEnd(16)} ${rounds} rounds  ${millis.join(" / ")}`)
+    "recovery, ms from the blow, or the end of an outage, to the first answer after it (least, median, most):",
+    ...figures.recovery.map(
+      ({ blow, rounds, millis }) => `  ${blow.padEnd(16)} ${rounds} rounds  ${millis.join(" / ")}`
+    )
   ].join("\n")
 
 const program = Effect.gen(function* () {

@@ -49,7 +49,9 @@ export const makeReferenceDatabase = async (serviceUrl: string, name: string): P
 const copyRows = async (from: Client, to: Client): Promise<void> => {
   for (const [table, trigger] of triggers) await to.query(`DROP TRIGGER IF EXISTS ${trigger} ON ${table}`)
   await to.query("ALTER TABLE subjects ADD COLUMN audit_head text NOT NULL DEFAULT repeat('0', 64)")
-  await to.query("CREATE TABLE house_balances (account text PRIMARY KEY, amount bigint NOT NULL) WITH (fillfactor = 10)")
+  await to.query(
+    "CREATE TABLE house_balances (account text PRIMARY KEY, amount bigint NOT NULL) WITH (fillfactor = 10)"
+  )
   for (const table of copied) {
     const { rows } = await from.query<{ readonly all: string | null }>(
       `SELECT json_agg(t)::text AS all FROM ${table} t`

@@ -4,7 +4,6 @@ import { runPlainSql } from "./plainSql.ts"
 import type { ReferenceAnswer, ReferenceQuestion } from "./protocol.ts"
 import { serveReference } from "./server.ts"
 
-answerParent(
-  (question: ReferenceQuestion): Promise<ReferenceAnswer> =>
-    question.kind === "serve" ? serveReference(question) : runPlainSql(question)
+answerParent((question: ReferenceQuestion): Promise<ReferenceAnswer> =>
+  question.kind === "serve" ? serveReference(question) : runPlainSql(question)
 )

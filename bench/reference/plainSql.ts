@@ -26,7 +26,12 @@ export const runPlainSql = async (question: PlainSqlQuestion): Promise<PlainSqlR
       try {
         for (let begun = performance.now(); begun < deadline; begun = performance.now()) {
           const reference = `${question.tag}-${String(count++).padStart(9, "0")}`
-          const body: CollateralBody = { partnerRef: reference, direction: "DEPOSIT", amount: "1.250000", txRef: `bank-${reference}` }
+          const body: CollateralBody = {
+            partnerRef: reference,
+            direction: "DEPOSIT",
+            amount: "1.250000",
+            txRef: `bank-${reference}`
+          }
           await writeCollateral(connection, "tuned", ids, {
             partnerId,
             clientId: clientIds[Math.floor(Math.random() * clientIds.length)] as number,

@@ -95,13 +95,18 @@ export const serveReference = async (question: ServeQuestion): Promise<{ readonl
       }
     }
   )
-  app.get<{ Params: Params }>("/partner/v1/clients/:id", { schema: { params: paramsSchema } }, async (request, reply) => {
-    const { partnerId } = request as unknown as RequestWithFacts
-    const { rows } = await pool.query<ClientRecord>({ ...clientQuery, values: [request.params.id, partnerId] })
-    const row = rows[0]
-    if (row === undefined) return reply.code(404).send({ code: 4004, msg: "Client not found.", error: "Client not found." })
-    return reply.header("x-request-id", randomUUID()).send({ code: 0, data: wireOf(row) })
-  })
+  app.get<{ Params: Params }>(
+    "/partner/v1/clients/:id",
+    { schema: { params: paramsSchema } },
+    async (request, reply) => {
+      const { partnerId } = request as unknown as RequestWithFacts
+      const { rows } = await pool.query<ClientRecord>({ ...clientQuery, values: [request.params.id, partnerId] })
+      const row = rows[0]
+      if (row === undefined)
+        return reply.code(404).send({ code: 4004, msg: "Client not found.", error: "Client not found." })
+      return reply.header("x-request-id", randomUUID()).send({ code: 0, data: wireOf(row) })
+    }
+  )
   const url = await app.listen({ host: "127.0.0.1", port: 0 })
   return { port: Number(new URL(url).port) }
 }

@@ -101,7 +101,12 @@ export const writeCollateral = async (
   }
 }
 
-const bookCollateral = async (run: Run, style: Style, ids: ReferenceIds, write: CollateralWrite): Promise<StoredAnswer> => {
+const bookCollateral = async (
+  run: Run,
+  style: Style,
+  ids: ReferenceIds,
+  write: CollateralWrite
+): Promise<StoredAnswer> => {
   const { partnerId, clientId, body, now } = write
   const subject = `client:${clientId}`
   const fingerprint = createHash("sha256").update(`POST /clients/${clientId}/collateral\n${write.text}`).digest("hex")
@@ -124,15 +129,53 @@ const bookCollateral = async (run: Run, style: Style, ids: ReferenceIds, write: 
   const cash = BigInt(client.cash) + minor
   const account = `partner_custody:${partnerId}`
   const report = reportOf(write, client.uid, reportId, txId)
-  const refs = { partnerId, reportId, partnerRef: body.partnerRef, sourceAsset: report.sourceAsset, txRef: report.txRef, direction: body.direction, occurredAt: report.occurredAt }
+  const refs = {
+    partnerId,
+    reportId,
+    partnerRef: body.partnerRef,
+    sourceAsset: report.sourceAsset,
+    txRef: report.txRef,
+    direction: body.direction,
+    occurredAt: report.occurredAt
+  }
   const auditId = ids.next("audit")
   const head = createHash("sha256")
-    .update(JSON.stringify([client.audit_head, auditId, now, "PARTNER", "bench", write.requestId, partnerId, clientId, "collateral.report", null, "BOOKED", null]))
+    .update(
+      JSON.stringify([
+        client.audit_head,
+        auditId,
+        now,
+        "PARTNER",
+        "bench",
+        write.requestId,
+        partnerId,
+        clientId,
+        "collateral.report",
+        null,
+        "BOOKED",
+        null
+      ])
+    )
     .digest("hex")
   const text = answerText(report, cash)
   await run("claim", [`collateral:${partnerId}:${body.partnerRef}`, reportId])
-  await run("report", [reportId, partnerId, clientId, clientId % 1_024, JSON.stringify({ ...report, refusal: null }), now])
-  await run("transaction", [txId, `collateral:${reportId}`, "partner:BENCH", clientId, partnerId, JSON.stringify(refs), now])
+  await run("report", [
+    reportId,
+    partnerId,
+    clientId,
+    clientId % 1_024,
+    JSON.stringify({ ...report, refusal: null }),
+    now
+  ])
+  await run("transaction", [
+    txId,
+    `collateral:${reportId}`,
+    "partner:BENCH",
+    clientId,
+    partnerId,
+    JSON.stringify(refs),
+    now
+  ])
   await run("posting", [ids.next("posting"), txId, subject, clientId, partnerId, minor])
   await run("posting", [ids.next("posting"), txId, account, null, partnerId, -minor])
   await run("balance", [clientId, minor])
@@ -157,7 +200,12 @@ const formatMinor = (minor: bigint): string => {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
-const reportOf = ({ partnerId, clientId, body, now }: CollateralWrite, clientUid: string, reportId: number, txId: number) => ({
+const reportOf = (
+  { partnerId, clientId, body, now }: CollateralWrite,
+  clientUid: string,
+  reportId: number,
+  txId: number
+) => ({
   reportId,
   partnerId,
   clientId,

@@ -71,8 +71,7 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     }
   })
 
-const changeOf = (entry: Entry): string =>
-  [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
+const changeOf = (entry: Entry): string => [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
 
 const lineOf = (entry: Entry): string =>
   [

@@ -34,11 +34,7 @@ export const clientView = <A extends Shown>({ blocks, balances, ...client }: A):
       "no balances"
     ),
     text(""),
-    table(
-      blocks,
-      { block: (row) => row.code, status: (row) => row.status, reason: (row) => row.reason },
-      "no blocks"
-    )
+    table(blocks, { block: (row) => row.code, status: (row) => row.status, reason: (row) => row.reason }, "no blocks")
   )
 
 export const addClientCommands = (program: Command, cli: Cli): void => {

@@ -50,7 +50,8 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     .action(({ open, limit, before }: PageOptions & { readonly open?: boolean }, command: Command) =>
       cli.call(
         command,
-        (api) => api.case.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
+        (api) =>
+          api.case.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
         (data) =>
           stack(
             table(

@@ -21,12 +21,24 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
         const { kinds, machines } = await import("../../src/machines/registry.ts")
         const list = kinds.map((name) => {
           const { title, meaning, clause, machine } = machines[name]
-          return { name, title, meaning, clause, version: machine.version ?? "1", states: Object.keys(machine.root.states) }
+          return {
+            name,
+            title,
+            meaning,
+            clause,
+            version: machine.version ?? "1",
+            states: Object.keys(machine.root.states)
+          }
         })
         await cli.show(globals, { machines: list }, (data) =>
           table(
             data.machines,
-            { name: (row) => row.name, version: (row) => row.version, states: (row) => row.states.join(" "), clause: (row) => row.clause },
+            {
+              name: (row) => row.name,
+              version: (row) => row.version,
+              states: (row) => row.states.join(" "),
+              clause: (row) => row.clause
+            },
             "no machines"
           )
         )

@@ -135,7 +135,10 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
       cli.call(
         command,
         (client) =>
-          client.partner.limits({ params: { partner: p }, payload: given({ read: options.read, trade: options.trade }) }),
+          client.partner.limits({
+            params: { partner: p },
+            payload: given({ read: options.read, trade: options.trade })
+          }),
         fields
       )
     )

@@ -37,7 +37,10 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--demo", "create a demo partner with a client")
     .option("--edge-host <CIDR...>", "edge hosts whose X-Forwarded-For is believed")
     .option("--config <file>", "settings file, JSON")
-    .option("--four-eyes <class...>", `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}`)
+    .option(
+      "--four-eyes <class...>",
+      `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}`
+    )
     .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
     .action((flags: ServeFlags, command: Command) =>
       cli.attempt(command, async (globals) => {

@@ -5,7 +5,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander"
 import type { PartnerProgress, PartnerSummary } from "../../simulator/partner/runPartner.ts"
 import type { Cli } from "../Cli.ts"
-import { exitStatus, type Globals } from "../CliIo.ts"
+import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
 import { parseDuration } from "../duration.ts"
 import { required, whole } from "../options.ts"
@@ -45,15 +45,28 @@ const durationOption = (text: string): number => {
 const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {
   // The partner key is all it needs: an operator key is not looked for.
   const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
-  const [{ Effect, Redacted }, { runPartner }] = await Promise.all([import("effect"), import("../../simulator/partner/runPartner.ts")])
+  const [{ Effect, Redacted }, { runPartner }, { makePartnerClient }] = await Promise.all([
+    import("effect"),
+    import("../../simulator/partner/runPartner.ts"),
+    import("../../simulator/partner/PartnerClient.ts")
+  ])
+  const trust = ca === null ? {} : { ca }
+  const key = Redacted.make(flags.key)
+  const reachable = makePartnerClient({ origin: () => url, key, ...trust, connections: 1 }).pipe(
+    Effect.flatMap((client) => Effect.isSuccess(client.send({ method: "GET", path: "/healthz" }))),
+    Effect.scoped
+  )
+  if (!(await Effect.runPromise(reachable))) {
+    throw cliFailure(exitStatus.unreachable, 5030, "The service does not answer at this address.")
+  }
   const startedAt = Date.now()
   const json = globals.json === true
   const print = (document: object, text: () => string) => cli.io.stdout(`${json ? JSON.stringify(document) : text()}\n`)
   const summary = await Effect.runPromise(
     runPartner({
       url,
-      key: Redacted.make(flags.key),
-      ...(ca === null ? {} : { ca }),
+      key,
+      ...trust,
       clients: flags.clients,
       rate: flags.rate,
       forMillis: flags.for,
@@ -63,11 +76,18 @@ const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> =
     })
   )
   print({ summary }, () => summaryText(summary))
-  if (summary.ok) return
-  cli.status = summary.acknowledged === 0 && summary.tally.connectionFailures > 0 ? exitStatus.unreachable : exitStatus.refused
+  if (!summary.ok) cli.status = exitStatus.refused
 }
 
-const progressText = ({ elapsedMillis, acknowledged, clients, reports, underWay, contradictions, tally }: PartnerProgress): string =>
+const progressText = ({
+  elapsedMillis,
+  acknowledged,
+  clients,
+  reports,
+  underWay,
+  contradictions,
+  tally
+}: PartnerProgress): string =>
   [
     `${(elapsedMillis / 1_000).toFixed(0).padStart(5)} s`,
     `${acknowledged} acknowledged`,
@@ -80,7 +100,10 @@ const progressText = ({ elapsedMillis, acknowledged, clients, reports, underWay,
 
 const summaryText = (summary: PartnerSummary): string => {
   const { audit, tally } = summary
-  const compared = audit === null ? "not compared" : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} doubled`
+  const compared =
+    audit === null
+      ? "not compared"
+      : `${audit.replays} replayed byte for byte, ${audit.lost.length} lost, ${audit.doubled.length} doubled`
   return [
     "",
     `${summary.acknowledged} requests acknowledged in ${(summary.elapsedMillis / 1_000).toFixed(1)} s: ${summary.clients} clients, ${summary.reports} reports (seed ${summary.seed})`,

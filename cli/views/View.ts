@@ -2,7 +2,12 @@
 export type Cell = string | number | boolean | null | undefined
 
 export type View =
-  | { readonly kind: "table"; readonly columns: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<Cell>>; readonly empty: string }
+  | {
+      readonly kind: "table"
+      readonly columns: ReadonlyArray<string>
+      readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
+      readonly empty: string
+    }
   | { readonly kind: "fields"; readonly fields: ReadonlyArray<readonly [name: string, value: Cell]> }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "stack"; readonly views: ReadonlyArray<View> }
@@ -33,7 +38,7 @@ export const time = (millis: number | null): string =>
   millis === null ? "" : new Date(millis).toISOString().replace("T", " ").replace(".000Z", "Z")
 
 const isTime = (name: string, value: unknown): value is number =>
-  typeof value === "number" && (/At$/.test(name) || ["ts", "now", "wallNow"].includes(name))
+  typeof value === "number" && (name.endsWith("At") || ["ts", "now", "wallNow"].includes(name))
 
 const cellOf = (name: string, value: unknown): Cell => {
   if (isTime(name, value)) return time(value)

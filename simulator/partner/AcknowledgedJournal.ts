@@ -16,6 +16,8 @@ export interface Acknowledged {
   readonly body: Buffer
   /** Unix ms of the answer's arrival. */
   readonly at: number
+  /** The request had run before, and its first answer got lost on the way. */
+  readonly foundAgain: boolean
 }
 
 /** A client as the partner knows it. Money in micro-USDC. */
@@ -39,7 +41,8 @@ export interface KnownReport {
 /** Contradictions kept as text; the rest is only counted. */
 const contradictionLimit = 50
 
-const Envelope = <S extends Schema.Top>(data: S) => Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
+const Envelope = <S extends Schema.Top>(data: S) =>
+  Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
 const decodeOnboarding = Schema.decodeUnknownExit(Envelope(OnboardingResult))
 const decodeCollateral = Schema.decodeUnknownExit(Envelope(CollateralAnswer))
 
@@ -55,8 +58,8 @@ export class AcknowledgedJournal {
   private readonly transactionIds = new Set<number>()
 
   /** Keeps the first answer of a request and judges it. */
-  acknowledge(request: PartnerRequest, answer: PartnerAnswer, at: number): void {
-    this.entries.push({ request, status: answer.status, body: answer.body, at })
+  acknowledge(request: PartnerRequest, answer: PartnerAnswer, arrival: Pick<Acknowledged, "at" | "foundAgain">): void {
+    this.entries.push({ request, status: answer.status, body: answer.body, ...arrival })
     if (request.kind === "onboarding") this.onboarded(request, answer)
     else this.reported(request, answer)
   }
@@ -95,13 +98,19 @@ export class AcknowledgedJournal {
     if (data.status !== "BOOKED" || data.ledgerTxId === null || report.ledgerTxId !== data.ledgerTxId) {
       return this.contradict(`${what}: ${data.status} without its ledger transaction.`)
     }
-    if (report.partnerRef !== plan.partnerRef || report.clientId !== plan.clientId || report.amount !== amount || report.direction !== plan.direction) {
+    if (
+      report.partnerRef !== plan.partnerRef ||
+      report.clientId !== plan.clientId ||
+      report.amount !== amount ||
+      report.direction !== plan.direction
+    ) {
       this.contradict(`${what}: the report told back is another one.`)
     }
     const client = this.clients.get(plan.client)
     if (client === undefined) return this.contradict(`${what}: its client is unknown.`)
     if (plan.repeats === null) this.book(plan, client, data.reportId, data.ledgerTxId)
-    else if (data.reportId !== plan.repeats) this.contradict(`${what}: repeated under a new key it became report ${data.reportId}, not ${plan.repeats}.`)
+    else if (data.reportId !== plan.repeats)
+      this.contradict(`${what}: repeated under a new key it became report ${data.reportId}, not ${plan.repeats}.`)
     // One request a client at a time: the balance told is exactly the one after this report.
     if (parseAmount(data.balances.cash, "USDC") !== client.cash) {
       this.contradict(`${what}: cash ${data.balances.cash} was told, ${formatAmount(client.cash, "USDC")} expected.`)
@@ -110,7 +119,9 @@ export class AcknowledgedJournal {
 
   private book(plan: CollateralPlan, client: KnownClient, reportId: number, ledgerTxId: number): void {
     if (this.reportIds.has(reportId) || this.transactionIds.has(ledgerTxId)) {
-      this.contradict(`report ${plan.partnerRef}: report ${reportId} or transaction ${ledgerTxId} was told for two references.`)
+      this.contradict(
+        `report ${plan.partnerRef}: report ${reportId} or transaction ${ledgerTxId} was told for two references.`
+      )
     }
     this.reportIds.add(reportId)
     this.transactionIds.add(ledgerTxId)

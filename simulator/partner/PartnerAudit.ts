@@ -78,7 +78,10 @@ const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: 
     Effect.fnUntraced(function* (entry) {
       const again = yield* sendUntilAcknowledged(options.client, callOf(entry.request), options.random, makeTally())
       const key = entry.request.idempotencyKey
-      if (!sameAnswer(entry, again)) findings.lost.push(`The answer of key ${key} was ${entry.status} and is now ${again.status}, or its bytes differ.`)
+      if (!sameAnswer(entry, again))
+        findings.lost.push(
+          `The answer of key ${key} was ${entry.status} and is now ${again.status}, or its bytes differ.`
+        )
       else if (!again.replayed) findings.doubled.push(`Key ${key} was executed again instead of replayed.`)
     }),
     { concurrency: options.concurrency ?? 8, discard: true }
@@ -87,24 +90,40 @@ const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: 
 })
 
 const compareClients = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
-  const rows = (yield* readPages(options, clientsPath, 200, clientsPage)).filter(({ partnerClientRef }) => partnerClientRef.startsWith(`${options.tag}-`))
+  const rows = (yield* readPages(options, clientsPath, 200, clientsPage)).filter(({ partnerClientRef }) =>
+    partnerClientRef.startsWith(`${options.tag}-`)
+  )
   const known = new Map([...options.journal.clients.values()].map((client) => [client.partnerClientRef, client]))
-  compareKeys(rows.map(({ partnerClientRef }) => partnerClientRef), known, "client reference", findings)
-  if (new Set(rows.map(({ email }) => email)).size !== rows.length) findings.doubled.push("Two clients have one e-mail address.")
+  compareKeys(
+    rows.map(({ partnerClientRef }) => partnerClientRef),
+    known,
+    "client reference",
+    findings
+  )
+  if (new Set(rows.map(({ email }) => email)).size !== rows.length)
+    findings.doubled.push("Two clients have one e-mail address.")
   for (const row of rows) {
     const client = known.get(row.partnerClientRef)
     if (client === undefined) continue
     if (row.clientId !== client.clientId || row.clientUid !== client.clientUid || row.email !== client.email) {
       findings.wrong.push(`Client ${client.clientId} is listed with another id, uid or address.`)
     }
-    if (parseAmount(row.cashUsdc, "USDC") !== client.cash) findings.wrong.push(`Client ${client.clientId} is listed with cash ${row.cashUsdc}.`)
+    if (parseAmount(row.cashUsdc, "USDC") !== client.cash)
+      findings.wrong.push(`Client ${client.clientId} is listed with cash ${row.cashUsdc}.`)
   }
 })
 
 const compareReports = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
-  const rows = (yield* readPages(options, "/partner/v1/collateral", 200, reportsPage)).filter(({ partnerRef }) => partnerRef.startsWith(`${options.tag}-`))
+  const rows = (yield* readPages(options, "/partner/v1/collateral", 200, reportsPage)).filter(({ partnerRef }) =>
+    partnerRef.startsWith(`${options.tag}-`)
+  )
   const known = options.journal.reports
-  compareKeys(rows.map(({ partnerRef }) => partnerRef), known, "collateral report", findings)
+  compareKeys(
+    rows.map(({ partnerRef }) => partnerRef),
+    known,
+    "collateral report",
+    findings
+  )
   for (const row of rows) {
     const report = known.get(row.partnerRef)
     if (report === undefined) continue
@@ -121,14 +140,20 @@ const compareReports = Effect.fnUntraced(function* (options: AuditOptions, findi
 })
 
 /** Each expected key once, no other one. */
-const compareKeys = (found: ReadonlyArray<string>, expected: ReadonlyMap<string, unknown>, what: string, findings: Findings): void => {
+const compareKeys = (
+  found: ReadonlyArray<string>,
+  expected: ReadonlyMap<string, unknown>,
+  what: string,
+  findings: Findings
+): void => {
   const seen = new Set<string>()
   for (const key of found) {
     if (seen.has(key)) findings.doubled.push(`The ${what} ${key} is there twice.`)
     else if (!expected.has(key)) findings.doubled.push(`The ${what} ${key} is there and was never acknowledged.`)
     seen.add(key)
   }
-  for (const key of expected.keys()) if (!seen.has(key)) findings.lost.push(`The ${what} ${key} was acknowledged and is missing.`)
+  for (const key of expected.keys())
+    if (!seen.has(key)) findings.lost.push(`The ${what} ${key} was acknowledged and is missing.`)
 }
 
 /** Balance to the last unit, and one posting a report. Answers the number of postings. */
@@ -142,22 +167,27 @@ const compareMoney = Effect.fnUntraced(function* (
   const { balances } = yield* read(options, `${path}/balances`, balancesBody)
   const cash = balances.find(({ currency }) => currency === "USDC")?.cash
   if (cash === undefined || parseAmount(cash, "USDC") !== client.cash) {
-    findings.wrong.push(`Client ${client.clientId} has cash ${cash}, ${formatAmount(client.cash, "USDC")} was acknowledged.`)
+    findings.wrong.push(
+      `Client ${client.clientId} has cash ${cash}, ${formatAmount(client.cash, "USDC")} was acknowledged.`
+    )
   }
   const postings = yield* readPages(options, `${path}/ledger`, 500, ledgerPage)
   const booked = new Set<number>()
   for (const posting of postings) {
     const report = reports.get(posting.txId)
-    if (booked.has(posting.txId)) findings.doubled.push(`Transaction ${posting.txId} has two postings on client ${client.clientId}.`)
+    if (booked.has(posting.txId))
+      findings.doubled.push(`Transaction ${posting.txId} has two postings on client ${client.clientId}.`)
     booked.add(posting.txId)
     if (report === undefined) {
       findings.doubled.push(`Transaction ${posting.txId} on client ${client.clientId} was never acknowledged.`)
       continue
     }
     const sign = report.plan.direction === "DEPOSIT" ? "" : "-"
-    if (posting.amount !== `${sign}${formatAmount(report.plan.amount, "USDC")}`) findings.wrong.push(`Transaction ${posting.txId} has another amount.`)
+    if (posting.amount !== `${sign}${formatAmount(report.plan.amount, "USDC")}`)
+      findings.wrong.push(`Transaction ${posting.txId} has another amount.`)
   }
-  for (const txId of reports.keys()) if (!booked.has(txId)) findings.lost.push(`Transaction ${txId} was acknowledged and has no posting.`)
+  for (const txId of reports.keys())
+    if (!booked.has(txId)) findings.lost.push(`Transaction ${txId} was acknowledged and has no posting.`)
   return postings.length
 })
 
@@ -178,7 +208,8 @@ interface Page<A> {
 }
 
 const cursor = Schema.NullOr(Schema.Int)
-const enveloped = <S extends Schema.Top>(data: S) => Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
+const enveloped = <S extends Schema.Top>(data: S) =>
+  Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
 const decoder =
   <A>(decode: (text: string) => Exit.Exit<A, unknown>) =>
   (text: string): A => {
@@ -186,11 +217,19 @@ const decoder =
     if (Exit.isFailure(exit)) throw new Error("a read answers a body that is not the contract's")
     return exit.value
   }
-const decodeClients = decoder(Schema.decodeUnknownExit(enveloped(Schema.Struct({ clients: Schema.Array(ClientRow), nextBefore: cursor }))))
-const decodeReports = decoder(Schema.decodeUnknownExit(enveloped(Schema.Struct({ reports: Schema.Array(CollateralReport), nextBefore: cursor }))))
-const balancesBody = decoder(Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) }))))
+const decodeClients = decoder(
+  Schema.decodeUnknownExit(enveloped(Schema.Struct({ clients: Schema.Array(ClientRow), nextBefore: cursor })))
+)
+const decodeReports = decoder(
+  Schema.decodeUnknownExit(enveloped(Schema.Struct({ reports: Schema.Array(CollateralReport), nextBefore: cursor })))
+)
+const balancesBody = decoder(
+  Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) })))
+)
 const decodeLedger = decoder(
-  Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor })))
+  Schema.decodeUnknownExit(
+    Schema.fromJsonString(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor }))
+  )
 )
 const clientsPage = (text: string): Page<typeof ClientRow.Type> => {
   const { data } = decodeClients(text)
@@ -211,10 +250,19 @@ const read = Effect.fnUntraced(function* <A>(options: AuditOptions, path: string
   return decode(answer.body.toString())
 })
 
-const readPages = Effect.fnUntraced(function* <A>(options: AuditOptions, path: string, limit: number, decode: (text: string) => Page<A>) {
+const readPages = Effect.fnUntraced(function* <A>(
+  options: AuditOptions,
+  path: string,
+  limit: number,
+  decode: (text: string) => Page<A>
+) {
   const rows: Array<A> = []
-  for (let before: number | null = null; ; ) {
-    const page: Page<A> = yield* read(options, `${path}?limit=${limit}${before === null ? "" : `&before=${before}`}`, decode)
+  for (let before: number | null = null; ;) {
+    const page: Page<A> = yield* read(
+      options,
+      `${path}?limit=${limit}${before === null ? "" : `&before=${before}`}`,
+      decode
+    )
     rows.push(...page.rows)
     if (page.nextBefore === null) return rows
     before = page.nextBefore

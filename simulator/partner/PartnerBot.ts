@@ -7,7 +7,13 @@
 import { Clock, Effect } from "effect"
 import { AcknowledgedJournal } from "./AcknowledgedJournal.ts"
 import type { PartnerAnswer, PartnerCall, PartnerClient } from "./PartnerClient.ts"
-import { type CollateralPlan, type PartnerRequest, planCollateral, planOnboarding, planRepeat } from "./PartnerRequest.ts"
+import {
+  type CollateralPlan,
+  type PartnerRequest,
+  planCollateral,
+  planOnboarding,
+  planRepeat
+} from "./PartnerRequest.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 
@@ -77,11 +83,10 @@ export class PartnerBot {
   /** Works until told to stop and everything planned is acknowledged; interruption leaves the rest in `open`. */
   readonly work: Effect.Effect<void> = Effect.suspend(() => {
     this.stopped = false
-    return Effect.forEach(
-      Array.from({ length: this.options.workers }),
-      () => Effect.suspend(() => this.worker()),
-      { concurrency: this.options.workers, discard: true }
-    )
+    return Effect.forEach(Array.from({ length: this.options.workers }), () => Effect.suspend(() => this.worker()), {
+      concurrency: this.options.workers,
+      discard: true
+    })
   })
 
   private worker(): Effect.Effect<void> {
@@ -106,8 +111,11 @@ export class PartnerBot {
       const once = Effect.suspend(() => sendUntilAcknowledged(this.options.client, callOf(request), random, this.tally))
       const answers = random.chance(twinShare) ? yield* Effect.all([once, once], { concurrency: 2 }) : [yield* once]
       const [first, twin] = answers as [PartnerAnswer, PartnerAnswer?]
-      if (twin !== undefined && !sameAnswer(first, twin)) this.journal.contradict(`request ${request.idempotencyKey}: two answers for one key.`)
-      this.journal.acknowledge(request, first, yield* Clock.currentTimeMillis)
+      if (twin !== undefined && !sameAnswer(first, twin))
+        this.journal.contradict(`request ${request.idempotencyKey}: two answers for one key.`)
+      // Of twins one is a replay in any case.
+      const foundAgain = twin === undefined && first.replayed
+      this.journal.acknowledge(request, first, { at: yield* Clock.currentTimeMillis, foundAgain })
       this.open.delete(request.index)
       this.release(request, slot)
     })
@@ -148,7 +156,12 @@ export class PartnerBot {
     const withdraw = known.cash > 0n && (room <= 0n || random.chance(withdrawalShare))
     const most = withdraw ? known.cash : room
     const amount = BigInt(random.between(1, most < BigInt(largestReport) ? Number(most) : largestReport))
-    const intent = { client: slot.number, clientId: known.clientId, direction: withdraw ? "WITHDRAWAL" : "DEPOSIT", amount } as const
+    const intent = {
+      client: slot.number,
+      clientId: known.clientId,
+      direction: withdraw ? "WITHDRAWAL" : "DEPOSIT",
+      amount
+    } as const
     return planCollateral(tag, this.planned++, intent)
   }
 }

@@ -73,7 +73,11 @@ export const makePartnerClient = (options: PartnerClientOptions): Effect.Effect<
     (agent) => ({ send: (call) => attempt(agent, options, call) })
   )
 
-const attempt = (agent: Agent, options: PartnerClientOptions, call: PartnerCall): Effect.Effect<PartnerAnswer, Unreachable> =>
+const attempt = (
+  agent: Agent,
+  options: PartnerClientOptions,
+  call: PartnerCall
+): Effect.Effect<PartnerAnswer, Unreachable> =>
   Effect.callback<PartnerAnswer, Unreachable>((resume) => {
     let settled = false
     const settle = (result: Effect.Effect<PartnerAnswer, Unreachable>) => {
@@ -104,7 +108,9 @@ const requestOptions = (agent: Agent, options: PartnerClientOptions, call: Partn
   method: call.method,
   headers: {
     authorization: `Bearer ${Redacted.value(options.key)}`,
-    ...(call.body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(call.body) }),
+    ...(call.body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": Buffer.byteLength(call.body) }),
     ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey })
   }
 })
@@ -131,7 +137,8 @@ const answerOf = (answer: IncomingMessage, body: Buffer): PartnerAnswer => {
   return {
     status: answer.statusCode ?? 0,
     body,
-    retryAfter: answer.headers["retry-after"] !== undefined && Number.isInteger(seconds) && seconds >= 0 ? seconds : null,
+    retryAfter:
+      answer.headers["retry-after"] !== undefined && Number.isInteger(seconds) && seconds >= 0 ? seconds : null,
     replayed: answer.headers["idempotency-replayed"] === "true"
   }
 }

@@ -62,7 +62,12 @@ export interface CollateralIntent {
 
 export const planCollateral = (tag: string, index: number, intent: CollateralIntent): CollateralPlan => {
   const partnerRef = `${tag}-report-${index}`
-  const body = { partnerRef, direction: intent.direction, amount: formatAmount(intent.amount, "USDC"), txRef: `${tag}-tx-${index}` }
+  const body = {
+    partnerRef,
+    direction: intent.direction,
+    amount: formatAmount(intent.amount, "USDC"),
+    txRef: `${tag}-tx-${index}`
+  }
   return {
     ...intent,
     kind: "collateral",

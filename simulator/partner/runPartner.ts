@@ -67,7 +67,9 @@ export const runPartner = (options: PartnerRunOptions): Effect.Effect<PartnerSum
       const bot = new PartnerBot({ ...options, client, random: random.fork(), workers })
       const startedAt = yield* Clock.currentTimeMillis
       const progress = Effect.map(Clock.currentTimeMillis, (now) => progressOf(bot, now - startedAt))
-      const ticker = yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep("1 second"), Effect.map(progress, options.onProgress))))
+      const ticker = yield* Effect.forkChild(
+        Effect.forever(Effect.andThen(Effect.sleep("1 second"), Effect.map(progress, options.onProgress)))
+      )
       const work = yield* Effect.forkChild(bot.work)
       yield* Effect.sleep(options.forMillis)
       bot.stopPlanning()
@@ -75,22 +77,39 @@ export const runPartner = (options: PartnerRunOptions): Effect.Effect<PartnerSum
       const drained = yield* Effect.timeoutOption(Fiber.join(work), limit)
       yield* Fiber.interrupt(work)
       yield* Fiber.interrupt(ticker)
-      const found = drained._tag === "None" ? drained : yield* Effect.timeoutOption(auditPartner({ ...options, client, random, journal: bot.journal }), limit)
+      const found =
+        drained._tag === "None"
+          ? drained
+          : yield* Effect.timeoutOption(auditPartner({ ...options, client, random, journal: bot.journal }), limit)
       return summaryOf(options, bot, yield* progress, found._tag === "Some" ? found.value : null)
     })
   )
 
 const progressOf = ({ journal, open, tally, acknowledged }: PartnerBot, elapsedMillis: number): PartnerProgress => ({
-  ...{ elapsedMillis, acknowledged, clients: journal.clients.size, reports: journal.reports.size },
-  ...{ underWay: open.size, contradictions: journal.contradictionCount, tally: { ...tally } }
+  elapsedMillis,
+  acknowledged,
+  clients: journal.clients.size,
+  reports: journal.reports.size,
+  underWay: open.size,
+  contradictions: journal.contradictionCount,
+  tally: { ...tally }
 })
 
-const summaryOf = (options: PartnerRunOptions, bot: PartnerBot, progress: PartnerProgress, audit: AuditReport | null): PartnerSummary => {
+const summaryOf = (
+  options: PartnerRunOptions,
+  bot: PartnerBot,
+  progress: PartnerProgress,
+  audit: AuditReport | null
+): PartnerSummary => {
   const problems = [
     ...bot.journal.contradictions,
-    ...(bot.tally.serverErrors > 0 ? [`${bot.tally.serverErrors} answers were server errors other than 502 and 503.`] : []),
+    ...(bot.tally.serverErrors > 0
+      ? [`${bot.tally.serverErrors} answers were server errors other than 502 and 503.`]
+      : []),
     ...(bot.open.size > 0 ? [`${bot.open.size} requests were not acknowledged before the run had to end.`] : []),
-    ...(audit === null ? ["The service's books could not be compared."] : [...audit.lost, ...audit.doubled, ...audit.wrong])
+    ...(audit === null
+      ? ["The service's books could not be compared."]
+      : [...audit.lost, ...audit.doubled, ...audit.wrong])
   ]
   return { ok: problems.length === 0, seed: options.seed, tag: options.tag, ...progress, audit, problems }
 }

@@ -82,4 +82,5 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
 }
 
 /** 4092 stands for many conflicts; only the sentence tells that the same request still runs (doc 1, Idempotency rule 2). */
-const saysInProgress = ({ body }: PartnerAnswer): boolean => /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())
+const saysInProgress = ({ body }: PartnerAnswer): boolean =>
+  /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())

@@ -27,7 +27,13 @@ import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
 import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { type GateServices, passGates } from "./middleware/gates.ts"
-import { type AnswerSlot, fingerprintOf, Idempotency, type KeyedAnswer, type Rendered } from "./middleware/idempotency.ts"
+import {
+  type AnswerSlot,
+  fingerprintOf,
+  Idempotency,
+  type KeyedAnswer,
+  type Rendered
+} from "./middleware/idempotency.ts"
 import { parseBody } from "./middleware/parseBody.ts"
 import { RateWindows, wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
@@ -97,7 +103,8 @@ interface Admitted {
 
 export class Dispatcher {
   /** The dispatcher over the services of the current context. Dies when the contract has a route without a handler. */
-  static readonly make = (options: DispatcherOptions) => Effect.map(partsOf(options), (parts) => new Dispatcher(parts, options))
+  static readonly make = (options: DispatcherOptions) =>
+    Effect.map(partsOf(options), (parts) => new Dispatcher(parts, options))
 
   private readonly parts: Parts
   private readonly options: DispatcherOptions
@@ -137,7 +144,10 @@ export class Dispatcher {
 
   private read({ exchange, caller, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
     const { route, clientId, partnerClientRef } = match
-    if ((route.ofClient && clientId === null) || (route.path.includes("/:partnerClientRef") && partnerClientRef === null)) {
+    if (
+      (route.ofClient && clientId === null) ||
+      (route.path.includes("/:partnerClientRef") && partnerClientRef === null)
+    ) {
       return Effect.succeed(renderRefusal(gateRefusals.unknownClient))
     }
     const read = this.parts.reads[route.operation] as Read
@@ -214,7 +224,10 @@ export class Dispatcher {
   }
 
   /** Database away or overload is told as such; everything else is a defect, told by its id alone. */
-  private fail(exchange: Exchange, cause: Cause.Cause<DispatchError>): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+  private fail(
+    exchange: Exchange,
+    cause: Cause.Cause<DispatchError>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (error instanceof Unavailable || Cause.hasInterruptsOnly(cause)) {
       return Effect.succeed(this.send(exchange, renderRefusal(gateRefusals.unavailable)))

@@ -65,11 +65,26 @@ const makeServer = ({ tls }: HttpServerOptions): Server => {
   return server
 }
 
+/**
+ * Connections that have not sent a request yet. Node's own graceful close leaves them open, and browsers and pools keep
+ * such spares.
+ */
+const silentSockets = (server: Server): ReadonlySet<Socket> => {
+  const silent = new Set<Socket>()
+  server.on("secureConnection", (socket) => {
+    silent.add(socket)
+    socket.once("close", () => silent.delete(socket))
+  })
+  server.on("request", ({ socket }) => silent.delete(socket))
+  return silent
+}
+
 /** Marks answers given while closing, so that their connections end with them. */
 const closingAware = (
   closing: () => boolean,
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
-) => Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
+) =>
+  Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
 
 /**
  * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop.
@@ -82,6 +97,7 @@ const start = (options: HttpServerOptions) =>
     const publicRoutes = edged(yield* publicApp)
     const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp)
     const server = makeServer(options)
+    const silent = silentSockets(server)
     const http = yield* NodeHttpServer.make(() => server, {
       host: options.host,
       port: options.port,
@@ -98,7 +114,12 @@ const start = (options: HttpServerOptions) =>
       })
     )
     yield* Effect.provideService(http.serve(app), HttpIncomingMessage.MaxBodySize, ByteSize.bytes(edgeBodyCap))
-    yield* Effect.addFinalizer(() => Effect.sync(() => void (closing = true)))
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        closing = true
+        for (const socket of silent) socket.destroy()
+      })
+    )
     const port = "port" in http.address ? http.address.port : options.port
     const name = options.host.includes(":") ? `[${options.host}]` : options.host
     return { host: options.host, port, url: `https://${name}:${port}` } satisfies BoundServer

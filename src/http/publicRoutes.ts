@@ -62,15 +62,11 @@ const routes = Layer.mergeAll(
 )
 
 /** Exact in case and slashes (A1-01). */
-const routing = Layer.succeed(HttpRouter.RouterConfig, {
-  caseSensitive: true,
-  ignoreTrailingSlash: false,
-  ignoreDuplicateSlashes: false
-})
+const routing = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
 
 /** The public routes as one app. The one HTML page never changes, so its policy is computed once. */
 export const publicApp = Effect.gen(function* () {
-  const router = yield* HttpRouter.toHttpEffect(routes.pipe(Layer.provide(routing)))
+  const router = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, routing)
   let policy: string | null = null
   return Effect.map(router, (response) => {
     const { body } = response

@@ -27,7 +27,11 @@ export const gateRefusals = {
   rateLimited: wire(429, 4290, "The rate limit is used up: try again after the time in Retry-After."),
   route: wire(404, 4004, "This route or method does not exist."),
   scope: wire(403, 4034, "This partner key cannot use this endpoint."),
-  idempotencyKey: wire(400, 4000, "The Idempotency-Key header must be sent once, with 1 to 128 printable ASCII characters."),
+  idempotencyKey: wire(
+    400,
+    4000,
+    "The Idempotency-Key header must be sent once, with 1 to 128 printable ASCII characters."
+  ),
   routeCap: wire(413, 4000, "The request body is larger than this route allows."),
   reliance: wire(403, 4036, "Reliance on this partner's checks is not approved.", { error: "RELIANCE_NOT_APPROVED" }),
   unknownClient: wire(404, 4004, "Client not found."),

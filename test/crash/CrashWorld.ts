@@ -48,7 +48,9 @@ const tag = "crash"
 const code = "CRASH"
 
 /** A world with a running service; the scope ends every process of it and removes its files. */
-export const makeCrashWorld = Effect.fnUntraced(function* (options: CrashWorldOptions): Effect.fn.Return<CrashWorld, never, Scope.Scope> {
+export const makeCrashWorld = Effect.fnUntraced(function* (
+  options: CrashWorldOptions
+): Effect.fn.Return<CrashWorld, never, Scope.Scope> {
   const random = new SeededRandom(options.seed)
   const scope = yield* Effect.scope
   const dataDir = yield* Effect.acquireRelease(
@@ -79,9 +81,23 @@ export const makeCrashWorld = Effect.fnUntraced(function* (options: CrashWorldOp
   const operator = yield* makePartnerClient({ ...shared, key: operatorKey, connections: 2, timeoutMillis: 60_000 })
   const key = yield* setUpPartner(operator)
   const client = yield* makePartnerClient({ ...shared, key: Redacted.make(key), connections: options.workers * 2 })
-  const bot = new PartnerBot({ client, random: random.fork(), tag, clients: firstClients, rate: options.rate, workers: options.workers })
+  const bot = new PartnerBot({
+    client,
+    random: random.fork(),
+    tag,
+    clients: firstClients,
+    rate: options.rate,
+    workers: options.workers
+  })
   return {
-    ...{ dataDir, cluster, random, bot, client, tag, service, start },
+    dataDir,
+    cluster,
+    random,
+    bot,
+    client,
+    tag,
+    service,
+    start,
     operatorRead: (path) => operatorCall(operator, path)
   }
 })
@@ -89,8 +105,14 @@ export const makeCrashWorld = Effect.fnUntraced(function* (options: CrashWorldOp
 /** Partner with PARTNER custody, reliance approved, a TRADE key, no rate limit to speak of. Answers the key. */
 const setUpPartner = Effect.fnUntraced(function* (operator: PartnerClient) {
   yield* operatorCall(operator, "/partners", {
-    ...{ code, name: "Crash Partner", legalName: "Crash Partner AG", country: "DE", licence: "MICA_CASP" },
-    ...{ custody: "PARTNER", collateralAsset: "EURD", sandbox: true }
+    code,
+    name: "Crash Partner",
+    legalName: "Crash Partner AG",
+    country: "DE",
+    licence: "MICA_CASP",
+    custody: "PARTNER",
+    collateralAsset: "EURD",
+    sandbox: true
   })
   yield* operatorCall(operator, `/partners/${code}/reliance`, { status: "APPROVED", reason: "crash run" })
   yield* operatorCall(operator, `/partners/${code}/limits`, { read: 1_000_000_000, trade: 1_000_000_000 })
@@ -108,7 +130,8 @@ const operatorCall = Effect.fnUntraced(function* (operator: PartnerClient, path:
     new SeededRandom(0),
     makeTally()
   )
-  if (answer.status >= 300) return yield* Effect.die(new Error(`${path} answers ${answer.status}: ${answer.body.toString()}`))
+  if (answer.status >= 300)
+    return yield* Effect.die(new Error(`${path} answers ${answer.status}: ${answer.body.toString()}`))
   return Schema.decodeUnknownSync(Data)(answer.body.toString()).data
 })
 
@@ -129,7 +152,10 @@ const removeWorld = (dataDir: string): void => {
 }
 
 /** Runs an effect in a scope of its own that is closed in any case. */
-export const withCrashWorld = <A>(options: CrashWorldOptions, use: (world: CrashWorld) => Effect.Effect<A>): Effect.Effect<A> =>
+export const withCrashWorld = <A>(
+  options: CrashWorldOptions,
+  use: (world: CrashWorld) => Effect.Effect<A>
+): Effect.Effect<A> =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) => Effect.flatMap(Scope.provide(makeCrashWorld(options), scope), use),

@@ -7,7 +7,9 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, openSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
-export class ServiceNotReady extends Schema.TaggedError<ServiceNotReady>()("ServiceNotReady", { detail: Schema.String }) {
+export class ServiceNotReady extends Schema.TaggedError<ServiceNotReady>()("ServiceNotReady", {
+  detail: Schema.String
+}) {
   override get message(): string {
     return this.detail
   }
@@ -41,7 +43,13 @@ const root = resolve(import.meta.dirname, "../..")
 const readyLimit = "60 seconds"
 
 const ReadyLine = Schema.fromJsonString(
-  Schema.Struct({ ready: Schema.Literal(true), url: Schema.String, pid: Schema.Int, operatorKeyFile: Schema.String, caFile: Schema.String })
+  Schema.Struct({
+    ready: Schema.Literal(true),
+    url: Schema.String,
+    pid: Schema.Int,
+    operatorKeyFile: Schema.String,
+    caFile: Schema.String
+  })
 )
 
 export const logFileOf = (dataDir: string): string => `${dataDir}.service.log`
@@ -57,10 +65,19 @@ export const startService = Effect.fnUntraced(function* (
   )
   const exited = exitOf(child)
   const line = yield* firstLine(child).pipe(
-    Effect.timeoutOrElse({ duration: readyLimit, orElse: () => Effect.fail(notReady(options, "was not ready in time")) }),
-    Effect.raceFirst(Effect.flatMap(exited, ({ code, signal }) => Effect.fail(notReady(options, `ended before it was ready (${code ?? signal})`))))
+    Effect.timeoutOrElse({
+      duration: readyLimit,
+      orElse: () => Effect.fail(notReady(options, "was not ready in time"))
+    }),
+    Effect.raceFirst(
+      Effect.flatMap(exited, ({ code, signal }) =>
+        Effect.fail(notReady(options, `ended before it was ready (${code ?? signal})`))
+      )
+    )
   )
-  const ready = yield* Effect.mapError(Schema.decodeUnknownEffect(ReadyLine)(line), () => notReady(options, "printed another first line"))
+  const ready = yield* Effect.mapError(Schema.decodeUnknownEffect(ReadyLine)(line), () =>
+    notReady(options, "printed another first line")
+  )
   return {
     ...ready,
     readyMillis: (yield* Clock.currentTimeMillis) - startedAt,
@@ -76,8 +93,14 @@ const spawnService = (options: ServiceOptions): ChildProcess => {
     return spawn(
       process.execPath,
       [
-        process.env.CRASH_ENTRY ?? join(root, "bin", "brokerage.mjs"),
-        ...["serve", "--sandbox", "--port", "0", "--data-dir", options.dataDir, "--json"],
+        join(root, "bin", "brokerage.mjs"),
+        "serve",
+        "--sandbox",
+        "--port",
+        "0",
+        "--data-dir",
+        options.dataDir,
+        "--json",
         ...(options.databaseUrl === undefined ? [] : ["--database-url", options.databaseUrl]),
         ...(options.killAt === undefined ? [] : ["--kill-at", `${options.killAt.point}:${options.killAt.times}`])
       ],

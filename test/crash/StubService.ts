@@ -9,7 +9,13 @@ import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 
 /** What a broken service does; `none` is a correct one. */
-export const mistakes = ["none", "executes retries again", "forgets a report", "changes a replay", "loses a unit"] as const
+export const mistakes = [
+  "none",
+  "executes retries again",
+  "forgets a report",
+  "changes a replay",
+  "loses a unit"
+] as const
 export type Mistake = (typeof mistakes)[number]
 
 export interface StubOptions {
@@ -60,7 +66,11 @@ class Books {
   post(path: string, key: string, body: Body): Answer & { readonly replayed: boolean } {
     const kept = this.answers.get(key)
     if (kept !== undefined && (this.mistake !== "executes retries again" || this.executions % 7 !== 0)) {
-      return { ...kept, body: this.mistake === "changes a replay" ? kept.body.replace("}", " }") : kept.body, replayed: true }
+      return {
+        ...kept,
+        body: this.mistake === "changes a replay" ? kept.body.replace("}", " }") : kept.body,
+        replayed: true
+      }
     }
     this.executions++
     const answer = path.endsWith("/collateral") ? this.report(path, body) : this.onboard(body)
@@ -74,7 +84,10 @@ class Books {
     if (client !== undefined && path.includes("/balances")) return { balances: [this.balanceOf(client)] }
     if (client !== undefined && path.includes("/ledger")) return { postings: client.postings, ...end }
     if (path.startsWith("/partner/v1/collateral")) {
-      return { code: 0, data: { reports: this.mistake === "forgets a report" ? this.reports.slice(1) : this.reports, ...end } }
+      return {
+        code: 0,
+        data: { reports: this.mistake === "forgets a report" ? this.reports.slice(1) : this.reports, ...end }
+      }
     }
     const rows = this.clients.map((each) => ({ ...each.row, cashUsdc: formatAmount(each.cash, "USDC") }))
     return { code: 0, data: { clients: rows, ...end } }
@@ -83,20 +96,38 @@ class Books {
   private onboard(body: Body): Answer {
     const clientId = this.clients.length + 1
     const { partnerClientRef, email } = body
-    const shared = { clientId, clientUid: `CL-${clientId}`, partnerClientRef, verificationLevel: "MICA", lifecycleState: "ACTIVE" }
+    const shared = {
+      clientId,
+      clientUid: `CL-${clientId}`,
+      partnerClientRef,
+      verificationLevel: "MICA",
+      lifecycleState: "ACTIVE"
+    }
     const row = { ...shared, email, displayName: "A B", categorization: "RETAIL", riskState: null, createdAt: at }
     this.clients.push({ row, cash: 0n, postings: [] })
     const actions = ["TRADE", "DEPOSIT", "WITHDRAW"].flatMap((verb) =>
-      (verb === "TRADE" ? ["PERP", "SPOT", "BARRIER", "STAKING"] : ["CRYPTO", "FIAT"]).map((what) => [`${verb}:${what}`, []])
+      (verb === "TRADE" ? ["PERP", "SPOT", "BARRIER", "STAKING"] : ["CRYPTO", "FIAT"]).map((what) => [
+        `${verb}:${what}`,
+        []
+      ])
     )
-    const data = { ...shared, status: "ACTIVE", kycPackageId: clientId, requirements: Object.fromEntries(actions), review: null }
+    const data = {
+      ...shared,
+      status: "ACTIVE",
+      kycPackageId: clientId,
+      requirements: Object.fromEntries(actions),
+      review: null
+    }
     return { status: 201, body: JSON.stringify({ code: 0, data }) }
   }
 
   private report(path: string, body: Body): Answer {
     const clientId = Number(path.split("/")[4])
     const client = this.clients[clientId - 1] as StubClient
-    const filed = this.mistake === "executes retries again" ? undefined : this.reports.find(({ partnerRef }) => partnerRef === body.partnerRef)
+    const filed =
+      this.mistake === "executes retries again"
+        ? undefined
+        : this.reports.find(({ partnerRef }) => partnerRef === body.partnerRef)
     const report = filed ?? this.book(client, body)
     const cash = formatAmount(client.cash, "USDC")
     const balances = { cash, reserved: "0.000000", free: cash, freeMargin: cash }
@@ -111,9 +142,21 @@ class Books {
     client.cash += this.mistake === "loses a unit" && txId % 5 === 0 ? signed - 1n : signed
     const { partnerRef, direction, txRef } = body
     const report = {
-      ...{ reportId: txId, partnerId: 1, clientId: client.row.clientId, clientUid: client.row.clientUid, partnerRef, direction, txRef },
-      ...{ currency: "USDC", amount: formatAmount(amount, "USDC"), sourceAsset: "EURD", occurredAt: at, status: "BOOKED" },
-      ...{ refusal: "", ledgerTxId: txId, createdAt: at }
+      reportId: txId,
+      partnerId: 1,
+      clientId: client.row.clientId,
+      clientUid: client.row.clientUid,
+      partnerRef,
+      direction,
+      txRef,
+      currency: "USDC",
+      amount: formatAmount(amount, "USDC"),
+      sourceAsset: "EURD",
+      occurredAt: at,
+      status: "BOOKED",
+      refusal: "",
+      ledgerTxId: txId,
+      createdAt: at
     }
     this.reports.unshift(report)
     const type = direction === "DEPOSIT" ? "PARTNER_COLLATERAL_IN" : "PARTNER_COLLATERAL_OUT"
@@ -126,16 +169,36 @@ class Books {
     const cash = formatAmount(client.cash, "USDC")
     const none = "0.000000"
     return {
-      ...{ currency: "USDC", kind: "CASH", cash, reserved: none, total: cash, free: cash, displayDecimals: 2, venueAsset: "USDC" },
-      ...{ equity: cash, unrealizedPnl: none, freeMargin: cash, mark: "1", markFresh: true, value: cash, valueCurrency: "USDC" },
-      ...{ staked: none, swapClaims: none, stakedValue: none, claimsValue: none }
+      currency: "USDC",
+      kind: "CASH",
+      cash,
+      reserved: none,
+      total: cash,
+      free: cash,
+      displayDecimals: 2,
+      venueAsset: "USDC",
+      equity: cash,
+      unrealizedPnl: none,
+      freeMargin: cash,
+      mark: "1",
+      markFresh: true,
+      value: cash,
+      valueCurrency: "USDC",
+      staked: none,
+      swapClaims: none,
+      stakedValue: none,
+      claimsValue: none
     }
   }
 }
 
 /** Serves until the scope closes. */
-export const startStubService = Effect.fnUntraced(function* (options: StubOptions): Effect.fn.Return<StubService, never, Scope.Scope> {
-  const { certificate, key, ca } = yield* Effect.orDie(LocalAuthority.ensure({ dataDirectory: options.dataDir, host: "127.0.0.1" }))
+export const startStubService = Effect.fnUntraced(function* (
+  options: StubOptions
+): Effect.fn.Return<StubService, never, Scope.Scope> {
+  const { certificate, key, ca } = yield* Effect.orDie(
+    LocalAuthority.ensure({ dataDirectory: options.dataDir, host: "127.0.0.1" })
+  )
   const books = new Books(options.mistake)
   const random = new SeededRandom(options.seed)
   const faults = new Map<string, number>()
@@ -168,7 +231,13 @@ const refusals: Readonly<Record<string, readonly [status: number, body: string]>
   "in progress": [409, '{"code":4092,"msg":"The request with this Idempotency-Key is still in progress.","error":"x"}']
 }
 
-const respond = (books: Books, incoming: IncomingMessage, outgoing: ServerResponse, text: string, fault: string | null): void => {
+const respond = (
+  books: Books,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  text: string,
+  fault: string | null
+): void => {
   if (fault === "reset before") return void incoming.socket.destroy()
   const refusal = refusals[fault ?? ""]
   if (refusal !== undefined) {
@@ -179,7 +248,10 @@ const respond = (books: Books, incoming: IncomingMessage, outgoing: ServerRespon
   if (incoming.method === "GET") return void outgoing.writeHead(200).end(JSON.stringify(books.read(path)))
   const answer = books.post(path, String(incoming.headers["idempotency-key"]), JSON.parse(text) as Body)
   if (fault === "reset after") return void incoming.socket.destroy()
-  const headers = { "content-length": Buffer.byteLength(answer.body), ...(answer.replayed ? { "idempotency-replayed": "true" } : {}) }
+  const headers = {
+    "content-length": Buffer.byteLength(answer.body),
+    ...(answer.replayed ? { "idempotency-replayed": "true" } : {})
+  }
   outgoing.writeHead(answer.status, headers)
   if (fault !== "half an answer") return void outgoing.end(answer.body)
   outgoing.write(answer.body.slice(0, answer.body.length >> 1), () => void incoming.socket.destroy())

@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { type CrashWorldOptions, withCrashWorld } from "./CrashWorld.ts"
-import { type Blow, blows, crashRound, type RoundReport } from "./crashRound.ts"
+import { crashRound, type RoundReport } from "./crashRound.ts"
+import { type Blow, blows } from "./strike.ts"
 
 export const targets = ["service", "database", "both", "mixed"] as const
 export type Target = (typeof targets)[number]
@@ -24,12 +25,17 @@ export interface CrashFigures {
   readonly rounds: number
   readonly acknowledged: number
   readonly underWay: number
+  readonly foundAgain: number
   readonly replays: number
   readonly lost: number
   readonly doubled: number
   readonly faults: number
   /** Recovery times in ms, per blow: smallest, median, largest. */
-  readonly recovery: ReadonlyArray<{ readonly blow: Blow; readonly rounds: number; readonly millis: readonly [number, number, number] }>
+  readonly recovery: ReadonlyArray<{
+    readonly blow: Blow
+    readonly rounds: number
+    readonly millis: readonly [number, number, number]
+  }>
 }
 
 /** Rounds on one data directory before a fresh one is made: its books grow, and every round audits all of them. */
@@ -51,7 +57,9 @@ export const blowsOf = (target: Target, rounds: number, seed: number): ReadonlyA
 export const crashRun = Effect.fnUntraced(function* (options: CrashRunOptions): Effect.fn.Return<CrashFigures> {
   const chosen = blowsOf(options.target, options.rounds, options.seed)
   const shared = chosen.filter((blow) => blow !== "takeover")
-  const groups = Array.from({ length: Math.ceil(shared.length / roundsPerWorld) }, (_, n) => shared.slice(n * roundsPerWorld, (n + 1) * roundsPerWorld))
+  const groups = Array.from({ length: Math.ceil(shared.length / roundsPerWorld) }, (_, n) =>
+    shared.slice(n * roundsPerWorld, (n + 1) * roundsPerWorld)
+  )
   const takeOvers = chosen.filter((blow) => blow === "takeover")
   const reports: Array<RoundReport> = []
   let acknowledged = 0
@@ -75,7 +83,9 @@ export const crashRounds = (
   onRound: (report: RoundReport) => void = () => {}
 ): Effect.Effect<ReadonlyArray<RoundReport>> =>
   withCrashWorld(world, (running) =>
-    Effect.forEach(chosen, (blow) => Effect.tap(crashRound(running, blow, { outageMillis }), (report) => Effect.sync(() => onRound(report))))
+    Effect.forEach(chosen, (blow) =>
+      Effect.tap(crashRound(running, blow, { outageMillis }), (report) => Effect.sync(() => onRound(report)))
+    )
   )
 
 const figuresOf = (reports: ReadonlyArray<RoundReport>, acknowledged: number): CrashFigures => {
@@ -84,14 +94,20 @@ const figuresOf = (reports: ReadonlyArray<RoundReport>, acknowledged: number): C
     rounds: reports.length,
     acknowledged,
     underWay: sum((report) => report.underWay),
+    foundAgain: sum((report) => report.foundAgain),
     replays: sum((report) => report.audit.replays),
     lost: sum((report) => report.audit.lost.length),
     doubled: sum((report) => report.audit.doubled.length),
     faults: sum((report) => report.faults.length),
     recovery: blows.flatMap((blow) => {
-      const millis = reports.filter((report) => report.blow === blow).map(({ recoveryMillis }) => recoveryMillis).sort((a, b) => a - b)
+      const millis = reports
+        .filter((report) => report.blow === blow)
+        .map(({ recoveryMillis }) => recoveryMillis)
+        .sort((a, b) => a - b)
       const [first, middle, last] = [millis[0], millis[millis.length >> 1], millis.at(-1)]
-      return first === undefined || middle === undefined || last === undefined ? [] : [{ blow, rounds: millis.length, millis: [first, middle, last] as const }]
+      return first === undefined || middle === undefined || last === undefined
+        ? []
+        : [{ blow, rounds: millis.length, millis: [first, middle, last] as const }]
     })
   }
 }

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runPartner } from "../../simulator/partner/runPartner.ts"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
-import { blows } from "./crashRound.ts"
+import { blows } from "./strike.ts"
 import { blowsOf } from "./crashRun.ts"
 import { type Mistake, startStubService, type StubService } from "./StubService.ts"
 
@@ -20,8 +20,16 @@ const temporaryFolder = Effect.acquireRelease(
 
 const runAgainst = (service: StubService, seed: number) =>
   runPartner({
-    ...{ url: service.url, key: Redacted.make("pbk_test"), ca: service.ca, clients: 6, rate: 200, forMillis: 1_000 },
-    ...{ seed, tag: `t${seed}`, onProgress: () => {}, drainMillis: 10_000 }
+    url: service.url,
+    key: Redacted.make("pbk_test"),
+    ca: service.ca,
+    clients: 6,
+    rate: 200,
+    forMillis: 1_000,
+    seed,
+    tag: `t${seed}`,
+    onProgress: () => {},
+    drainMillis: 10_000
   })
 
 const stub = (options: { readonly seed: number; readonly faults: number; readonly mistake: Mistake }) =>
@@ -40,7 +48,14 @@ describe("sim partner run", () => {
       assert.strictEqual(summary.audit?.postings, summary.reports)
       assert.strictEqual(service.executions(), summary.acknowledged, "each request ran exactly once")
       const { tally } = summary
-      for (const count of [tally.connectionFailures, tally.unavailable, tally.badGateway, tally.rateLimited, tally.inProgress]) assert.isAbove(count, 0)
+      for (const count of [
+        tally.connectionFailures,
+        tally.unavailable,
+        tally.badGateway,
+        tally.rateLimited,
+        tally.inProgress
+      ])
+        assert.isAbove(count, 0)
     }).pipe(Effect.scoped)
   )
 
@@ -60,7 +75,15 @@ describe("sim partner run", () => {
 
   it.live("SC-PLT-05: a service that never answers ends the run with what is left open", () =>
     Effect.gen(function* () {
-      const options = { key: Redacted.make("pbk_test"), clients: 2, rate: 50, forMillis: 100, seed: 1, tag: "t", drainMillis: 200 }
+      const options = {
+        key: Redacted.make("pbk_test"),
+        clients: 2,
+        rate: 50,
+        forMillis: 100,
+        seed: 1,
+        tag: "t",
+        drainMillis: 200
+      }
       const summary = yield* runPartner({ ...options, url: "https://127.0.0.1:1", onProgress: () => {} })
       assert.isFalse(summary.ok)
       assert.isNull(summary.audit)

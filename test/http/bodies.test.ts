@@ -5,7 +5,9 @@ import * as fc from "fast-check"
 import { parseBody } from "../../src/http/middleware/parseBody.ts"
 import { matchRoute } from "../../src/http/middleware/routes.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
-import { type Answer, type CallOptions, clientId, clientWire, type Running, startStubServer } from "./stubServer.ts"
+import type { Answer, CallOptions } from "./callServer.ts"
+import { clientId, clientWire } from "./canned.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
 
 const collateral = `/partner/v1/clients/${clientId}/collateral`
 let server: Running
@@ -102,7 +104,21 @@ describe("doc 1, Limits: body caps", () => {
 })
 
 describe("A1-01: paths", () => {
-  const unknown = ["0", "-1", "01", "1e1", "1.0", "+1", "%34%31", "9007199254740992", "9223372036854775808", "99999999999999999999", " 41", "41 ", "x"]
+  const unknown = [
+    "0",
+    "-1",
+    "01",
+    "1e1",
+    "1.0",
+    "+1",
+    "%34%31",
+    "9007199254740992",
+    "9223372036854775808",
+    "99999999999999999999",
+    " 41",
+    "41 ",
+    "x"
+  ]
   for (const id of unknown) {
     it(`A1-01: the id ${id} names no client`, async () => {
       const answer = await server.call("GET", `/partner/v1/clients/${encodeURI(id).replace("%25", "%")}`)
@@ -110,13 +126,24 @@ describe("A1-01: paths", () => {
     })
   }
 
-  const elsewhere = ["/partner/v1/clients/41/", "/partner/v1//clients/41", "/Partner/v1/me", "/partner/v1/ME", "/partner/v1/", "/partner/v1", "/partner/v1/clients/41/none"]
+  const elsewhere = [
+    "/partner/v1/clients/41/",
+    "/partner/v1//clients/41",
+    "/Partner/v1/me",
+    "/partner/v1/ME",
+    "/partner/v1/",
+    "/partner/v1",
+    "/partner/v1/clients/41/none"
+  ]
   for (const path of elsewhere) {
     it(`A1-01: ${path} is no route`, () => assert.isNull(matchRoute("GET", path)))
   }
 
   it("A1-18: a reference is percent-decoded, with slashes and any characters; a broken or overlong one is unknown", async () => {
-    const found = await server.call("GET", `/partner/v1/clients/by-ref/${encodeURIComponent(clientWire.partnerClientRef)}`)
+    const found = await server.call(
+      "GET",
+      `/partner/v1/clients/by-ref/${encodeURIComponent(clientWire.partnerClientRef)}`
+    )
     assert.strictEqual(found.status, 200)
     for (const ref of ["%ff", "%", "a%00b", "x".repeat(65), "%20"]) {
       assert.deepStrictEqual(told(await server.call("GET", `/partner/v1/clients/by-ref/${ref}`)), [404, 4004])
@@ -158,7 +185,13 @@ describe("doc 1, Endpoints: query parameters", () => {
     const { data } = both.json as { data: { errors: Record<string, string> } }
     assert.deepStrictEqual(Object.keys(data.errors), ["limit", "state"])
     await server.call("GET", `${list}?limit=200&before=7&q=%20A%25_%20&state=ACTIVE&level=MICA&x=1`)
-    assert.deepStrictEqual(server.stub.lastListQuery, { limit: 200, before: 7, q: "A%_", state: "ACTIVE", level: "MICA" })
+    assert.deepStrictEqual(server.stub.lastListQuery, {
+      limit: 200,
+      before: 7,
+      q: "A%_",
+      state: "ACTIVE",
+      level: "MICA"
+    })
     await server.call("GET", `${list}?q=`)
     assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50 })
   })

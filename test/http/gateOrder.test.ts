@@ -1,7 +1,9 @@
 // The order of the gates (A1-02): every request below breaks two neighbouring rules and must be told of the first.
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
-import { type Answer, type CallOptions, clientId, keys, type Running, startStubServer, Stub } from "./stubServer.ts"
+import type { Answer, CallOptions } from "./callServer.ts"
+import { clientId, keys } from "./canned.ts"
+import { type Running, startStubServer, Stub } from "./stubServer.ts"
 
 let server: Running
 beforeAll(async () => {
@@ -27,10 +29,19 @@ interface Case {
   readonly expected: readonly [status: number, code: number]
 }
 
-const set = (...change: Parameters<Stub["setPartner"]>) => () => server.stub.setPartner(...change)
+const set =
+  (...change: Parameters<Stub["setPartner"]>) =>
+  () =>
+    server.stub.setPartner(...change)
 
 const cases: ReadonlyArray<Case> = [
-  { gates: "0 verb, 1 edge cap", method: "PATCH", path: collateral, options: { headers: huge, raw: "" }, expected: [404, 4004] },
+  {
+    gates: "0 verb, 1 edge cap",
+    method: "PATCH",
+    path: collateral,
+    options: { headers: huge, raw: "" },
+    expected: [404, 4004]
+  },
   { gates: "0 verb, 2 key", method: "OPTIONS", path: "/partner/v1/me", options: { key: null }, expected: [404, 4004] },
   {
     gates: "1 edge cap, 2 key",
@@ -60,7 +71,13 @@ const cases: ReadonlyArray<Case> = [
     before: set({ readPerMinute: 0 }),
     expected: [429, 4290]
   },
-  { gates: "5 route, 6 scope", method: "POST", path: "/partner/v1/nowhere", options: { key: keys.read }, expected: [404, 4004] },
+  {
+    gates: "5 route, 6 scope",
+    method: "POST",
+    path: "/partner/v1/nowhere",
+    options: { key: keys.read },
+    expected: [404, 4004]
+  },
   {
     gates: "6 scope, 7 Idempotency-Key",
     method: "POST",

@@ -1,13 +1,15 @@
 // Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
 // Idempotency; A1-51..A1-53).
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { Deferred, Effect } from "effect"
-import { fingerprintOf, isIdempotencyKey } from "../../src/http/middleware/idempotency.ts"
+import { Deferred, Effect, Result } from "effect"
+import { type AnswerSlot, fingerprintOf, Idempotency, isIdempotencyKey } from "../../src/http/middleware/idempotency.ts"
 import { RecentAnswers } from "../../src/http/middleware/RecentAnswers.ts"
 import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
 import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
 import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
-import { type Answer, clientId, collateralBooked, now, onboarded, type Running, startStubServer, Stub } from "./stubServer.ts"
+import type { Answer } from "./callServer.ts"
+import { clientId, collateralBooked, now, onboarded } from "./canned.ts"
+import { type Running, startStubServer, Stub } from "./stubServer.ts"
 
 const day = 86_400_000
 const collateral = `/partner/v1/clients/${clientId}/collateral`
@@ -18,7 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  Object.assign(server.stub, new Stub(), { answers: server.stub.answers, keep: server.stub.keep, ended: server.stub.ended })
+  Object.assign(server.stub, new Stub(), {
+    answers: server.stub.answers,
+    keep: server.stub.keep,
+    ended: server.stub.ended
+  })
   name++
 })
 
@@ -97,7 +103,10 @@ describe("A1-51: what gives the key back", () => {
     const broken = await post(collateral, { a: 1 })
     assert.deepStrictEqual([broken.status, codeOf(broken)], [500, 5000])
     assert.notInclude(broken.text, "secret")
-    assert.strictEqual((await server.call("POST", collateral, { raw: "{", headers: { "idempotency-key": `key-${name}` } })).status, 400)
+    assert.strictEqual(
+      (await server.call("POST", collateral, { raw: "{", headers: { "idempotency-key": `key-${name}` } })).status,
+      400
+    )
     server.stub.collateral = () => Effect.succeed(collateralBooked)
     const done = await post(collateral, { a: 2 })
     assert.deepStrictEqual([done.status, replayed(done)], [201, null])
@@ -154,20 +163,33 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     assert.include(late.text, "still in progress")
   })
 
-  it("doc 1, Idempotency 4: when the running one fails, the waiting one runs", async () => {
-    const waiting = await startStubServer({ waitMillis: 20_000 })
-    const gate = Deferred.makeUnsafe<void>()
+  it("doc 1, Idempotency 4: when the running one fails, one waiting request runs and the others get its answer", async () => {
+    const idempotency = new Idempotency({
+      answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
+      clock: { now: () => now },
+      waitMillis: 20_000
+    })
+    const request = { partnerId: 1, key: "k", fingerprint: "f" }
+    const gates = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
     let runs = 0
-    waiting.stub.collateral = () =>
-      ++runs === 1
-        ? Effect.andThen(Deferred.await(gate), Effect.die(new Error("first run")))
-        : Effect.succeed(collateralBooked)
-    const first = post(collateral, { a: 1 }, "k", waiting)
-    const second = first.then(() => post(collateral, { a: 1 }, "k", waiting))
-    Deferred.doneUnsafe(gate, Effect.void)
-    const answers = await Promise.all([first, second])
-    await waiting.close()
-    assert.deepStrictEqual([answers[0].status, answers[1].status, runs], [500, 201, 2])
+    const execute = (slot: AnswerSlot) =>
+      Effect.suspend(() => {
+        const run = runs++
+        const gate = gates[run]
+        const end =
+          run === 0
+            ? Effect.fail(new Unavailable({ unknown: false }))
+            : Effect.succeed(slot.row({ status: 201, body: "{}" }, now))
+        return gate === undefined ? end : Effect.andThen(Deferred.await(gate), end)
+      })
+    const ask = () => Effect.runPromise(Effect.result(idempotency.answer(request, execute)))
+    const asked = [ask(), ask(), ask()]
+    assert.strictEqual(runs, 1)
+    for (const gate of gates) Deferred.doneUnsafe(gate, Effect.void)
+    const outcomes = (await Promise.all(asked)).map((result) =>
+      Result.isSuccess(result) ? result.success.replayed : "failed"
+    )
+    assert.deepStrictEqual([outcomes, runs], [["failed", false, true], 2])
   })
 
   it("A1-53: the claim is held when the pause point after it is passed", async () => {

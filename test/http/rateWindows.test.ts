@@ -15,7 +15,9 @@ describe("A1-05: the sliding window", () => {
   })
 
   it("A1-05: agrees with a list of every hit, refused ones not counted", () => {
-    const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: 1, max: 12 })), { maxLength: 200 })
+    const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: 1, max: 12 })), {
+      maxLength: 200
+    })
     fc.assert(
       fc.property(steps, (moves) => {
         const window = new RateWindow()

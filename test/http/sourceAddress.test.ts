@@ -22,7 +22,8 @@ describe("A1-08: allowlist", () => {
     ["what is no address is outside", ["0.0.0.0/0"], "nonsense", false],
     ["an unreadable entry admits nobody", ["nonsense"], "198.51.100.1", false]
   ]
-  for (const [name, cidrs, ip, inside] of rows) it(`A1-08: ${name}`, () => assert.strictEqual(admits(cidrs, ip), inside))
+  for (const [name, cidrs, ip, inside] of rows)
+    it(`A1-08: ${name}`, () => assert.strictEqual(admits(cidrs, ip), inside))
 
   it("A1-08: X-Forwarded-For counts only from an edge host, and only its last hop", () => {
     const edge = ["10.0.0.0/8"]

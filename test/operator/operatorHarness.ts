@@ -79,7 +79,8 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
       })
       const keys: Record<string, string> = {}
       const operators = yield* OperatorKeys
-      for (const role of operatorRoles) keys[role] = (yield* operators.create(operator, { label: `${role} one`, role })).key
+      for (const role of operatorRoles)
+        keys[role] = (yield* operators.create(operator, { label: `${role} one`, role })).key
       keys.SECOND = (yield* operators.create(operator, { label: "ADMIN two", role: "ADMIN" })).key
       return { url: bound.url, keys: keys as Record<OperatorRole | "SECOND", string> }
     }).pipe(Scope.provide(scope))

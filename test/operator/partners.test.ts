@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { derivedPrefix } from "../../src/runtime/services/Partners.ts"
 import { cidrSentence } from "../../src/runtime/services/addressRanges.ts"
 import { hashKey } from "../../src/runtime/services/OperatorKeys.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
 beforeAll(async () => {
@@ -14,12 +14,24 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const creation = (code: string, ...more: ReadonlyArray<string>) => [
-  ...["partner", "create", "--code", code, "--name", `${code} Name`, "--legal-name", `${code} AG`],
-  ...["--country", "DE", "--licence", "MICA_CASP", ...more]
+  "partner",
+  "create",
+  "--code",
+  code,
+  "--name",
+  `${code} Name`,
+  "--legal-name",
+  `${code} AG`,
+  "--country",
+  "DE",
+  "--licence",
+  "MICA_CASP",
+  ...more
 ]
 const rows = (sql: string) =>
   service.run(Effect.flatMap(PgClient.PgClient, (client) => client.unsafe<Record<string, unknown>>(sql)))
-const epochOf = async (code: string) => Number((await rows(`SELECT epoch FROM partners WHERE code = '${code}'`))[0]?.epoch)
+const epochOf = async (code: string) =>
+  Number((await rows(`SELECT epoch FROM partners WHERE code = '${code}'`))[0]?.epoch)
 
 describe("operator surface, partners", () => {
   it("doc 1, Partner profile: create answers the whole profile; the first partner has uid prefix CL", async () => {
@@ -55,7 +67,9 @@ describe("operator surface, partners", () => {
     assert.strictEqual((await service.cli(creation("FIRST"))).refusal.code, 4092)
     assert.strictEqual((await service.cli(creation("first"))).refusal.code, 4092)
     assert.strictEqual((await service.cli(creation("THIRD", "--uid-prefix", "CL"))).refusal.code, 4092)
-    assert.isUndefined((await service.done(["partner", "list"])).partners.find((row: { code: string }) => row.code === "THIRD"))
+    assert.isUndefined(
+      (await service.done(["partner", "list"])).partners.find((row: { code: string }) => row.code === "THIRD")
+    )
   })
 
   it.each([
@@ -72,11 +86,25 @@ describe("operator surface, partners", () => {
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4000])
     assert.deepStrictEqual(Object.keys(ran.refusal.data.errors), ["collateralAsset"])
     const fields = await service.cli([
-      ...["partner", "create", "--code", "42", "--name", "", "--legal-name", "L", "--country", "UK"],
-      ...["--licence", "EMI", "--uid-prefix", "x"]
+      "partner",
+      "create",
+      "--code",
+      "42",
+      "--name",
+      "",
+      "--legal-name",
+      "L",
+      "--country",
+      "UK",
+      "--licence",
+      "EMI",
+      "--uid-prefix",
+      "x"
     ])
     assert.sameMembers(Object.keys(fields.refusal.data.errors), ["code", "name", "country", "uidPrefix"])
-    const made = await service.done(creation("CUSTODY", "--custody", "PARTNER", "--collateral-asset", "EURD", "--sandbox"))
+    const made = await service.done(
+      creation("CUSTODY", "--custody", "PARTNER", "--collateral-asset", "EURD", "--sandbox")
+    )
     assert.deepStrictEqual([made.custodyModel, made.collateralAsset, made.sandbox], ["PARTNER", "EURD", true])
   })
 
@@ -169,16 +197,19 @@ describe("operator surface, partners", () => {
     assert.match(made.key, /^bok_[A-Za-z0-9_-]{43}$/)
     const { operators } = await service.done(["operator", "list"], "SUPPORT")
     assert.notInclude(JSON.stringify(operators), made.key)
-    const admins = operators.filter((row: { role: string }) => row.role === "ADMIN")
-    for (const row of admins) {
-      if (row.operatorId !== made.operatorId) await service.done(["operator", "revoke", String(row.operatorId)], "ADMIN").catch(() => undefined)
+    const asNew = ["--json", "--url", service.url, "--ca", service.caFile, "--operator-key", made.key]
+    const others = operators.filter(
+      (row: { role: string; operatorId: number }) => row.role === "ADMIN" && row.operatorId !== made.operatorId
+    )
+    for (const { operatorId } of others) {
+      assert.strictEqual(
+        (await runRecorded(["operator", "revoke", String(operatorId), ...asNew])).json.status,
+        "REVOKED"
+      )
     }
-    const mine = ["operator", "revoke", String(made.operatorId), "--json", "--url", service.url, "--ca", service.caFile]
-    const { runRecorded } = await import("./operatorHarness.ts")
-    const left = await runRecorded([...mine, "--operator-key", made.key])
-    const live = (await runRecorded(["operator", "list", "--json", "--url", service.url, "--ca", service.caFile, "--operator-key", made.key])).json.operators
-    const liveAdmins = live.filter((row: { role: string; status: string }) => row.role === "ADMIN" && row.status === "ACTIVE")
-    assert.isAtLeast(liveAdmins.length, 1)
-    assert.include([0, 1], left.status)
+    assert.strictEqual((await service.cli(["operator", "list"])).refusal.code, 4010)
+    const last = await runRecorded(["operator", "revoke", String(made.operatorId), ...asNew])
+    assert.deepStrictEqual([last.status, last.refusal.code], [1, 4092])
+    assert.strictEqual((await runRecorded(["operator", "list", ...asNew])).status, 0)
   })
 })

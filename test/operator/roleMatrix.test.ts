@@ -27,7 +27,11 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 /** An empty request: the key and the role are judged before anything of it is read. */
-const statusOf = (method: string, path: string, key: string | null): Promise<{ status: number; body: string; id: unknown }> =>
+const statusOf = (
+  method: string,
+  path: string,
+  key: string | null
+): Promise<{ status: number; body: string; id: unknown }> =>
   new Promise((resolve, reject) => {
     const outgoing = request(
       `${service.url}${path.replaceAll(/:[a-zA-Z]+/g, "0")}`,
@@ -51,10 +55,7 @@ const statusOf = (method: string, path: string, key: string | null): Promise<{ s
 
 describe("operator surface, roles", () => {
   it("every route of the contract has its roles, and every command its route", () => {
-    assert.deepStrictEqual(
-      routes.map(({ command }) => command).toSorted(),
-      Object.keys(operatorCommands).toSorted()
-    )
+    assert.deepStrictEqual(routes.map(({ command }) => command).toSorted(), Object.keys(operatorCommands).toSorted())
   })
 
   it("SUPPORT reads and nothing else; ADMIN may do everything", () => {

@@ -14,7 +14,9 @@ export const pageParams = ({ max, default: usual }: PageLimit) => ({
       description: `Rows of a page, 1 to ${max}; ${usual} when absent.`
     })
   ),
-  before: Schema.optionalKey(Id.annotate({ description: "Only rows with a smaller id: nextBefore of the page before." }))
+  before: Schema.optionalKey(
+    Id.annotate({ description: "Only rows with a smaller id: nextBefore of the page before." })
+  )
 })
 
 /** The two members that tell how a list goes on. */
@@ -26,7 +28,10 @@ export const pageEnd = {
 /** The header of the (K) routes. */
 export const idempotencyHeaders = {
   "idempotency-key": Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[\x21-\x7e]+$/), Schema.isBetweenLength(1, idempotency.keyMaxLength)).annotate({
+    Schema.String.check(
+      Schema.isPattern(/^[\x21-\x7e]+$/),
+      Schema.isBetweenLength(1, idempotency.keyMaxLength)
+    ).annotate({
       description:
         "1 to 128 printable ASCII characters. The first answer is replayed byte for byte for 24 hours, with the header Idempotency-Replayed."
     })

@@ -55,7 +55,12 @@ export const wireErrors = [
       "Conflict: a reference or an Idempotency-Key was used for another request, the same request is still in progress, or the state does not allow the action.",
     data: "{reportId, status, refusal, report} on a refused collateral report; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
   },
-  { code: 4290, status: 429, meaning: "The partner's rate limit is used up. Retry-After says when to try again.", data: "" },
+  {
+    code: 4290,
+    status: 429,
+    meaning: "The partner's rate limit is used up. Retry-After says when to try again.",
+    data: ""
+  },
   {
     code: 5000,
     status: 500,

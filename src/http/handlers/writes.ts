@@ -31,7 +31,10 @@ export interface Write {
 }
 
 /** A refusal as an answer. */
-export const renderRefusal = (refusal: WireRefusal): Rendered => ({ status: refusal.status, body: refusalText(refusal) })
+export const renderRefusal = (refusal: WireRefusal): Rendered => ({
+  status: refusal.status,
+  body: refusalText(refusal)
+})
 
 const write = <A>(
   success: (value: A) => Rendered,

@@ -7,7 +7,10 @@ import type { Rendered } from "./idempotency.ts"
 export type AnswerHeaders = Record<string, string>
 
 /** A JSON answer. The headers object is taken over, not copied. */
-export const answerWith = ({ status, body }: Rendered, headers: AnswerHeaders): HttpServerResponse.HttpServerResponse => {
+export const answerWith = (
+  { status, body }: Rendered,
+  headers: AnswerHeaders
+): HttpServerResponse.HttpServerResponse => {
   headers["content-type"] = "application/json"
   headers["cache-control"] = "no-store"
   return HttpServerResponse.text(body, { status, headers })

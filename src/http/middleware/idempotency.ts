@@ -41,7 +41,11 @@ export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128
 export const fingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", `${method}\n${path}\n${canonicalize(body) ?? ""}`, "hex")
 
-const rendered = (refusal: WireRefusal): KeyedAnswer => ({ status: refusal.status, body: refusalText(refusal), replayed: false })
+const rendered = (refusal: WireRefusal): KeyedAnswer => ({
+  status: refusal.status,
+  body: refusalText(refusal),
+  replayed: false
+})
 
 type Settled = RecentAnswer | null
 

@@ -5,7 +5,9 @@ import { isUtf8 } from "node:buffer"
 /** Containers inside containers; the deepest documented body has six. */
 const depthLimit = 64
 
-export type ParsedBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly sentence: string }
+export type ParsedBody =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly sentence: string }
 
 const notJson = "The request body must be valid JSON."
 const tooDeep = "The request body is nested too deeply."

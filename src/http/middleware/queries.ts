@@ -4,7 +4,9 @@ import { parseId } from "../../machines/shared/Ids.ts"
 import type { PageLimit } from "../../machines/shared/Limits.ts"
 
 export type QueryErrors = Readonly<Record<string, string>>
-export type ParsedQuery<A> = { readonly ok: true; readonly query: A } | { readonly ok: false; readonly errors: QueryErrors }
+export type ParsedQuery<A> =
+  | { readonly ok: true; readonly query: A }
+  | { readonly ok: false; readonly errors: QueryErrors }
 
 /** Collects what a query string says and what is wrong with it. */
 export class QueryReader {

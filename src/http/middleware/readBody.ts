@@ -3,7 +3,10 @@
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
-export type BodyRead = { readonly _tag: "Body"; readonly bytes: Buffer } | { readonly _tag: "TooLarge" } | { readonly _tag: "Aborted" }
+export type BodyRead =
+  | { readonly _tag: "Body"; readonly bytes: Buffer }
+  | { readonly _tag: "TooLarge" }
+  | { readonly _tag: "Aborted" }
 
 const empty: BodyRead = { _tag: "Body", bytes: Buffer.alloc(0) }
 const tooLarge: BodyRead = { _tag: "TooLarge" }
@@ -42,7 +45,8 @@ export const readBody = (request: IncomingMessage, response: ServerResponse, cap
       if (only === null) only = chunk
       else (chunks ??= [only]).push(chunk)
     }
-    const onEnd = (): void => settle({ _tag: "Body", bytes: chunks === null ? (only ?? empty.bytes) : Buffer.concat(chunks) })
+    const onEnd = (): void =>
+      settle({ _tag: "Body", bytes: chunks === null ? (only ?? empty.bytes) : Buffer.concat(chunks) })
     const onClose = (): void => settle(aborted)
     request.on("data", onData)
     request.on("end", onEnd)

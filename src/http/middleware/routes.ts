@@ -33,7 +33,7 @@ interface Entry {
 /** The routes under the partner prefix, in the order of the contract. */
 export const partnerRoutes: ReadonlyArray<Route> = (() => {
   const routes: Array<Route> = []
-  HttpApi.reflect(PartnerApi as unknown as HttpApi.Constraint as Parameters<typeof HttpApi.reflect>[0], {
+  HttpApi.reflect(PartnerApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
       if (!endpoint.path.startsWith(`${partnerPrefix}/`)) return
@@ -71,7 +71,9 @@ export const matchRoute = (method: string, path: string): RouteMatch | null => {
   const candidates = entries.get(`${method} ${parts.length}`)
   if (candidates === undefined) return null
   for (const { route, segments } of candidates) {
-    if (!segments.every((segment, index) => (segment.startsWith(":") ? parts[index] !== "" : segment === parts[index]))) {
+    if (
+      !segments.every((segment, index) => (segment.startsWith(":") ? parts[index] !== "" : segment === parts[index]))
+    ) {
       continue
     }
     let clientId: number | null = null

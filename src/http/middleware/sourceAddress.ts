@@ -44,7 +44,8 @@ export const cidrContains = (cidrs: ReadonlyArray<string>, ip: string): boolean 
 }
 
 /** Whether an allowlist admits an address: an empty one admits everybody. */
-export const admits = (cidrs: ReadonlyArray<string>, ip: string): boolean => cidrs.length === 0 || cidrContains(cidrs, ip)
+export const admits = (cidrs: ReadonlyArray<string>, ip: string): boolean =>
+  cidrs.length === 0 || cidrContains(cidrs, ip)
 
 /** The caller's address: the peer's, or the last hop the operator's own edge has written down. */
 export const sourceAddress = (

@@ -24,10 +24,8 @@ type Decision = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, Dispa
 const decideAndShow = (inspect: Inspect["Service"], decide: Decision) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
-      Effect.flatMap(
-        decide(caller),
-        (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
-          verdict.ok ? inspect.client(String(verdict.value)) : Effect.succeed(verdict)
+      Effect.flatMap(decide(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
+        verdict.ok ? inspect.client(String(verdict.value)) : Effect.succeed(verdict)
       )
     )
   )

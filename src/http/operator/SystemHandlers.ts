@@ -3,19 +3,20 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { accept, refuse, unknown } from "../../machines/shared/Refusal.ts"
-import { ActorHost, Unavailable } from "../../runtime/engine/ActorHost.ts"
+import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../runtime/engine/ActorHost.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
 import { Approvals } from "../../runtime/services/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
 import { findClient } from "../../runtime/services/clientLookup.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
 import { Inspect } from "../../runtime/services/Inspect.ts"
+import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { SimClock } from "../../runtime/services/SimClock.ts"
 import { mayRun } from "../api/operator/operatorCommands.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
-import { answer, answerOf } from "./toOperatorError.ts"
+import { answer, answerOf, engineError, forbidden, refusalError } from "./toOperatorError.ts"
 
 const LedgerHandlers = HttpApiBuilder.group(
   OperatorApi,
@@ -94,27 +95,32 @@ const ApprovalHandlers = HttpApiBuilder.group(
   "approval",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
-    const missing = Effect.succeed(refuse(unknown("Approval")))
+    /** Deciding needs the role of the command that waits. */
+    const decideApproval = <A>(
+      segment: string,
+      decide: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>
+    ) =>
+      Effect.gen(function* () {
+        const caller = yield* currentCaller
+        const id = parseId(segment)
+        const command = id === undefined ? null : yield* Effect.catch(approvals.commandOf(id), engineError)
+        if (id === undefined || command === null) return yield* refusalError(unknown("Approval"))
+        if (!mayRun(caller.role, command)) return yield* forbidden()
+        return yield* answer(decide(caller, id))
+      })
     return handlers.handleAll({
       list: ({ query }) =>
         answerOf(
           Effect.map(
-            approvals.list({ limit: query.limit ?? 100, ...(query.status === undefined ? {} : { status: query.status }) }),
+            approvals.list({
+              limit: query.limit ?? 100,
+              ...(query.status === undefined ? {} : { status: query.status })
+            }),
             (list) => ({ approvals: list })
           )
         ),
-      grant: ({ params }) =>
-        Effect.flatMap(currentCaller, (caller) => {
-          const id = parseId(params.approvalId)
-          const covers = (command: string) => mayRun(caller.role, command)
-          return answer(id === undefined ? missing : approvals.grant(caller, id, covers))
-        }),
-      refuse: ({ params }) =>
-        Effect.flatMap(currentCaller, (caller) => {
-          const id = parseId(params.approvalId)
-          const covers = (command: string) => mayRun(caller.role, command)
-          return answer(id === undefined ? missing : approvals.refuse(caller, id, covers))
-        })
+      grant: ({ params }) => decideApproval(params.approvalId, approvals.grant),
+      refuse: ({ params }) => decideApproval(params.approvalId, approvals.refuse)
     })
   })
 )

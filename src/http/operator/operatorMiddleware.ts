@@ -44,7 +44,8 @@ export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(O
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an answer of ours: a defect
   const errors: Record<string, string> = {}
   for (const issue of format(error.cause.issue).issues) {
-    errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??= issue.message
+    errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??=
+      issue.message
   }
   return Effect.fail(fieldsError(errors))
 })

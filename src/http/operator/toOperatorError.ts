@@ -64,7 +64,9 @@ export const answer = <A>(
   effect.pipe(
     Effect.catch(engineError),
     Effect.flatMap((verdict) =>
-      verdict.ok ? Effect.succeed({ code: 0, data: verdict.value } as const) : Effect.fail(refusalError(verdict.refusal))
+      verdict.ok
+        ? Effect.succeed({ code: 0, data: verdict.value } as const)
+        : Effect.fail(refusalError(verdict.refusal))
     )
   )
 

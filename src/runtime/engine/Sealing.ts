@@ -45,6 +45,8 @@ export const makeSealing = (keyring: SealingKeys): Sealing => {
     open: (sealed, place) => {
       const key = keys.get(sealed[0] ?? -1)
       if (key === undefined) throw new SealingError(`sealed with unknown key ${sealed[0]} (${place})`)
+      // A cut value is refused here: the cipher would take a shorter tag for a weaker one.
+      if (sealed.length < 29) throw new SealingError(`a sealed value of ${place} is too short`)
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 13))
       decipher.setAAD(placeBytes(place))
       decipher.setAuthTag(sealed.subarray(13, 29))

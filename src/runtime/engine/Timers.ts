@@ -69,7 +69,9 @@ export class Timers extends Context.Service<
               [BigInt(now), BigInt(pageSize)]
             )
             .pipe(
-              Effect.map((rows) => rows.map((row) => ({ subject: row.subject, name: row.name, dueAt: Number(row.due_at) }))),
+              Effect.map((rows) =>
+                rows.map((row) => ({ subject: row.subject, name: row.name, dueAt: Number(row.due_at) }))
+              ),
               Effect.mapError((error) => new JournalUnavailable({ reason: error.message }))
             )
 
@@ -79,7 +81,10 @@ export class Timers extends Context.Service<
             const page = yield* due(clock.now())
             // Subjects run side by side; the timers of one subject in due order.
             const groups = [...Map.groupBy(page, (timer) => timer.subject).values()]
-            yield* Effect.forEach(groups, (group) => Effect.forEach(group, fire, { discard: true }), { concurrency: 32, discard: true })
+            yield* Effect.forEach(groups, (group) => Effect.forEach(group, fire, { discard: true }), {
+              concurrency: 32,
+              discard: true
+            })
             fired += page.length
             if (page.length < pageSize) return fired
           }
@@ -97,7 +102,9 @@ export class Timers extends Context.Service<
           yield* Effect.race(wake.await, Effect.sleep(pause))
         })
         yield* round.pipe(
-          Effect.catchCause((cause) => Effect.andThen(Effect.logWarning("timers could not be fired", cause), Effect.sleep("1 second"))),
+          Effect.catchCause((cause) =>
+            Effect.andThen(Effect.logWarning("timers could not be fired", cause), Effect.sleep("1 second"))
+          ),
           Effect.forever,
           Effect.forkScoped
         )

@@ -146,7 +146,9 @@ export const batchStatement = (input: BatchInput): Statement => {
   // One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one.
   const stamps = [
     ...new Map(
-      input.commits.flatMap((c) => (c.partner === null ? [] : [[`${c.partner.partnerId} ${c.partner.epoch}`, c.partner]]))
+      input.commits.flatMap((c) =>
+        c.partner === null ? [] : [[`${c.partner.partnerId} ${c.partner.epoch}`, c.partner]]
+      )
     ).values()
   ]
   if (stamps.length > 0) {

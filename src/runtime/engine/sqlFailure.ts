@@ -23,16 +23,34 @@ interface ServerError {
   readonly message: string
 }
 
-/** The server's own error fields inside a SqlError, if the server answered at all. */
-export const serverError = (error: unknown): ServerError | null => {
-  for (let at: unknown = error, depth = 0; at !== null && typeof at === "object" && depth < 6; depth++) {
-    const { code, message } = at as { readonly code?: unknown; readonly message?: unknown }
-    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) return { code, message: String(message) }
+/** The error and what it was caused by, outermost first. */
+const chain = (error: unknown): ReadonlyArray<object> => {
+  const links: Array<object> = []
+  for (let at: unknown = error; at !== null && typeof at === "object" && links.length < 6;) {
+    links.push(at)
     const next = at as { readonly reason?: unknown; readonly cause?: unknown }
     at = next.reason ?? next.cause ?? null
   }
+  return links
+}
+
+/**
+ * The server's own error fields inside a SqlError, if the server answered at all. Told by their severity: a socket's
+ * EPIPE looks like a SQLSTATE too.
+ */
+export const serverError = (error: unknown): ServerError | null => {
+  for (const link of chain(error)) {
+    const { code, severity, message } = link as { readonly [field: string]: unknown }
+    if (typeof code === "string" && typeof severity === "string") return { code, message: String(message) }
+  }
   return null
 }
+
+/** The driver could not put a value on the wire: nothing was sent, and the same batch will fail again. */
+const isUnsendable = (error: unknown): boolean =>
+  chain(error).some((link) =>
+    ["PgTypesCodecError", "PgProtocolEncodeError"].includes((link as { readonly _tag?: string })._tag ?? "")
+  )
 
 // Operator intervention, resources, system errors, read-only transactions, connection classes.
 const busyClasses = ["53", "55", "57", "58", "40", "25"]
@@ -40,6 +58,7 @@ const busyClasses = ["53", "55", "57", "58", "40", "25"]
 export const classify = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
   if (!SqlError.isSqlError(error)) return { _tag: "Lost", cause: error }
+  if (isUnsendable(error)) return { _tag: "Data", cause: error }
   const server = serverError(error)
   if (server === null || server.code.startsWith("08") || server.code.startsWith("57P"))
     return { _tag: "Lost", cause: error }

@@ -44,7 +44,10 @@ export class Adjustments extends Context.Service<
       request: AdjustmentRequest
     ): Effect.Effect<Verdict<Adjustment>, DispatchError>
     /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
-    check(client: string, request: AdjustmentRequest): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+    check(
+      client: string,
+      request: AdjustmentRequest
+    ): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
   }
 >()("brokerage/runtime/services/Adjustments") {
   static readonly layer = Layer.effect(
@@ -60,7 +63,9 @@ export class Adjustments extends Context.Service<
             if (found === null) return refuse(unknown("Client"))
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
-            return found.state === "CLOSED" ? refuse(conflict("The account is closed.")) : accept({ clientId: found.id })
+            return found.state === "CLOSED"
+              ? refuse(conflict("The account is closed."))
+              : accept({ clientId: found.id })
           }),
         adjust: (caller, client, request) =>
           Effect.flatMap(findClient(host, sql, client), (found) => {

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../machines/Effects.ts"
 import type { ApprovalContext, ApprovalEvent, ApprovalStatus } from "../../machines/operator/Approval.ts"
 import { approvalMachine } from "../../machines/operator/approvalMachine.ts"
-import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
@@ -50,7 +50,6 @@ export interface Granted {
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 type GuardedCommand = "ledger adjust" | "key issue"
-type MayRun = (command: string) => boolean
 
 export class Approvals extends Context.Service<
   Approvals,
@@ -63,9 +62,11 @@ export class Approvals extends Context.Service<
       readonly status?: ApprovalStatus
       readonly limit: number
     }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
-    /** `mayRun` says whether the deciding role covers the command the approval is bound to. */
-    grant(caller: OperatorCaller, approvalId: number, mayRun: MayRun): Answer<Granted>
-    refuse(caller: OperatorCaller, approvalId: number, mayRun: MayRun): Answer<ApprovalView>
+    /** The command an approval is bound to, for ever; null when there is no such approval. */
+    commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
+    /** The caller's role covers the command: the gate has asked `commandOf`. */
+    grant(caller: OperatorCaller, approvalId: number): Answer<Granted>
+    refuse(caller: OperatorCaller, approvalId: number): Answer<ApprovalView>
   }
 >()("brokerage/runtime/services/Approvals") {
   static readonly layer = Layer.effect(
@@ -79,16 +80,17 @@ export class Approvals extends Context.Service<
       const sealing = yield* SealingService
 
       /** What a stored command runs as, from its stored arguments. */
-      const commands: { readonly [C in GuardedCommand]: (caller: OperatorCaller, args: JsonObject) => Answer<object> } = {
-        "ledger adjust": (caller, args) => {
-          const { client, ...request } = args as unknown as AdjustmentRequest & { readonly client: string }
-          return adjustments.adjust(caller, client, request)
-        },
-        "key issue": (caller, args) => {
-          const { partner, ...request } = args as unknown as KeyRequest & { readonly partner: string }
-          return partners.issueKey(caller, partner, request)
+      const commands: { readonly [C in GuardedCommand]: (caller: OperatorCaller, args: JsonObject) => Answer<object> } =
+        {
+          "ledger adjust": (caller, args) => {
+            const { client, ...request } = args as unknown as AdjustmentRequest & { readonly client: string }
+            return adjustments.adjust(caller, client, request)
+          },
+          "key issue": (caller, args) => {
+            const { partner, ...request } = args as unknown as KeyRequest & { readonly partner: string }
+            return partners.issueKey(caller, partner, request)
+          }
         }
-      }
 
       const request = (caller: OperatorCaller, command: GuardedCommand, args: JsonObject): Answer<Pending> =>
         host.dispatch({
@@ -97,7 +99,10 @@ export class Approvals extends Context.Service<
           decide: (turn) => accept({ approvalId: requestApproval(turn, caller.keyId, command, args) })
         })
 
-      const find = (condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>, limit: number) =>
+      const find = (
+        condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
+        limit: number
+      ) =>
         pageOf(sql, sealing, "approvals", condition, { limit }).pipe(
           Effect.mapError(() => new Unavailable({ unknown: false }))
         )
@@ -105,18 +110,13 @@ export class Approvals extends Context.Service<
       const decide = (
         caller: OperatorCaller,
         approvalId: number,
-        mayRun: MayRun,
         event: (row: ApprovalRow, at: number) => ApprovalEvent
       ): Answer<ApprovalRow> =>
-        Effect.flatMap(find([{ column: "id", value: BigInt(approvalId) }], 1), ([stored]) =>
-          stored === undefined
-            ? Effect.succeed(refuse(unknown("Approval")))
-            : host.dispatch({
-                subject: systemSubject,
-                by: caller.by,
-                decide: (turn) => decideApproval(turn, approvalId, caller.keyId, mayRun, event)
-              })
-        )
+        host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event)
+        })
 
       return Approvals.of({
         adjust: (caller, client, body) =>
@@ -139,9 +139,11 @@ export class Approvals extends Context.Service<
           Effect.map(find(status === undefined ? [] : [{ column: "state", value: status }], limit), (rows) =>
             rows.map(approvalView)
           ),
-        grant: (caller, approvalId, mayRun) =>
+        commandOf: (approvalId) =>
+          Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row?.command ?? null),
+        grant: (caller, approvalId) =>
           Effect.gen(function* () {
-            const granted = yield* decide(caller, approvalId, mayRun, (row, at) => ({
+            const granted = yield* decide(caller, approvalId, (row, at) => ({
               type: "GRANT",
               at,
               by: caller.keyId,
@@ -154,9 +156,9 @@ export class Approvals extends Context.Service<
               ? accept({ approvalId, command, result: done.value as unknown as Json })
               : refuse(usedUp(approvalId, command, done.refusal))
           }),
-        refuse: (caller, approvalId, mayRun) =>
+        refuse: (caller, approvalId) =>
           Effect.map(
-            decide(caller, approvalId, mayRun, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
             (verdict) => (verdict.ok ? accept(approvalView(verdict.value)) : verdict)
           )
       })
@@ -178,7 +180,9 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
 
 /** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
 export const hashArguments = (args: JsonObject): string =>
-  createHash("sha256").update(canonicalize(args) ?? "").digest("hex")
+  createHash("sha256")
+    .update(canonicalize(args) ?? "")
+    .digest("hex")
 
 const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
   const id = turn.nextId("approval")
@@ -209,12 +213,10 @@ const decideApproval = (
   turn: Turn,
   approvalId: number,
   keyId: number,
-  mayRun: MayRun,
   event: (row: ApprovalRow, at: number) => ApprovalEvent
 ): Verdict<ApprovalRow> => {
   const row = turn.state.get("approvals", String(approvalId))
   if (row === undefined) return refuse(conflict("This approval is decided already."))
-  if (!mayRun(row.command)) return refuse(conflict("The role of this operator key does not cover the command."))
   const context = row.context as unknown as ApprovalContext
   if (turn.now >= context.expiresAt) {
     moveApproval(turn, row, { type: "EXPIRE", at: turn.now })

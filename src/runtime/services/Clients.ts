@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { LifecycleState, VerificationLevel } from "../../machines/client/Client.ts"
 import type { ClientWire, VerificationView } from "../../machines/client/ClientWire.ts"
-import { trimText } from "../../machines/shared/Text.ts"
+import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
@@ -64,7 +64,7 @@ export class Clients extends Context.Service<
           sql
             .unsafe<{ readonly id: bigint }>(
               "SELECT id FROM clients WHERE partner_id = $1 AND partner_client_ref = $2",
-              [BigInt(partnerId), trimText(ref)]
+              [BigInt(partnerId), cleanText(ref)]
             )
             .pipe(
               Effect.mapError(away),
@@ -103,7 +103,7 @@ const listStatement = (
   if (query.before !== undefined) tests.push(`id < ${put(BigInt(query.before))}`)
   if (query.state !== undefined) tests.push(`state = ${put(query.state)}`)
   if (query.level !== undefined) tests.push(`level = ${put(query.level)}`)
-  const q = trimText(query.q ?? "")
+  const q = cleanText(query.q ?? "")
   if (q !== "") {
     const pattern = put(`%${q.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`)
     tests.push(`(email ILIKE ${pattern} OR display_name ILIKE ${pattern} OR partner_client_ref ILIKE ${pattern})`)

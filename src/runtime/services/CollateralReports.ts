@@ -135,13 +135,16 @@ export class CollateralReports extends Context.Service<
           }
           const request = early.value
           const partnerId = caller.partner.row.id
-          return attempt(caller, clientId, request, store, undefined).pipe(
-            Effect.catchIf(needsLookUp(partnerId, request), () =>
-              Effect.flatMap(findByRef(partnerId, request.partnerRef), (filed) =>
-                attempt(caller, clientId, request, store, filed)
-              )
+          const run = (
+            filed: CollateralReportRow | null | undefined,
+            tries: number
+          ): Effect.Effect<CollateralVerdict, DispatchError> =>
+            Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(partnerId, request), () =>
+              tries === 0
+                ? Effect.fail(new Unavailable({ unknown: false }))
+                : Effect.flatMap(findByRef(partnerId, request.partnerRef), (found) => run(found, tries - 1))
             )
-          )
+          return run(undefined, lookUpLimit)
         },
         list: (partnerId, query) =>
           Effect.gen(function* () {
@@ -172,6 +175,9 @@ export class CollateralReports extends Context.Service<
     })
   )
 }
+
+/** Looks at a reference before giving up: once normally, twice when it is taken between look and commit. */
+const lookUpLimit = 3
 
 const claimOf = (partnerId: number, partnerRef: string): string => `collateral:${partnerId}:${partnerRef}`
 

@@ -86,8 +86,12 @@ export class Compliance extends Context.Service<
         })
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
-        Effect.map(uidsOf(sql, rows.map((row) => row.clientId)), (uids) =>
-          rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
+        Effect.map(
+          uidsOf(
+            sql,
+            rows.map((row) => row.clientId)
+          ),
+          (uids) => rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
         )
       const away = () => new Unavailable({ unknown: false })
 
@@ -98,7 +102,8 @@ export class Compliance extends Context.Service<
           decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
         clear: (caller, client, note) =>
           decided(caller, client, (at, row) => clearClient(at, row, note === null ? null : cleanText(note))),
-        reject: (caller, client, reason) => decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
+        reject: (caller, client, reason) =>
+          decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
         cases: ({ open, limit, before }) =>
           Effect.gen(function* () {
             const rows = yield* pageOf(sql, sealing, "cases", open ? [{ column: "state", value: "OPEN" }] : [], {

@@ -102,7 +102,10 @@ export class Inspect extends Context.Service<
             const rows = yield* pageOf(sql, sealing, "clients", conditions, page).pipe(Effect.mapError(away))
             const shown = rows.slice(0, limit)
             const cash = yield* usdcOf(sql, shown)
-            const clients = shown.map((row) => ({ ...clientWireOf(row, cash.get(row.id) ?? 0n), partnerId: row.partnerId }))
+            const clients = shown.map((row) => ({
+              ...clientWireOf(row, cash.get(row.id) ?? 0n),
+              partnerId: row.partnerId
+            }))
             const hasMore = rows.length > limit
             return accept({ clients, hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null })
           }),
@@ -173,7 +176,12 @@ const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): Cli
 const balanceView = (row: BalanceRow) => {
   if (!isCurrency(row.currency)) throw new Error("a balance in an unknown currency")
   const money = (minor: bigint) => formatAmount(minor, row.currency as Currency)
-  return { currency: row.currency, cash: money(row.cash), reserved: money(row.reserved), total: money(row.cash + row.reserved) }
+  return {
+    currency: row.currency,
+    cash: money(row.cash),
+    reserved: money(row.reserved),
+    total: money(row.cash + row.reserved)
+  }
 }
 
 const usdcOf = (
@@ -183,7 +191,14 @@ const usdcOf = (
   sql
     .unsafe<{ readonly client_id: bigint; readonly cash: bigint }>(
       "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1::int8[])",
-      [Result.getOrThrow(PgTypes.array(rows.map((row) => BigInt(row.id)), PgTypes.OID.int8))]
+      [
+        Result.getOrThrow(
+          PgTypes.array(
+            rows.map((row) => BigInt(row.id)),
+            PgTypes.OID.int8
+          )
+        )
+      ]
     )
     .pipe(
       Effect.map((found) => new Map(found.map((row) => [Number(row.client_id), row.cash]))),

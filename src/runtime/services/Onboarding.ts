@@ -9,7 +9,14 @@ import type { CaseReason } from "../../machines/compliance/Case.ts"
 import { decodeOnboarding, type OnboardingRequest } from "../../machines/kyc/OnboardingRequest.ts"
 import type { ScreeningResult } from "../../machines/screening/screen.ts"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type Attribution, type ClaimLost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
+import {
+  ActorHost,
+  type Attribution,
+  type ClaimLost,
+  type DispatchError,
+  type StoreAnswer,
+  type Unavailable
+} from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { answerClaim, type Claim } from "../engine/Commit.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
@@ -27,7 +34,11 @@ export type OnboardingVerdict = Verdict<OnboardingResult>
 export class Onboarding extends Context.Service<
   Onboarding,
   {
-    onboard(caller: Caller, body: unknown, store: StoreAnswer<OnboardingVerdict>): Effect.Effect<OnboardingVerdict, DispatchError>
+    onboard(
+      caller: Caller,
+      body: unknown,
+      store: StoreAnswer<OnboardingVerdict>
+    ): Effect.Effect<OnboardingVerdict, DispatchError>
   }
 >()("brokerage/runtime/services/Onboarding") {
   static readonly layer = Layer.effect(
@@ -80,6 +91,18 @@ export class Onboarding extends Context.Service<
           store
         })
 
+      /** Attempts until nothing unique is lost any more; a lost reference or e-mail ends it. */
+      const run = (
+        caller: Caller,
+        plan: OnboardingPlan,
+        store: StoreAnswer<OnboardingVerdict>
+      ): Effect.Effect<OnboardingVerdict, DispatchError> =>
+        Effect.catchTag(attempt(caller.by, plan, store), "ClaimLost", (error) =>
+          error.claims.some((claim) => claim.name.startsWith(answerClaim(caller.partner.row.id, "")))
+            ? Effect.fail(error)
+            : afterLoss(caller, plan, error.claims, store)
+        )
+
       /** The commit lost a unique fact: who holds it decides the answer (A1-16: the reference before the e-mail). */
       const afterLoss = (
         caller: Caller,
@@ -93,7 +116,12 @@ export class Onboarding extends Context.Service<
         if (holder("email:") !== undefined) return refused(refuse({ _tag: "EmailTaken" }), store)
         const person = holder("person:")
         if (person === undefined) return Effect.die(new Error("a claim was lost that onboarding does not make"))
-        return attempt(caller.by, { ...plan, duplicateOf: person.owner, reasons: [...plan.reasons, "DUPLICATE_PERSON"] }, store)
+        // The same person is onboarded all the same, but compliance looks; this attempt claims no person.
+        return run(
+          caller,
+          { ...plan, duplicateOf: person.owner, reasons: [...plan.reasons, "DUPLICATE_PERSON"] },
+          store
+        )
       }
 
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
@@ -134,14 +162,9 @@ export class Onboarding extends Context.Service<
               store
             )
           }
-          const answered = (error: ClaimLost) => error.claims.some((claim) => claim.name.startsWith(answerClaim(caller.partner.row.id, "")))
-          const run = (current: OnboardingPlan): Effect.Effect<OnboardingVerdict, DispatchError> =>
-            Effect.catchTag(attempt(caller.by, current, store), "ClaimLost", (error) =>
-              answered(error) ? Effect.fail(error) : Effect.catchTag(afterLoss(caller, current, error.claims, store), "ClaimLost", (again) =>
-                // A second race: another fact was taken while this one was looked at.
-                answered(again) || current.duplicateOf !== null ? Effect.fail(again) : afterLoss(caller, current, again.claims, store))
-            )
-          return Effect.flatMap(newClientId, (clientId) => run(planOf(caller, decoded.request, clientId)))
+          return Effect.flatMap(newClientId, (clientId) =>
+            run(caller, planOf(caller, decoded.request, clientId), store)
+          )
         }
       })
     })
@@ -158,12 +181,22 @@ const personOf = ({ kyc: { personalInfo } }: OnboardingRequest) => ({
 
 /** What makes two onboardings the same person: names, birth date and document number (A1-28). */
 const personText = ({ kyc: { personalInfo, identification } }: OnboardingRequest): string =>
-  [personalInfo.first_name, personalInfo.middle_name ?? "", personalInfo.last_name, personalInfo.date_of_birth, identification.number]
+  [
+    personalInfo.first_name,
+    personalInfo.middle_name ?? "",
+    personalInfo.last_name,
+    personalInfo.date_of_birth,
+    identification.number
+  ]
     .map((part) => part.toUpperCase().replaceAll(/\s+/g, " "))
     .join("\u0000")
 
 /** Why the automatic grant refuses, the reason that is told first (A1-28). */
-const reviewReasons = (request: OnboardingRequest, screened: ScreeningResult, settings: SettingsShape): ReadonlyArray<CaseReason> => {
+const reviewReasons = (
+  request: OnboardingRequest,
+  screened: ScreeningResult,
+  settings: SettingsShape
+): ReadonlyArray<CaseReason> => {
   const { pep } = request.kyc
   const reasons: Array<CaseReason> = []
   if (screened.outcome === "HIT") reasons.push("SCREENING_HIT")

@@ -74,7 +74,11 @@ export class OperatorKeys extends Context.Service<
       request: { readonly label: string; readonly role: OperatorRole }
     ): Effect.Effect<IssuedOperator, DispatchError>
     readonly list: Effect.Effect<ReadonlyArray<OperatorView>>
-    revoke(caller: OperatorCaller, operatorId: number, reason: string): Effect.Effect<Verdict<OperatorView>, DispatchError>
+    revoke(
+      caller: OperatorCaller,
+      operatorId: number,
+      reason: string
+    ): Effect.Effect<Verdict<OperatorView>, DispatchError>
     /** First start: an ADMIN key when there is no live one; null otherwise. The caller keeps the key in a 0600 file. */
     readonly ensureFirst: Effect.Effect<IssuedOperator | null, DispatchError>
   }

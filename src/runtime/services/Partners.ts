@@ -83,14 +83,21 @@ export class Partners extends Context.Service<
   Partners,
   {
     /** `notes` say what was decided for the operator, such as a uid prefix other than the default. */
-    create(caller: OperatorCaller, request: PartnerCreation): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
+    create(
+      caller: OperatorCaller,
+      request: PartnerCreation
+    ): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
     readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
     /** By id or code. */
     show(partner: string): Effect.Effect<Verdict<PartnerProfile>>
     status(caller: OperatorCaller, partner: string, to: PartnerStatus, reason: string): Answer<PartnerProfile>
     reliance(caller: OperatorCaller, partner: string, to: RelianceStatus, reason: string): Answer<PartnerProfile>
     /** Requests a minute; a limit not named stays, and naming none changes nothing. */
-    limits(caller: OperatorCaller, partner: string, limits: { readonly read?: number; readonly trade?: number }): Answer<PartnerProfile>
+    limits(
+      caller: OperatorCaller,
+      partner: string,
+      limits: { readonly read?: number; readonly trade?: number }
+    ): Answer<PartnerProfile>
     /** Replaces the list; an empty one lifts the restriction. */
     cidrs(caller: OperatorCaller, partner: string, cidrs: ReadonlyArray<string>): Answer<PartnerProfile>
     issueKey(caller: OperatorCaller, partner: string, request: KeyRequest): Answer<IssuedKey>
@@ -121,7 +128,11 @@ export class Partners extends Context.Service<
         const view = directory.findPartner(partner)
         if (view === null) return Effect.succeed(refuse(unknown("Partner")))
         const partnerId = view.row.id
-        return host.dispatch({ subject: `partner:${partnerId}`, by: caller.by, decide: (turn) => decide(turn, partnerId) })
+        return host.dispatch({
+          subject: `partner:${partnerId}`,
+          by: caller.by,
+          decide: (turn) => decide(turn, partnerId)
+        })
       }
       const changed = (answer: Answer<PartnerRow>): Answer<PartnerProfile> =>
         // After COMMIT the directory shows what was committed, reliance included.
@@ -181,7 +192,9 @@ export class Partners extends Context.Service<
         status: (caller, partner, to, reason) => {
           const view = directory.findPartner(partner)
           const blockers =
-            to === "CLOSED" && view !== null ? closingBlockers(sql, view.row.id) : Effect.succeed<ReadonlyArray<string>>([])
+            to === "CLOSED" && view !== null
+              ? closingBlockers(sql, view.row.id)
+              : Effect.succeed<ReadonlyArray<string>>([])
           return Effect.flatMap(blockers, (found) =>
             changed(turnOf(caller, partner, (turn) => setStatus(turn, to, cleanText(reason), found)))
           )
@@ -195,7 +208,12 @@ export class Partners extends Context.Service<
               if (row === undefined) return refuse(unknown("Partner"))
               if (read === undefined && trade === undefined) return accept(row)
               const change = { readPerMinute: read ?? row.readPerMinute, tradePerMinute: trade ?? row.tradePerMinute }
-              return configure(turn, "partner.limits", change, (at) => `read ${at.readPerMinute} trade ${at.tradePerMinute}`)
+              return configure(
+                turn,
+                "partner.limits",
+                change,
+                (at) => `read ${at.readPerMinute} trade ${at.tradePerMinute}`
+              )
             })
           ),
         cidrs: (caller, partner, cidrs) => {
@@ -229,7 +247,9 @@ export class Partners extends Context.Service<
             const row = turn.state.get("apiKeys", String(keyId))
             if (row === undefined) return refuse(unknown("Key"))
             const next = revokeKey(turn, row, reason)
-            return next === null ? refuse(conflict("This key is revoked already.")) : accept(keyView(next, usage.lastUsedAt(keyId)))
+            return next === null
+              ? refuse(conflict("This key is revoked already."))
+              : accept(keyView(next, usage.lastUsedAt(keyId)))
           })
         }
       })
@@ -241,7 +261,11 @@ const defaultUidPrefix = "CL"
 
 /** A prefix from the code: upper-case letters and digits, at most eight, starting with a letter; null when none is left. */
 export const derivedPrefix = (code: string): string | null => {
-  const letters = code.toUpperCase().replaceAll(/[^A-Z0-9]/g, "").replace(/^[0-9]+/, "").slice(0, 8)
+  const letters = code
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, "")
+    .replace(/^[0-9]+/, "")
+    .slice(0, 8)
   return letters === "" ? null : letters
 }
 
@@ -265,7 +289,8 @@ const takenSentence = (lost: ClaimLost, request: PartnerCreation): string =>
 const creationErrors = (request: PartnerCreation, sandbox: boolean): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = {}
   const asset = cleanText(request.collateralAsset ?? "")
-  if (request.custody === "PARTNER" && asset === "") errors.collateralAsset = "PARTNER custody needs a collateral asset."
+  if (request.custody === "PARTNER" && asset === "")
+    errors.collateralAsset = "PARTNER custody needs a collateral asset."
   if (request.custody !== "PARTNER" && asset !== "") {
     errors.collateralAsset = "Only PARTNER custody has a collateral asset."
   }

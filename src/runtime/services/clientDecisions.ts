@@ -28,15 +28,27 @@ export interface ClientTurn {
 }
 
 /** Sets a restriction; refused where the machine does not take it (closed, rejected, set already). */
-export const restrictClient = (at: ClientTurn, row: ClientRow, restriction: Restriction, reason: string): Verdict<ClientRow> => {
+export const restrictClient = (
+  at: ClientTurn,
+  row: ClientRow,
+  restriction: Restriction,
+  reason: string
+): Verdict<ClientRow> => {
   const next = moveClient(at, row, { type: "RESTRICT", at: at.turn.now, restriction, reason })
   if (next !== null) return accept(next)
   const set = contextOf(row).restrictions.includes(restriction)
-  return refuse(conflict(set ? "This restriction is set already." : `The client is ${row.state}, so it can't be restricted.`))
+  return refuse(
+    conflict(set ? "This restriction is set already." : `The client is ${row.state}, so it can't be restricted.`)
+  )
 }
 
 /** Lifts a restriction; the last hold to go makes the client ACTIVE again. */
-export const liftRestriction = (at: ClientTurn, row: ClientRow, restriction: Restriction, reason: string): Verdict<ClientRow> => {
+export const liftRestriction = (
+  at: ClientTurn,
+  row: ClientRow,
+  restriction: Restriction,
+  reason: string
+): Verdict<ClientRow> => {
   const next = moveClient(at, row, { type: "LIFT", at: at.turn.now, restriction, reason })
   return next === null ? refuse(conflict("This restriction is not set.")) : accept(next)
 }
@@ -53,13 +65,17 @@ export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null)
     return refuse(conflict(`The client is ${row.state}, so there is nothing to clear.`))
   }
   if (kyc.state === "REJECTED") {
-    return refuse(conflict("Reliance on this package was rejected: only the partner's re-onboarding leaves that state."))
+    return refuse(
+      conflict("Reliance on this package was rejected: only the partner's re-onboarding leaves that state.")
+    )
   }
   const held = row.state === "KYC_PENDING"
   if (cases.length === 0 && (held || kyc.state === "ACCEPTED")) return refuse(conflict("The client has no open case."))
   const missing = held ? missingBlocks(at, row) : []
   if (missing.length > 0) {
-    return refuse(conflict("The client can't be granted: blocks of level MICA are missing.", { missingBlocks: missing }))
+    return refuse(
+      conflict("The client can't be granted: blocks of level MICA are missing.", { missingBlocks: missing })
+    )
   }
   // Nothing is written before this line: a refusal leaves no trace in the draft.
   movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
@@ -109,7 +125,8 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   for (const code of blockCodes) {
     moveBlock(at, row, code, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, reason })
   }
-  for (const open of turn.state.all("cases")) closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
+  for (const open of turn.state.all("cases"))
+    closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
   decide(at, row, "RELIANCE_REJECTED", reason)
   return accept(next)
 }

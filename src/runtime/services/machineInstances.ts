@@ -56,9 +56,7 @@ const ofClient =
   (table: "kycPackages" | "cases" | "collateralReports", action: string): Finder =>
   (sources, id) =>
     Effect.map(only(sources, table, byId(id)), (row) =>
-      row === null
-        ? null
-        : { row, subject: clientSubject(row.clientId), audit: { clientId: row.clientId, action } }
+      row === null ? null : { row, subject: clientSubject(row.clientId), audit: { clientId: row.clientId, action } }
     )
 
 const finders: { readonly [K in Kind]: Finder } = {
@@ -100,9 +98,7 @@ const finders: { readonly [K in Kind]: Finder } = {
     }),
   client: ({ host, sql }, id) =>
     Effect.map(findClient(host, sql, id), (row) =>
-      row === null
-        ? null
-        : { row, subject: clientSubject(row.id), audit: { clientId: row.id, action: "client." } }
+      row === null ? null : { row, subject: clientSubject(row.id), audit: { clientId: row.id, action: "client." } }
     ),
   kycPackage: ofClient("kycPackages", "kyc."),
   case: ofClient("cases", "case."),

@@ -208,6 +208,7 @@ const writeChecks = (turn: Turn, owner: Owner, plan: OnboardingPlan, caseId: num
     {
       citizenships: personalInfo.citizenships,
       firstName: personalInfo.first_name,
+      middleName: personalInfo.middle_name ?? null,
       lastName: personalInfo.last_name,
       dateOfBirth: personalInfo.date_of_birth,
       identification,

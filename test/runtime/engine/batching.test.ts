@@ -128,7 +128,10 @@ describe("stampBatch", () => {
         for (const partner of [1, 2, 3]) {
           const first = start.seqs.get(partner) ?? 0
           const own = whole.events.filter((event) => event.partnerId === partner).map((event) => event.seq)
-          assert.deepStrictEqual(own, own.map((_, index) => first + index + 1))
+          assert.deepStrictEqual(
+            own,
+            own.map((_, index) => first + index + 1)
+          )
           assert.strictEqual(whole.counters.seqs.get(partner) ?? 0, first + own.length)
         }
         let previous = auditGenesis

@@ -5,8 +5,7 @@ import {
   type Commit,
   type CommitRows,
   type Fence,
-  type PartnerStamp,
-  type SubjectKey
+  type PartnerStamp
 } from "../../../src/runtime/engine/Commit.ts"
 import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
 import { makeSealing } from "../../../src/runtime/engine/Sealing.ts"
@@ -314,6 +313,3 @@ export const submitAll = (journal: JournalShape, commits: ReadonlyArray<Commit>)
   Promise.all(commits.map((commit) => submit(journal, commit)))
 
 export const tags = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<string> => outcomes.map((outcome) => outcome._tag)
-
-/** A journal that records what is submitted and answers when the test says so. */
-export const subjectOf = (id: number): SubjectKey => `client:${id}`

@@ -262,6 +262,16 @@ const refusalTests = () => {
     ["money outside 64 bits", commitOf({ rows: { balances: [balance(5, 2n ** 63n)] } })],
     ["an id that is no integer", commitOf({ rows: { timers: [{ subject: "s", name: "n", dueAt: 1.5 }] } })],
     ["an id that is not a number", commitOf({ rows: { timers: [{ subject: "s", name: "n", dueAt: Number.NaN }] } })],
+    [
+      "text that is no text",
+      commitOf({ rows: { notifications: [{ ...sampleRows(5).notifications, ref: 5 as unknown as string }] } })
+    ],
+    [
+      "a boolean that is none",
+      commitOf({
+        rows: { reportingRecords: [{ ...sampleRows(5).reportingRecords, complete: "yes" as unknown as true }] }
+      })
+    ],
     ["a missing value", commitOf({ rows: { timers: [{ subject: "s", name: null as unknown as string, dueAt: 1 }] } })],
     ["a negative reserve", commitOf({ rows: { balances: [{ ...balance(5, 1n), reserved: -1n }] } })],
     [

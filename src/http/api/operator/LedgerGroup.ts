@@ -27,7 +27,12 @@ export const AdjustmentRequest = Schema.Struct({
 export const LedgerProof = Schema.Struct({
   ok: Schema.Boolean,
   checks: Schema.Array(
-    Schema.Struct({ name: Schema.String, ok: Schema.Boolean, figure: Schema.Json, detail: Schema.NullOr(Schema.String) })
+    Schema.Struct({
+      name: Schema.String,
+      ok: Schema.Boolean,
+      figure: Schema.Json,
+      detail: Schema.NullOr(Schema.String)
+    })
   )
 })
 

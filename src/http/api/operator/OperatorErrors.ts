@@ -32,7 +32,14 @@ export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect
 export class OperatorAway extends Schema.Error<OperatorAway>("OperatorAway")(fields, { httpApiStatus: 503 }) {}
 
 /** What any route may answer besides its success. */
-export const operatorErrors = [OperatorInvalid, OperatorForbidden, OperatorUnknown, OperatorConflict, OperatorDefect, OperatorAway] as const
+export const operatorErrors = [
+  OperatorInvalid,
+  OperatorForbidden,
+  OperatorUnknown,
+  OperatorConflict,
+  OperatorDefect,
+  OperatorAway
+] as const
 export type OperatorError =
   | OperatorInvalid
   | OperatorUnauthorized

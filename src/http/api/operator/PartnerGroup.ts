@@ -28,14 +28,14 @@ export const PartnerProfile = Schema.Struct({
 })
 
 /** A code names a partner in commands, so it can't look like an id. */
-export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{1,31}$/
+export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
 export const PartnerCreation = Schema.Struct({
   code: shaped(
     "The code",
     codeShape,
-    "The code must have 2 to 32 letters, digits, hyphens or underscores, at least one of them a letter."
+    "The code must have 1 to 32 letters, digits, hyphens or underscores, at least one of them a letter."
   ),
   name: text("The name", 200),
   legalName: text("The legal name", 200),

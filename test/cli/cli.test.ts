@@ -1,0 +1,287 @@
+// The rules for every command: exit status, what goes to stdout and stderr, questions, where the service is found.
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { findConnection } from "../../cli/connection.ts"
+import { type CliFailure, exitStatus, type ServeRequest } from "../../cli/CliIo.ts"
+import { parseDuration } from "../../cli/duration.ts"
+import { recordingIo, runRecorded } from "../operator/operatorHarness.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "brokerage-cli-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const file = (name: string, text: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+const nowhere = ["--data-dir", join(folder, "none")]
+
+describe("operator surface, exit status 2: wrong usage", () => {
+  it.each([
+    [["nonsense"]],
+    [["partner", "nonsense"]],
+    [["partner"]],
+    [["partner", "show"]],
+    [["partner", "show", "P", "extra"]],
+    [["partner", "list", "--nonsense"]],
+    [["partner", "create", "--code", "X"]],
+    [["partner", "status", "P", "OPEN", "--reason", "r"]],
+    [["partner", "status", "P", "CLOSED"]],
+    [["partner", "reliance", "P", "approved", "--reason", "r"]],
+    [["partner", "limits", "P", "--read", "1.5"]],
+    [["partner", "limits", "P", "--trade", "1000000001"]],
+    [["key", "issue", "P", "--label", "l", "--scope", "ALL"]],
+    [["client", "restrict", "1", "CLOSE_OUT", "--reason", "r"]],
+    [["client", "list", "--limit", "201"]],
+    [["kyc", "reject", "1"]],
+    [["screening", "add", "--name", "n", "--list", "OTHER"]],
+    [["ledger", "adjust", "1", "--currency", "DOGE", "--amount", "1", "--reason", "r"]],
+    [["operator", "create", "--label", "l", "--role", "ROOT"]],
+    [["audit", "tail", "--since", "yesterday"]],
+    [["machine", "show", "nothing"]],
+    [["machine", "show", "partner", "--format", "png"]],
+    [["machine", "show", "partner", "--output", "/nowhere/at/all"]],
+    [["sim", "clock", "advance", "8x"]],
+    [["serve", "--port", "65536"]],
+    [["serve", "--tls-cert", "c.pem"]],
+    [["serve", "--demo"]],
+    [["serve", "--four-eyes", "everything"]],
+    [["serve", "--config", "/nowhere/at/all"]]
+  ])("%j", async (args) => {
+    const text = await runRecorded([...args, ...nowhere])
+    assert.deepStrictEqual([text.status, text.stdout], [exitStatus.usage, ""])
+    assert.isNotEmpty(text.stderr)
+    const json = await runRecorded([...args, ...nowhere, "--json"])
+    assert.deepStrictEqual([json.status, json.stdout], [exitStatus.usage, ""])
+    assert.strictEqual(json.refusal.error, json.refusal.msg)
+  })
+
+  it("help is no failure, and names every option of every command", async () => {
+    const help = await runRecorded(["key", "issue", "--help"])
+    assert.deepStrictEqual([help.status, help.stderr], [exitStatus.done, ""])
+    for (const option of ["--label", "--scope", "--json", "--yes", "--data-dir", "--url", "--operator-key", "--ca"]) {
+      assert.include(help.stdout, option)
+    }
+  })
+})
+
+describe("operator surface, exit status 3: service unreachable", () => {
+  it("no service in the data directory", async () => {
+    const ran = await runRecorded(["partner", "list", "--json", ...nowhere])
+    assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.unreachable, "", 5030])
+  })
+
+  it("nobody listens", async () => {
+    const ran = await runRecorded([
+      "partner",
+      "list",
+      "--json",
+      "--url",
+      "https://127.0.0.1:1",
+      "--operator-key",
+      "bok_x"
+    ])
+    assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.unreachable, "", 5030])
+  })
+
+  it("somebody else listens", async () => {
+    const server = createServer((_, response) => response.end("<html>hello</html>"))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ran = await runRecorded(["partner", "list", "--url", url, "--operator-key", "bok_x"])
+    server.close()
+    assert.strictEqual(ran.status, exitStatus.unreachable)
+    assert.match(ran.stderr, /^The address answers, but not as the brokerage/)
+  })
+})
+
+describe("operator surface, where the service is", () => {
+  const key = file("operator.key", "bok_file\n")
+  const ca = file("ca.pem", "CA of the directory")
+  const otherCa = file("other.pem", "CA of the option")
+  file("service.json", JSON.stringify({ url: "https://directory:1/", pid: 1, caFile: ca, operatorKeyFile: key }))
+  const env = { BROKERAGE_URL: "https://environment:2", BROKERAGE_OPERATOR_KEY: "bok_env", BROKERAGE_CA: ca }
+  const options = { url: "https://option:3", operatorKey: "bok_option", ca: otherCa }
+
+  it.each([
+    ["the data directory", {}, {}, { url: "https://directory:1", operatorKey: "bok_file", ca: "CA of the directory" }],
+    ["the environment", {}, env, { url: "https://environment:2", operatorKey: "bok_env", ca: "CA of the directory" }],
+    [
+      "empty variables count as unset",
+      {},
+      { BROKERAGE_URL: "" },
+      { url: "https://directory:1", operatorKey: "bok_file", ca: "CA of the directory" }
+    ],
+    [
+      "options before the environment",
+      options,
+      env,
+      { url: "https://option:3", operatorKey: "bok_option", ca: "CA of the option" }
+    ]
+  ])("%s", (_, given, variables, expected) => {
+    const { io } = recordingIo({ env: variables })
+    assert.deepStrictEqual(findConnection({ dataDir: folder, ...given }, io), expected)
+  })
+
+  it.each([
+    ["no key", { dataDir: join(folder, "none"), url: "https://x" }, exitStatus.usage],
+    ["no url in words", { dataDir: folder, url: "not a url" }, exitStatus.usage],
+    ["no readable CA", { dataDir: folder, ca: join(folder, "missing.pem") }, exitStatus.usage],
+    ["no service", { dataDir: join(folder, "none") }, exitStatus.unreachable]
+  ])("%s is a failure of its own", (_, globals, status) => {
+    let failure: CliFailure | null = null
+    try {
+      findConnection(globals, recordingIo().io)
+    } catch (error) {
+      failure = error as CliFailure
+    }
+    assert.strictEqual(failure?.status, status)
+  })
+})
+
+describe("operator surface, questions", () => {
+  const revoke = ["key", "revoke", "1", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
+
+  it("a destructive command asks on a terminal; no means that nothing is called", async () => {
+    const asked: Array<string> = []
+    const answering = (answer: boolean) => ({
+      terminal: true,
+      confirm: (question: string) => {
+        asked.push(question)
+        return Promise.resolve(answer)
+      }
+    })
+    const no = await runRecorded(revoke, answering(false))
+    assert.deepStrictEqual([no.status, no.stderr], [exitStatus.refused, "Nothing was done.\n"])
+    assert.strictEqual((await runRecorded(revoke, answering(true))).status, exitStatus.unreachable)
+    assert.deepStrictEqual(asked, ["Revoke key 1 for good?", "Revoke key 1 for good?"])
+  })
+
+  it("--yes and a pipe skip the question", async () => {
+    assert.strictEqual((await runRecorded([...revoke, "--yes"], { terminal: true })).status, exitStatus.unreachable)
+    assert.strictEqual((await runRecorded(revoke)).status, exitStatus.unreachable)
+  })
+})
+
+describe("operator surface, serve", () => {
+  const served = async (...args: ReadonlyArray<string>): Promise<ServeRequest> => {
+    let request: ServeRequest | null = null
+    const ran = await runRecorded(["serve", ...args], {
+      serve: (options) => {
+        request = options
+        return Promise.resolve(exitStatus.done)
+      }
+    })
+    if (request === null) throw new Error(ran.stderr)
+    return request
+  }
+
+  it("defaults", async () => {
+    assert.deepStrictEqual(await served(), {
+      host: "127.0.0.1",
+      port: 8443,
+      dataDir: ".brokerage",
+      databaseUrl: null,
+      tls: null,
+      sandbox: false,
+      demo: false,
+      json: false,
+      edgeHosts: [],
+      fourEyes: null,
+      killAt: null
+    })
+  })
+
+  it("every option arrives; an option wins over the settings file", async () => {
+    const config = file(
+      "settings.json",
+      JSON.stringify({ port: 1, host: "0.0.0.0", sandbox: true, edgeHost: ["10.0.0.0/8"] })
+    )
+    const request = await served(
+      "--json",
+      "--data-dir",
+      "d",
+      "--config",
+      config,
+      "--port",
+      "0",
+      "--demo",
+      "--database-url",
+      "postgres://x",
+
+      "--tls-cert",
+      "c",
+      "--tls-key",
+      "k",
+      "--kill-at",
+      "after-claim:3",
+      "--four-eyes",
+      "ledger-adjust",
+      "key issue"
+    )
+    assert.deepStrictEqual(request, {
+      host: "0.0.0.0",
+      port: 0,
+      dataDir: "d",
+      databaseUrl: "postgres://x",
+      tls: { certFile: "c", keyFile: "k" },
+      sandbox: true,
+      demo: true,
+      json: true,
+      edgeHosts: ["10.0.0.0/8"],
+      fourEyes: ["ledger adjust", "key issue"],
+      killAt: { point: "after-claim", times: 3 }
+    })
+    assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])
+  })
+
+  it.each([["[]"], ["{"], ['{"nonsense":1}'], ['{"port":"1"}'], ['{"edgeHost":"10.0.0.0/8"}']])(
+    "the settings file %s is refused",
+    async (text) => {
+      const ran = await runRecorded(["serve", "--config", file("bad.json", text)])
+      assert.strictEqual(ran.status, exitStatus.usage)
+    }
+  )
+})
+
+describe("operator surface, machines without a service", () => {
+  it("list and show print one JSON document with --json", async () => {
+    const { json } = await runRecorded(["machine", "list", "--json", ...nowhere])
+    assert.include(
+      json.machines.map((row: { name: string }) => row.name),
+      "collateralReport"
+    )
+    assert.strictEqual((await runRecorded(["machine", "show", "client", "--json"])).json.name, "client")
+    const mermaid = (await runRecorded(["machine", "show", "client", "--json", "--format", "mermaid"])).json
+    assert.match(mermaid.text, /^stateDiagram-v2/)
+  })
+
+  it("--output writes the picture and says so", async () => {
+    const output = join(folder, "partner.svg")
+    const ran = await runRecorded(["machine", "show", "partner", "--format", "svg", "--output", output, "--json"])
+    assert.deepStrictEqual(ran.json, { name: "partner", format: "svg", output })
+    assert.match(readFileSync(output, "utf8"), /^<svg/)
+  })
+})
+
+describe("durations", () => {
+  it.each([
+    ["90s", 90_000],
+    ["15m", 900_000],
+    ["8h", 28_800_000],
+    ["2d", 172_800_000],
+    ["0s", null],
+    ["08h", null],
+    ["-1h", null],
+    ["1.5h", null],
+    ["8", null],
+    ["h", null],
+    ["1w", null],
+    ["9999999999d", null]
+  ])("%s is %s ms", (text, millis) => {
+    assert.strictEqual(parseDuration(text), millis)
+  })
+})

@@ -1,0 +1,49 @@
+// What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
+import { assert, describe, it } from "@effect/vitest"
+import { Cli } from "../../cli/Cli.ts"
+import { fields, stack, table, text, time } from "../../cli/views/View.ts"
+import { render } from "../../cli/views/render.ts"
+import { recordingIo } from "../operator/operatorHarness.ts"
+
+const people = [
+  { id: 1, name: "Anna", note: null },
+  { id: 12, name: "Ødegård 張", note: "x" }
+]
+
+describe("operator surface, human output", () => {
+  it("a table has one aligned line a row, however wide its characters are", () => {
+    const view = table(people, { id: (row) => row.id, name: (row) => row.name, note: (row) => row.note }, "nobody")
+    assert.deepStrictEqual(render(view, false).split("\n"), ["ID  NAME        NOTE", "1   Anna", "12  Ødegård 張  x"])
+  })
+
+  it("an empty table says so", () => {
+    assert.strictEqual(render(table([], { id: () => 1 }, "no partners"), false), "no partners")
+  })
+
+  it("fields keep empty values in line, times are readable, lists joined", () => {
+    const view = fields({ code: "ACME", note: null, allowedCidrs: ["a", "b"], createdAt: 0, limits: { read: 1 } })
+    assert.deepStrictEqual(render(stack(view, text("done")), false).split("\n"), [
+      "code          ACME",
+      "note",
+      "allowedCidrs  a, b",
+      "createdAt     1970-01-01 00:00:00Z",
+      'limits        {"read":1}',
+      "done"
+    ])
+    assert.strictEqual(time(null), "")
+  })
+
+  it("control characters of names never reach the terminal", () => {
+    const shown = render(fields({ name: "a\u001b[31mb\u0007\u202ec" }), false)
+    assert.strictEqual(shown, "name  a?[31mb??c")
+  })
+
+  it.each([
+    [false, {}, false],
+    [true, {}, true],
+    [true, { NO_COLOR: "" }, true],
+    [true, { NO_COLOR: "1" }, false]
+  ])("terminal %s with %j is styled: %s", (terminal, env, styled) => {
+    assert.strictEqual(new Cli(recordingIo({ terminal, env }).io).styled, styled)
+  })
+})

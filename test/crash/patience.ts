@@ -1,0 +1,21 @@
+/** Waiting for facts in a crash run, never for long: what does not come in time is a defect with a name. */
+import { Effect } from "effect"
+
+/** Nothing here takes as long in a healthy system. */
+export const patience = "90 seconds"
+
+/** Dies when the effect takes too long. */
+export const bounded = <A>(what: string, effect: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.timeoutOrElse(effect, {
+    duration: patience,
+    orElse: () => Effect.die(new Error(`waited in vain for ${what}`))
+  })
+
+/** Waits until a fact holds. */
+export const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
+  bounded(
+    what,
+    Effect.gen(function* () {
+      while (!holds()) yield* Effect.sleep(5)
+    })
+  )

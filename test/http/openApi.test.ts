@@ -1,0 +1,135 @@
+// The published description: which routes and answers it documents, that its schemas are sound, and that what the
+// server answers fits them (doc 1, What the service does and Endpoints; architecture 11).
+import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import Ajv2020 from "ajv/dist/2020.js"
+import { openApiDocument, openApiText } from "../../src/http/api/openApiDocument.ts"
+import { wireErrors } from "../../src/http/api/WireErrors.ts"
+import { partnerRoutes } from "../../src/http/middleware/routes.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
+
+const spec = openApiDocument()
+const partner = "/partner/v1"
+const common = [401, 403, 404, 413, 429, 500, 503]
+
+/** Operation, method, path, and what it documents besides the answers every partner route has. */
+const routes: ReadonlyArray<readonly [id: string, method: "get" | "post", path: string, own: ReadonlyArray<number>]> = [
+  ["profile.me", "get", `${partner}/me`, [200]],
+  ["profile.summary", "get", `${partner}/summary`, [200]],
+  ["clients.list", "get", `${partner}/clients`, [200, 400]],
+  ["clients.getByRef", "get", `${partner}/clients/by-ref/{partnerClientRef}`, [200]],
+  ["clients.get", "get", `${partner}/clients/{clientId}`, [200]],
+  ["clients.create", "post", `${partner}/clients`, [201, 400, 409]],
+  ["verification.get", "get", `${partner}/clients/{clientId}/verification`, [200]],
+  ["collateral.report", "post", `${partner}/clients/{clientId}/collateral`, [200, 201, 400, 409]],
+  ["collateral.listOfClient", "get", `${partner}/clients/{clientId}/collateral`, [200, 400]],
+  ["collateral.list", "get", `${partner}/collateral`, [200, 400]],
+  ["account.balances", "get", `${partner}/clients/{clientId}/balances`, [200]],
+  ["account.ledger", "get", `${partner}/clients/{clientId}/ledger`, [200, 400]]
+]
+
+const pointer = (...parts: ReadonlyArray<string>) =>
+  `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
+
+const ajv = new Ajv2020.default({ strict: false, allErrors: true })
+ajv.addSchema(spec as object, "api")
+const validatorOf = (path: string, method: string, status: number) => {
+  const found = ajv.getSchema(
+    `api${pointer("paths", path, method, "responses", String(status), "content", "application/json", "schema")}`
+  )
+  if (found === undefined) throw new Error(`no schema for ${status} of ${method} ${path}`)
+  return found
+}
+
+describe("doc 1, Versioning: the OpenAPI document", () => {
+  it("doc 1, Versioning: OpenAPI 3.1, description version 2.4.1, exactly these partner routes", () => {
+    assert.match(spec.openapi, /^3\.1\./)
+    assert.strictEqual(spec.info.version, "2.4.1")
+    assert.deepStrictEqual(
+      partnerRoutes
+        .map(({ operation, method, path }) => [operation, method.toLowerCase(), path.replace(/:(\w+)/g, "{$1}")])
+        .sort(),
+      routes.map(([id, method, path]) => [id, method, path]).sort()
+    )
+  })
+
+  for (const [id, method, path, own] of routes) {
+    it(`${id}: documents its answers, its key and a sound schema for each`, () => {
+      const operation = spec.paths[path]?.[method]
+      assert.strictEqual(operation?.operationId, id)
+      assert.deepStrictEqual(
+        Object.keys(operation?.responses ?? {})
+          .map(Number)
+          .sort(),
+        [...own, ...common].sort()
+      )
+      assert.deepStrictEqual(operation?.security, [{ bearer: [] }, { partnerKey: [] }])
+      for (const status of [...own, ...common]) validatorOf(path, method, status)
+      const names = operation?.parameters.map(({ name }) => name) ?? []
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) assert.include(names, name)
+      assert.strictEqual(names.includes("idempotency-key"), method === "post")
+    })
+  }
+
+  it("doc 1, Errors: every code of the registry is documented under its status", () => {
+    for (const { code, status } of wireErrors) {
+      const described = routes.some(([, method, path]) => {
+        const responses = spec.paths[path]?.[method]?.responses as
+          | Record<string, { readonly description: string }>
+          | undefined
+        return responses?.[status]?.description.includes(`${code}:`) === true
+      })
+      assert.isTrue(described, `${status} ${code}`)
+    }
+  })
+
+  it("doc 1, Onboarding request: the body's rules are in the description", () => {
+    const validate = ajv.getSchema(
+      `api${pointer("paths", `${partner}/clients`, "post", "requestBody", "content", "application/json", "schema")}`
+    )
+    assert.isFalse(validate?.({ partnerClientRef: "x" }))
+    assert.includeMembers(
+      (validate?.errors ?? []).map((error) => (error.params as { missingProperty?: string }).missingProperty),
+      ["email", "kyc", "identityCheck", "attestation"]
+    )
+  })
+
+  it("docs/openapi.json is what the contract says (run scripts/generateOpenApi.ts)", () => {
+    assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"), openApiText())
+  })
+})
+
+describe("architecture 11: answers fit the published description", () => {
+  let server: Running
+  beforeAll(async () => {
+    server = await startStubServer()
+  })
+  afterAll(() => server.close())
+
+  const concrete = (path: string) =>
+    path.replace("{clientId}", "41").replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
+
+  for (const [id, method, path] of routes) {
+    it(`${id}: success and refusals`, async () => {
+      const check = (answer: { readonly status: number; readonly json: unknown }) => {
+        const validate = validatorOf(path, method, answer.status)
+        assert.isTrue(validate(answer.json), JSON.stringify(validate.errors))
+      }
+      const body = method === "post" ? { body: {} } : {}
+      const call = (target: string, key?: string | null) =>
+        server.call(method.toUpperCase(), target, { ...body, ...(key === undefined ? {} : { key }) })
+      const success = await call(concrete(path))
+      assert.isBelow(success.status, 300)
+      check(success)
+      const unauthorized = await call(concrete(path), null)
+      assert.strictEqual(unauthorized.status, 401)
+      check(unauthorized)
+      if (path.includes("{clientId}")) {
+        const foreign = await call(path.replace("{clientId}", "42"))
+        assert.strictEqual(foreign.status, 404)
+        check(foreign)
+      }
+    })
+  }
+})

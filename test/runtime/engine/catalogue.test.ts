@@ -1,0 +1,126 @@
+// The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { checks, nullableColumns, uniqueKeys } from "../../../src/runtime/engine/memoryRules.ts"
+import { idBlockSize, idSequenceOf } from "../../../src/runtime/engine/IdBlocks.ts"
+import { idKinds } from "../../../src/runtime/engine/Journal.ts"
+import { catalogue, type ColumnType, snake, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import { openPgBench, type PgBench } from "./pgBench.ts"
+import { commitOf, sampleRows, submit } from "./fixtures.ts"
+
+let bench: PgBench
+beforeAll(async () => {
+  bench = await openPgBench()
+})
+afterAll(() => bench.close())
+
+const sqlType: { readonly [T in ColumnType]: string } = {
+  id: "bigint",
+  money: "bigint",
+  text: "text",
+  bool: "boolean",
+  json: "jsonb",
+  sealed: "bytea",
+  sealedText: "bytea"
+}
+
+/** Tables that are no part of any commit, and why. */
+const besides = ["schema_migrations", "service_stamp", "writer", "subjects", "claims", "key_usage"]
+
+describe("catalogue", () => {
+  it("every table with its columns, types and empty columns is the one in the database", async () => {
+    const found = await bench.query(
+      `SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = 'public'`
+    )
+    const actual = found
+      .filter((row) => !besides.includes(row.table_name as string))
+      .map((row) => [row.table_name, row.column_name, row.data_type, row.is_nullable].join(" "))
+    const expected = tableNames.flatMap((table) =>
+      catalogue[table].columns.map((column) => {
+        const nullable = ((nullableColumns[table] ?? []) as ReadonlyArray<string>).includes(column.name)
+        return [catalogue[table].sqlName, column.sqlName, sqlType[column.type], nullable ? "YES" : "NO"].join(" ")
+      })
+    )
+    assert.sameMembers(actual, expected)
+  })
+
+  it("primary and unique keys are the ones in the database", async () => {
+    const found = await bench.query(
+      `SELECT c.relname AS table, k.contype AS type,
+              (SELECT string_agg(a.attname, ',' ORDER BY n.ord) FROM unnest(k.conkey) WITH ORDINALITY AS n(att, ord)
+                 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = n.att) AS columns
+         FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+        WHERE c.relnamespace = 'public'::regnamespace AND k.contype IN ('p', 'u')`
+    )
+    const actual = found
+      .filter((row) => !besides.includes(row.table as string))
+      .map((row) => [row.table, row.type, row.columns].join(" "))
+    const name = (columns: ReadonlyArray<string>) => columns.map(snake).join(",")
+    const expected = tableNames.flatMap((table) => [
+      `${catalogue[table].sqlName} p ${name(catalogue[table].key)}`,
+      ...(uniqueKeys[table] ?? []).map((columns) => `${catalogue[table].sqlName} u ${name(columns)}`)
+    ])
+    assert.sameMembers(actual, expected)
+  })
+
+  it("unique indexes without a constraint don't exist, tables with checks are the ones the memory journal checks", async () => {
+    const loose = await bench.query(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+        WHERE c.relnamespace = 'public'::regnamespace AND i.indisunique
+          AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid)`
+    )
+    assert.deepStrictEqual(loose, [])
+    const checked = await bench.query(
+      `SELECT DISTINCT c.relname AS table FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+        WHERE c.relnamespace = 'public'::regnamespace AND k.contype = 'c'`
+    )
+    assert.sameMembers(
+      checked.map((row) => row.table as string).filter((table) => !besides.includes(table)),
+      Object.keys(checks).map(snake)
+    )
+  })
+
+  it("every kind of id has its sequence with its block size", async () => {
+    const found = await bench.query("SELECT sequencename, increment_by FROM pg_sequences WHERE schemaname = 'public'")
+    assert.sameDeepMembers(
+      found.map((row) => [row.sequencename, Number(row.increment_by)]),
+      idKinds.map((kind) => [idSequenceOf(kind), idBlockSize(kind)])
+    )
+  })
+
+  it("sealed columns are not readable in the database: a planted marker is in no stored byte", async () => {
+    const marker = "PLANTED-MARKER-7f3a"
+    const rows = sampleRows(1)
+    const outcome = await submit(
+      bench.journal,
+      commitOf({
+        rows: {
+          blockPayloads: [{ ...rows.blockPayloads, data: { street: marker } }],
+          kycRevisions: [{ ...rows.kycRevisions, payload: { name: marker }, attestation: marker }],
+          identitySessions: [{ ...rows.identitySessions, data: [marker] }],
+          reportingRecords: [{ ...rows.reportingRecords, record: { name: marker } }],
+          webhookEndpoints: [{ ...rows.webhookEndpoints, secret: marker }],
+          answers: [{ ...rows.answers, body: marker }],
+          // The scan itself is tried on a plain column.
+          notifications: [{ ...rows.notifications, ref: marker }]
+        }
+      })
+    )
+    assert.strictEqual(outcome._tag, "Committed")
+    const shown: Array<string> = []
+    let sealed = 0
+    for (const table of tableNames) {
+      const { sqlName, columns } = catalogue[table]
+      sealed += columns.filter((column) => column.type === "sealed" || column.type === "sealedText").length
+      for (const { sqlName: column, type } of columns) {
+        const bytes = sqlType[type] === "bytea" ? `"${column}"` : `convert_to("${column}"::text, 'UTF8')`
+        const found = await bench.query(
+          `SELECT count(*) AS n FROM ${sqlName} WHERE position(convert_to('${marker}', 'UTF8') IN ${bytes}) > 0`
+        )
+        if (Number(found[0]?.n) > 0) shown.push(`${sqlName}.${column}`)
+      }
+    }
+    assert.deepStrictEqual(shown, ["notifications.ref"])
+    assert.strictEqual(sealed, 7, "a new sealed column needs its marker here")
+    assert.strictEqual((await bench.rows("answers"))[0]?.body, marker)
+  })
+})

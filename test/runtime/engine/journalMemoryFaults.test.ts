@@ -1,0 +1,228 @@
+// The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
+// doubled whatever the faults, and equal seeds give equal runs.
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
+import {
+  type BatchFault,
+  type JournalMemoryOptions,
+  makeJournalMemory
+} from "../../../src/runtime/engine/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
+import { auditGenesis, auditHash } from "../../../src/runtime/engine/stamp.ts"
+import { auditRow, clientCommit, eventRow } from "./fixtures.ts"
+
+type JournalShape = Journal["Service"]
+
+/** Tasks by due time, run on demand; ties in the order they were given. */
+const makeTimeline = () => {
+  const tasks: Array<{ readonly at: number; readonly order: number; readonly task: () => void }> = []
+  let now = 0
+  let order = 0
+  return {
+    now: () => now,
+    schedule: (task: () => void, delayMillis: number) =>
+      void tasks.push({ at: now + delayMillis, order: order++, task }),
+    /** Runs what is due up to `until`, in order. */
+    run: (until = Number.POSITIVE_INFINITY) => {
+      for (let steps = 0; ; steps++) {
+        assert.isBelow(steps, 100_000)
+        const next = tasks.sort((a, b) => a.at - b.at || a.order - b.order)[0]
+        if (next === undefined || next.at > until) break
+        tasks.shift()
+        now = next.at
+        next.task()
+      }
+      now = Math.max(now, Math.min(until, Number.MAX_SAFE_INTEGER))
+    }
+  }
+}
+
+const open = (options: Omit<JournalMemoryOptions, "store" | "schedule">, store = new MemoryStore()) => {
+  const timeline = makeTimeline()
+  const journal = makeJournalMemory({ ...options, store, schedule: timeline.schedule })
+  return { store, timeline, journal }
+}
+
+/** Faults in the order of the batches; none after the last. */
+const script = (...faults: ReadonlyArray<BatchFault | null>) => {
+  const left = [...faults]
+  return () => left.shift() ?? null
+}
+
+const put = (journal: JournalShape, id: number, token: number | null): { outcome: Outcome | null } => {
+  const told: { outcome: Outcome | null } = { outcome: null }
+  const rows = { events: [eventRow(1, id)], audit: [auditRow(journal.nextId("audit"), "act")] }
+  journal.submit(clientCommit(id, token, { rows }), (outcome) => {
+    assert.isNull(told.outcome, "told twice")
+    told.outcome = outcome
+  })
+  return told
+}
+
+const tagOf = (told: { readonly outcome: Outcome | null }) => told.outcome?._tag
+
+const tokenOf = (store: MemoryStore, id: number) => store.image(`client:${id}`).token ?? 0
+
+describe("faults", () => {
+  it("latency: the outcome comes when its time has come", () => {
+    const { timeline, journal } = open({ faults: { batch: script({ latencyMillis: 40 }) } })
+    const told = put(journal, 1, null)
+    timeline.run(39)
+    assert.isNull(told.outcome)
+    timeline.run(40)
+    assert.deepStrictEqual(told.outcome, { _tag: "Committed" })
+  })
+
+  for (const lost of ["before-commit", "after-commit"] as const) {
+    it(`lost ${lost}, soon back: Committed, written once, and what queued behind it follows`, () => {
+      const { timeline, journal, store } = open({ faults: { batch: script({ lost, awayMillis: 100 }) } })
+      const first = put(journal, 1, null)
+      const second = put(journal, 1, 1)
+      timeline.run(99)
+      assert.isFalse(journal.accepting())
+      assert.isNull(first.outcome)
+      timeline.run()
+      assert.deepStrictEqual([tagOf(first), tagOf(second)], ["Committed", "Committed"])
+      assert.strictEqual(tokenOf(store, 1), 2)
+      assert.deepStrictEqual(
+        store.rows("events").map((event) => event.seq),
+        [1, 2]
+      )
+    })
+
+    it(`lost ${lost}, away longer than patience: unknown for the batch, known for the queue, then the truth`, () => {
+      const { timeline, journal, store } = open({
+        faults: { batch: script({ lost, awayMillis: 500 }) },
+        patienceMillis: 200
+      })
+      const first = put(journal, 1, null)
+      const second = put(journal, 1, 1)
+      timeline.run(199)
+      assert.isNull(first.outcome)
+      timeline.run(200)
+      assert.deepStrictEqual(first.outcome, { _tag: "Unavailable", unknown: true })
+      assert.deepStrictEqual(second.outcome, { _tag: "Unavailable", unknown: false })
+      assert.deepStrictEqual(put(journal, 2, null).outcome, { _tag: "Unavailable", unknown: false })
+      timeline.run(500)
+      assert.isTrue(journal.accepting())
+      assert.strictEqual(tokenOf(store, 1), lost === "after-commit" ? 1 : 0)
+    })
+  }
+
+  it("a batch lost after commit with a culprit in it: the culprit is answered for itself, the rest is in doubt", () => {
+    const { timeline, journal } = open({
+      faults: { batch: script(null, { lost: "after-commit", awayMillis: 500 }) },
+      patienceMillis: 100
+    })
+    put(journal, 1, null)
+    timeline.run()
+    const stale = put(journal, 1, 7)
+    const good = put(journal, 2, null)
+    timeline.run()
+    assert.deepStrictEqual(stale.outcome, { _tag: "Fenced" })
+    assert.deepStrictEqual(good.outcome, { _tag: "Unavailable", unknown: true })
+  })
+
+  it("away: loads and commits are refused until the store is back, and it comes back by itself", async () => {
+    let away = false
+    const { timeline, journal, store } = open({ faults: { away: () => away }, patienceMillis: 100 })
+    away = true
+    const told = put(journal, 1, null)
+    timeline.run(1_000)
+    assert.deepStrictEqual(told.outcome, { _tag: "Unavailable", unknown: true })
+    const load = Effect.runPromise(Effect.flip(journal.load(["client:1"])))
+    timeline.run(1_010)
+    assert.strictEqual((await load)._tag, "JournalUnavailable")
+    away = false
+    timeline.run(2_000)
+    assert.isTrue(journal.accepting())
+    assert.strictEqual(tokenOf(store, 1), 0)
+  })
+
+  it("another process takes over while the fate is unknown: callers are told that it is unknown", () => {
+    const { timeline, journal, store } = open({
+      owner: "first",
+      faults: { batch: script({ lost: "after-commit", awayMillis: 100 }) }
+    })
+    let stops = 0
+    journal.onUsurped(() => stops++)
+    const told = put(journal, 1, null)
+    timeline.run(50)
+    makeJournalMemory({ store, owner: "second", schedule: timeline.schedule })
+    timeline.run()
+    assert.deepStrictEqual(told.outcome, { _tag: "Unavailable", unknown: true })
+    assert.strictEqual(tokenOf(store, 1), 1)
+    assert.strictEqual(stops, 1)
+    assert.isFalse(journal.accepting())
+  })
+
+  it("an idle journal is told that it was replaced", () => {
+    const { timeline, journal, store } = open({ owner: "first" })
+    let stops = 0
+    journal.onUsurped(() => stops++)
+    makeJournalMemory({ store, owner: "second", schedule: timeline.schedule })
+    timeline.run()
+    assert.strictEqual(stops, 1)
+    assert.isFalse(journal.accepting())
+  })
+})
+
+const faults: fc.Arbitrary<BatchFault | null> = fc.option(
+  fc.record(
+    {
+      latencyMillis: fc.nat(30),
+      lost: fc.constantFrom("before-commit" as const, "after-commit" as const),
+      awayMillis: fc.nat(400)
+    },
+    { requiredKeys: [] }
+  ),
+  { nil: null }
+)
+
+/** Clients that write on and on under scripted faults; returns what they were told and what is stored. */
+const simulate = (scripted: ReadonlyArray<BatchFault | null>, clients: number, rounds: number) => {
+  const { timeline, journal, store } = open({ faults: { batch: script(...scripted) }, patienceMillis: 100 })
+  const told: Array<string> = []
+  for (let round = 0; round < rounds; round++) {
+    for (let id = 1; id <= clients; id++) {
+      const before = tokenOf(store, id)
+      const rows = { events: [eventRow((id % 2) + 1, id)], audit: [auditRow(journal.nextId("audit"), "act")] }
+      journal.submit(clientCommit(id, before === 0 ? null : before, { rows }), (outcome) => {
+        told.push(`${timeline.now()} ${id} ${outcome._tag}`)
+        const after = tokenOf(store, id)
+        if (outcome._tag === "Committed") assert.strictEqual(after, before + 1)
+        else if (outcome._tag === "Unavailable" && !outcome.unknown) assert.strictEqual(after, before)
+        else assert.strictEqual(outcome._tag, "Unavailable")
+      })
+    }
+    timeline.run()
+    assert.isTrue(journal.accepting())
+  }
+  assert.strictEqual(told.length, clients * rounds)
+  return { told, store }
+}
+
+describe("under any faults", () => {
+  it("everybody is told once and truly; events have no gap and the audit chain is whole; runs repeat", () => {
+    fc.assert(
+      fc.property(fc.array(faults, { maxLength: 25 }), fc.integer({ min: 1, max: 6 }), (scripted, clients) => {
+        const { told, store } = simulate(scripted, clients, 8)
+        for (const partner of [1, 2]) {
+          const seqs = store.rows("events").flatMap((event) => (event.partnerId === partner ? [event.seq] : []))
+          assert.deepStrictEqual(
+            seqs,
+            seqs.map((_, index) => index + 1)
+          )
+        }
+        let previous = auditGenesis
+        for (const row of store.rows("audit")) {
+          assert.strictEqual(row.hash, auditHash(previous, row))
+          previous = row.hash
+        }
+        assert.deepStrictEqual(simulate(scripted, clients, 8).told, told)
+      })
+    )
+  })
+})

@@ -1,0 +1,288 @@
+// JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
+// written twice, and nobody is told something that is not so. Waits poll facts, never a fixed time.
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Schedule, Scope } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { EmbeddedPostgres } from "../../../src/runtime/adapters/EmbeddedPostgres.ts"
+import type { Commit } from "../../../src/runtime/engine/Commit.ts"
+import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
+import { auditGenesis, auditHash } from "../../../src/runtime/engine/stamp.ts"
+import { migrate } from "../../../src/runtime/migrations/migrate.ts"
+import { makeTestDatabase } from "../../support/TestDatabase.ts"
+import { type CuttingProxy, openProxy } from "./cuttingProxy.ts"
+import { auditRow, clientCommit, commitOf, eventRow, sampleRows, submit, submitAll, tags } from "./fixtures.ts"
+import { openPg, openPgBench, type PgBench } from "./pgBench.ts"
+
+type JournalShape = Journal["Service"]
+type Base = Omit<PgBench, "journal">
+
+const eventually = (fact: () => boolean | Promise<boolean>): Promise<void> =>
+  Effect.runPromise(
+    Effect.promise(async () => fact()).pipe(
+      Effect.filterOrFail(
+        (held) => held,
+        () => new Error("the awaited fact did not come")
+      ),
+      Effect.retry(Schedule.max([Schedule.spaced("20 millis"), Schedule.recurs(1_000)])),
+      Effect.asVoid
+    )
+  )
+
+/** A commit with an event and an audit row, so that every counter is at stake. */
+const full = (journal: JournalShape, id: number, token: number | null): Commit =>
+  clientCommit(id, token, { rows: { events: [eventRow(1, id)], audit: [auditRow(journal.nextId("audit"), "act")] } })
+
+/**
+ * Submits commits of one client one after the other until `count` are in; stops at anything but Committed. With
+ * `patient` a refusal that is known to have written nothing is tried again, as callers do.
+ */
+const lane = async (journal: JournalShape, id: number, count: number, patient: boolean): Promise<Array<Outcome>> => {
+  const outcomes: Array<Outcome> = []
+  for (let token = 0; token < count;) {
+    const outcome = await submit(journal, full(journal, id, token === 0 ? null : token))
+    if (patient && outcome._tag === "Unavailable" && !outcome.unknown) {
+      await eventually(() => journal.accepting())
+      continue
+    }
+    outcomes.push(outcome)
+    if (outcome._tag !== "Committed") return outcomes
+    token++
+  }
+  return outcomes
+}
+
+/** The partner whose events the tests write; a new owner reads its last number. */
+const addPartner = async (journal: JournalShape): Promise<void> => {
+  const commit = commitOf({ rows: { partners: [sampleRows(1).partners] } })
+  assert.strictEqual((await submit(journal, commit))._tag, "Committed")
+}
+
+/** Gap-free event numbers, a whole audit chain, and as many of both as there were commits. */
+const assertWhole = async (base: Base, commits: number): Promise<void> => {
+  const seqs = (await base.rows("events")).map((event) => event.seq).sort((a, b) => a - b)
+  assert.deepStrictEqual(
+    seqs,
+    Array.from({ length: commits }, (_, index) => index + 1)
+  )
+  const audit = [...(await base.rows("audit"))].sort((a, b) => a.id - b.id)
+  assert.strictEqual(audit.length, commits)
+  let previous = auditGenesis
+  for (const row of audit) {
+    assert.strictEqual(row.hash, auditHash(previous, row))
+    previous = row.hash
+  }
+}
+
+const batchNumber = async (base: Base): Promise<number> => Number((await base.query("TABLE writer"))[0]?.batch)
+const tokensOf = async (base: Base): Promise<Record<string, number>> =>
+  Object.fromEntries((await base.query("TABLE subjects")).map((row) => [row.subject, Number(row.token)]))
+
+const terminate = `SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
+  WHERE application_name = 'brokerage-journal' AND datname = current_database()`
+
+describe("a lost connection", () => {
+  let base: Base
+  let proxy: CuttingProxy
+  beforeEach(async () => {
+    const database = await makeTestDatabase()
+    base = await openPg(database.url, database.drop)
+    proxy = await openProxy(database.url)
+  })
+  afterEach(async () => {
+    await base.close()
+    await proxy.close()
+  })
+  /** A journal behind the proxy that has its statement prepared, so that the next exchange is the batch itself. */
+  const startWarm = async (patienceMillis: number) => {
+    const journal = await base.start({ url: proxy.url, patienceMillis, owner: "first" })
+    await addPartner(journal)
+    assert.strictEqual((await submit(journal, full(journal, 1, null)))._tag, "Committed")
+    return journal
+  }
+
+  it("cut after the work was done: Committed without writing again", async () => {
+    const journal = await startWarm(5_000)
+    const before = await batchNumber(base)
+    proxy.cutNext("answer")
+    assert.strictEqual((await submit(journal, full(journal, 2, null)))._tag, "Committed")
+    assert.strictEqual(proxy.cuts(), 1)
+    assert.strictEqual(await batchNumber(base), before + 1)
+    assert.strictEqual((await submit(journal, full(journal, 2, 1)))._tag, "Committed")
+    await assertWhole(base, 3)
+  })
+
+  it("cut before the request arrived: written on the next connection, once", async () => {
+    const journal = await startWarm(5_000)
+    const before = await batchNumber(base)
+    proxy.cutNext("request")
+    assert.strictEqual((await submit(journal, full(journal, 2, null)))._tag, "Committed")
+    assert.strictEqual(proxy.cuts(), 1)
+    assert.strictEqual(await batchNumber(base), before + 2)
+    await assertWhole(base, 2)
+  })
+
+  for (const [what, written] of [
+    ["answer", 1],
+    ["request", 0]
+  ] as const) {
+    it(`${what} cut and nobody there: callers get Unavailable (unknown), it recovers by itself and knows the truth`, async () => {
+      const journal = await startWarm(50)
+      proxy.letIn(false)
+      proxy.cutNext(what)
+      const lost = submit(journal, full(journal, 2, null))
+      await eventually(() => proxy.cuts() === 1)
+      // Waiting behind the lost batch is not in doubt.
+      assert.deepStrictEqual(await lost, { _tag: "Unavailable", unknown: true })
+      assert.isFalse(journal.accepting())
+      assert.deepStrictEqual(await submit(journal, full(journal, 3, null)), { _tag: "Unavailable", unknown: false })
+      assert.strictEqual((await Effect.runPromise(Effect.flip(journal.load(["client:2"]))))._tag, "JournalUnavailable")
+      proxy.letIn(true)
+      await eventually(() => journal.accepting())
+      const image = (await Effect.runPromise(journal.load(["client:2"]))).get("client:2")
+      assert.strictEqual(image?.token ?? 0, written)
+      assert.strictEqual((await submit(journal, full(journal, 2, image?.token ?? null)))._tag, "Committed")
+      await assertWhole(base, 2 + written)
+    })
+  }
+
+  it("commits that queued behind a lost batch are written after it, in order", async () => {
+    const journal = await startWarm(5_000)
+    proxy.letIn(false)
+    proxy.cutNext("answer")
+    const outcomes = submitAll(journal, [full(journal, 2, null), full(journal, 2, 1), full(journal, 2, 2)])
+    await eventually(() => proxy.cuts() === 1)
+    proxy.letIn(true)
+    assert.deepStrictEqual(tags(await outcomes), ["Committed", "Committed", "Committed"])
+    await assertWhole(base, 4)
+  })
+
+  it("another process takes over while the fate is unknown: the callers are not told that nothing was written", async () => {
+    const journal = await startWarm(60_000)
+    let stops = 0
+    journal.onUsurped(() => stops++)
+    proxy.letIn(false)
+    proxy.cutNext("answer")
+    const lost = submit(journal, full(journal, 2, null))
+    await eventually(() => proxy.cuts() === 1)
+    const second = await base.another()
+    proxy.letIn(true)
+    assert.deepStrictEqual(await lost, { _tag: "Unavailable", unknown: true })
+    assert.strictEqual(stops, 1)
+    assert.isFalse(journal.accepting())
+    assert.strictEqual((await tokensOf(base))["client:2"], 1)
+    assert.strictEqual((await submit(second, full(second, 2, 1)))._tag, "Committed")
+    await assertWhole(base, 3)
+  })
+
+  it("the journal's backend is killed again and again while batches flow: nothing lost, nothing doubled", async () => {
+    const journal = await base.start({ patienceMillis: 20_000 })
+    await addPartner(journal)
+    let running = true
+    const lanes = Promise.all(Array.from({ length: 20 }, (_, index) => lane(journal, index + 1, 60, true))).finally(
+      () => (running = false)
+    )
+    let kills = 0
+    while (running && kills < 12) {
+      const written = await batchNumber(base)
+      kills += Number((await base.query(terminate))[0]?.n)
+      await eventually(async () => !running || (await batchNumber(base)) > written)
+    }
+    const outcomes = (await lanes).flat()
+    assert.isAtLeast(kills, 3)
+    assert.deepStrictEqual(new Set(tags(outcomes)), new Set(["Committed"]))
+    assert.deepStrictEqual(new Set(Object.values(await tokensOf(base))), new Set([60]))
+    await assertWhole(base, 1_200)
+  })
+})
+
+describe("two processes", () => {
+  let bench: PgBench
+  beforeEach(async () => {
+    bench = await openPgBench()
+  })
+  afterEach(() => bench.close())
+
+  it("a second one starts while the first writes: Committed means written, Unavailable means not", async () => {
+    let stopped = false
+    bench.journal.onUsurped(() => (stopped = true))
+    await addPartner(bench.journal)
+    const first = Array.from({ length: 10 }, (_, index) => lane(bench.journal, index + 1, 10_000, false))
+    await eventually(async () => (await batchNumber(bench)) > 5)
+    const second = await bench.another()
+    const outcomes = await Promise.all(first)
+    assert.isTrue(stopped)
+    const expected: Record<string, number> = {}
+    for (const [index, told] of outcomes.entries()) {
+      const committed = told.filter((outcome) => outcome._tag === "Committed").length
+      if (committed > 0) expected[`client:${index + 1}`] = committed
+      assert.deepStrictEqual(told.at(-1), { _tag: "Unavailable", unknown: false })
+    }
+    assert.deepStrictEqual(await tokensOf(bench), expected)
+    assert.strictEqual((await submit(second, full(second, 99, null)))._tag, "Committed")
+    const total = Object.values(expected).reduce((sum, count) => sum + count, 1)
+    await assertWhole(bench, total)
+  })
+
+  it("an idle process notices by itself that it was replaced", async () => {
+    let stopped = false
+    bench.journal.onUsurped(() => (stopped = true))
+    await bench.another()
+    await eventually(() => stopped)
+    assert.isFalse(bench.journal.accepting())
+  })
+
+  it("a journal that is closed in the middle of its work leaves no connection behind", async () => {
+    const outcomes: Array<Outcome> = []
+    const other = await openPgBench()
+    for (let id = 1; id <= 2_000; id++)
+      other.journal.submit(full(other.journal, id, null), (told) => outcomes.push(told))
+    await eventually(() => outcomes.length > 0)
+    const name = new URL(
+      String((await other.query("SELECT 'x://x/' || current_database() AS url"))[0]?.url)
+    ).pathname.slice(1)
+    await other.close()
+    await eventually(async () => {
+      const left = await bench.query(`SELECT count(*) AS n FROM pg_stat_activity WHERE datname = '${name}'`)
+      return Number(left[0]?.n) === 0
+    })
+    assert.isTrue(outcomes.every((outcome) => outcome._tag === "Committed"))
+  })
+})
+
+describe("a stopped server", () => {
+  it("commits and reads are Unavailable while it is down; the journal recovers by itself when it is back", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "brokerage-journal-"))
+    const started = async () => {
+      const scope = await Effect.runPromise(Scope.make())
+      const server = await Effect.runPromise(
+        EmbeddedPostgres.start({ dataDirectory: folder }).pipe(Scope.provide(scope))
+      )
+      return { url: server.url, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+    }
+    let server = await started()
+    await Effect.runPromise(
+      migrate.pipe(Effect.provide(PgClient.layer({ url: server.url, maxConnections: 1 }), { local: true }))
+    )
+    const base = await openPg(server.url, () => Promise.resolve())
+    try {
+      const journal = await base.start({ patienceMillis: 100 })
+      assert.strictEqual((await submit(journal, full(journal, 1, null)))._tag, "Committed")
+      await server.stop()
+      assert.deepStrictEqual(await submit(journal, full(journal, 2, null)), { _tag: "Unavailable", unknown: true })
+      assert.isFalse(journal.accepting())
+      assert.deepStrictEqual(await submit(journal, full(journal, 3, null)), { _tag: "Unavailable", unknown: false })
+      assert.strictEqual((await Effect.runPromise(Effect.flip(journal.load(["client:1"]))))._tag, "JournalUnavailable")
+      server = await started()
+      await eventually(() => journal.accepting())
+      assert.strictEqual((await submit(journal, full(journal, 1, 1)))._tag, "Committed")
+      await assertWhole(base, 2)
+    } finally {
+      await base.close()
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    }
+  })
+})

@@ -1,0 +1,46 @@
+// What a failed statement means for its batch: a table of what can come back, from the server or instead of it.
+import { assert, describe, it } from "@effect/vitest"
+import { Cause } from "effect"
+import { SqlError } from "effect/sql"
+import { classify, guardState } from "../../../src/runtime/engine/sqlFailure.ts"
+
+const failed = (cause: unknown) =>
+  Cause.fail(
+    new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause, message: "query failed", operation: "query" }) })
+  )
+const server = (code: string, message = "refused") =>
+  failed(Object.assign(new Error(message), { severity: "ERROR", code }))
+const socket = (code: string) => failed(Object.assign(new Error("write failed"), { code, syscall: "write" }))
+
+describe("classify", () => {
+  const rows: ReadonlyArray<readonly [string, Cause.Cause<unknown>, string]> = [
+    ["a check of the schema", server("23514"), "Data"],
+    ["a unique key", server("23505"), "Data"],
+    ["text with NUL", server("22021"), "Data"],
+    ["a row touched twice by one statement", server("21000"), "Data"],
+    ["an unknown table", server("42P01"), "Data"],
+    ["disk full", server("53100"), "Busy"],
+    ["lock timeout", server("55P03"), "Busy"],
+    ["statement timeout", server("57014"), "Busy"],
+    ["deadlock", server("40P01"), "Busy"],
+    ["read-only", server("25006"), "Busy"],
+    ["administrator's shutdown", server("57P01"), "Lost"],
+    ["crash of another backend", server("57P02"), "Lost"],
+    ["connection failure told by the server", server("08006"), "Lost"],
+    ["a reset socket", socket("ECONNRESET"), "Lost"],
+    ["a broken pipe, whose code looks like a SQLSTATE", socket("EPIPE"), "Lost"],
+    ["a closed connection", failed(new Error("Connection closed")), "Lost"],
+    ["a value the driver can't encode", failed({ _tag: "PgTypesCodecError", message: "Expected a string" }), "Data"],
+    ["a frame the driver can't build", failed({ _tag: "PgProtocolEncodeError", message: "too many" }), "Data"],
+    ["a defect of the driver", Cause.die(new Error("oops")), "Lost"]
+  ]
+  for (const [what, cause, expected] of rows)
+    it(`${what} is ${expected}`, () => assert.strictEqual(classify(cause)._tag, expected))
+
+  for (const guard of ["epoch", "fence", "partner", "claim"])
+    it(`a guard names the promise that did not hold: ${guard}`, () =>
+      assert.deepStrictEqual<unknown>(classify(server(guardState, `journal guard ${guard}: 1 of 2`)), {
+        _tag: "Guard",
+        guard
+      }))
+})

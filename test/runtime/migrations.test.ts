@@ -1,0 +1,112 @@
+// Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
+// can't be changed by anybody.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { serverError } from "../../src/runtime/engine/sqlFailure.ts"
+import { dumpSchema } from "../../src/runtime/migrations/dumpSchema.ts"
+import { migrate } from "../../src/runtime/migrations/migrate.ts"
+import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+
+let database: TestDatabase
+let scope: Scope.Closeable
+let sql: PgClient.PgClient
+let context: Context.Context<PgClient.PgClient | SqlClient.SqlClient>
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  scope = await Effect.runPromise(Scope.make())
+  context = await Effect.runPromise(
+    Layer.buildWithScope(PgClient.layer({ url: database.url, maxConnections: 1 }), scope)
+  )
+  sql = Context.get(context, PgClient.PgClient)
+})
+afterAll(async () => {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  await database.drop()
+})
+
+const run = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | SqlClient.SqlClient>) =>
+  Effect.runPromise(Effect.provide(effect, context))
+const query = (statement: string) => run(sql.unsafe<Record<string, unknown>>(statement))
+
+describe("schema", () => {
+  it("the migrated schema is src/runtime/migrations/schema.sql (else run scripts/dumpSchema.ts)", async () => {
+    const file = join(import.meta.dirname, "../../src/runtime/migrations/schema.sql")
+    assert.strictEqual(await run(dumpSchema), readFileSync(file, "utf8"))
+  })
+
+  it("the dump tells of every change of the schema", async () => {
+    const before = await run(dumpSchema)
+    const changes = [
+      ["ALTER TABLE claims ADD COLUMN extra text", "ALTER TABLE claims DROP COLUMN extra"],
+      ["CREATE INDEX claims_owner ON claims (owner)", "DROP INDEX claims_owner"],
+      ["ALTER TABLE claims ALTER COLUMN owner DROP NOT NULL", "ALTER TABLE claims ALTER COLUMN owner SET NOT NULL"],
+      ["ALTER TABLE claims ADD CONSTRAINT positive CHECK (owner > 0)", "ALTER TABLE claims DROP CONSTRAINT positive"],
+      [
+        "ALTER TABLE audit DISABLE TRIGGER audit_insert_only",
+        "ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_insert_only"
+      ],
+      ["CREATE SEQUENCE id_new", "DROP SEQUENCE id_new"],
+      ["CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION one"]
+    ] as const
+    for (const [change, undo] of changes) {
+      await query(change)
+      assert.notStrictEqual(await run(dumpSchema), before, change)
+      await query(undo)
+      assert.strictEqual(await run(dumpSchema), before, undo)
+    }
+  })
+
+  it("migrating again is a no-op", async () => {
+    const state = () => query("SELECT migration_id, name FROM schema_migrations ORDER BY 1")
+    const before = { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") }
+    assert.isAtLeast(before.state.length, 5)
+    await run(migrate)
+    assert.deepStrictEqual(
+      { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") },
+      before
+    )
+  })
+})
+
+describe("A2-62: what is never changed", () => {
+  const rows: { readonly [table: string]: string } = {
+    events: "(1, 1, 'client.status', NULL, '{}', 1)",
+    decisions: "(1, 1, 1, 'GRANTED', 'clean', 'system', 1)",
+    audit: "(1, 1, 'PARTNER', 'main', 'r', NULL, NULL, 'a', NULL, NULL, NULL, 'h')",
+    ledger_transactions: "(1, 'k', 'MANUAL', 'desk', NULL, NULL, 1, '{}', 1)",
+    postings: "(1, 1, 'client:1', 1, 1, 'USDC', 'cash', 5), (2, 1, 'manual', NULL, 1, 'USDC', 'cash', -5)"
+  }
+  for (const [table, values] of Object.entries(rows)) {
+    it(`${table}: UPDATE, DELETE and TRUNCATE are refused, for the superuser and as a replica too`, async () => {
+      await query(`INSERT INTO ${table} VALUES ${values}`)
+      assert.deepStrictEqual(await query("SELECT usesuper FROM pg_user WHERE usename = current_user"), [
+        { usesuper: true }
+      ])
+      const before = await query(`TABLE ${table}`)
+      const column = table === "audit" ? "action = 'b'" : "partner_id = 2"
+      for (const role of ["origin", "replica"]) {
+        await query(`SET session_replication_role = ${role}`)
+        for (const statement of [`UPDATE ${table} SET ${column}`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
+          const refusal = await run(Effect.flip(sql.unsafe(statement)))
+          assert.strictEqual(serverError(refusal)?.code, "BJ002", `${statement} as ${role}`)
+        }
+      }
+      await query("SET session_replication_role = origin")
+      assert.deepStrictEqual(await query(`TABLE ${table}`), before)
+    })
+  }
+
+  it("an unbalanced transaction is refused as a replica too", async () => {
+    await query("SET session_replication_role = replica")
+    const refusal = await run(
+      Effect.flip(sql.unsafe("INSERT INTO postings VALUES (9, 9, 'client:1', 1, 1, 'USDC', 'cash', 5)"))
+    )
+    await query("SET session_replication_role = origin")
+    assert.strictEqual(serverError(refusal)?.code, "23514")
+  })
+})
