@@ -10,6 +10,7 @@ import { addOperatorCommands } from "./commands/operator.ts"
 import { addPartnerCommands } from "./commands/partner.ts"
 import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
+import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import type { Cli } from "./Cli.ts"
 import { defaultDataDir } from "./connection.ts"
 
@@ -33,6 +34,6 @@ export const buildProgram = (cli: Cli): Command => {
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)
   addMachineCommands(program, cli)
-  addSimCommands(program, cli)
+  addSimPartnerCommands(addSimCommands(program, cli), cli)
   return program
 }

@@ -2,7 +2,7 @@
 // (doc 1, Authentication: HEAD and verbs; A1-01, A1-02). Also what Node answers before a request exists: unreadable
 // HTTP, oversized headers, time-outs.
 import { Cause, Effect } from "effect"
-import { HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
@@ -47,12 +47,18 @@ const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
  */
 export const edged =
   <R>(app: App<R>) =>
-  (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> => {
-    const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]) }
+  (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Exclude<R, HttpServerRequest.HttpServerRequest>> => {
+    const requestId = requestIdOf(request.headers["x-request-id"])
+    const headers = { "x-request-id": requestId }
     const declared = request.headers["content-length"]
     const refusal = verbGate(request.method) ?? edgeCapGate(declared === undefined ? null : Number(declared))
     if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
+    // What the app writes down is the id that the caller gets back.
+    const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
     return app.pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, marked),
       Effect.catchCause((cause) => answerOfCause(cause)),
       Effect.map((response) =>
         response.status < 400 || isJson(response)

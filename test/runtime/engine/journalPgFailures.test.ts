@@ -180,21 +180,46 @@ describe("a lost connection", () => {
   it("the journal's backend is killed again and again while batches flow: nothing lost, nothing doubled", async () => {
     const journal = await base.start({ patienceMillis: 20_000 })
     await addPartner(journal)
-    let running = true
+    const flow = { running: true }
     const lanes = Promise.all(Array.from({ length: 20 }, (_, index) => lane(journal, index + 1, 60, true))).finally(
-      () => (running = false)
+      () => (flow.running = false)
     )
     let kills = 0
-    while (running && kills < 12) {
+    while (flow.running && kills < 12) {
       const written = await batchNumber(base)
       kills += Number((await base.query(terminate))[0]?.n)
-      await eventually(async () => !running || (await batchNumber(base)) > written)
+      await eventually(async () => !flow.running || (await batchNumber(base)) > written)
     }
     const outcomes = (await lanes).flat()
     assert.isAtLeast(kills, 3)
     assert.deepStrictEqual(new Set(tags(outcomes)), new Set(["Committed"]))
     assert.deepStrictEqual(new Set(Object.values(await tokensOf(base))), new Set([60]))
     await assertWhole(base, 1_200)
+  })
+})
+
+describe("a server that can't write now", () => {
+  it("disk full: tried again, then Unavailable with nothing written; the next commit is written when it is over", async () => {
+    const bench = await openPgBench()
+    try {
+      await addPartner(bench.journal)
+      await bench.query("CREATE SEQUENCE tries")
+      await bench.query(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('tries') <= 4 THEN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END IF; RETURN NULL; END $$`)
+      await bench.query(
+        "CREATE TRIGGER full_disk AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION full_disk()"
+      )
+      // The first is tried three times, the second fails once and then goes through.
+      const outcomes = [
+        await submit(bench.journal, full(bench.journal, 1, null)),
+        await submit(bench.journal, full(bench.journal, 2, null))
+      ]
+      assert.deepStrictEqual(outcomes, [{ _tag: "Unavailable", unknown: false }, { _tag: "Committed" }])
+      assert.deepStrictEqual(await tokensOf(bench), { "client:2": 1 })
+      await assertWhole(bench, 1)
+    } finally {
+      await bench.close()
+    }
   })
 })
 

@@ -8,7 +8,7 @@ import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { testSealing } from "./fixtures.ts"
-import type { JournalBench } from "./journalConformance.ts"
+import type { JournalBench } from "./JournalBench.ts"
 
 export interface PgBench extends JournalBench {
   readonly url: Redacted.Redacted
