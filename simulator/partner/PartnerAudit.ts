@@ -3,15 +3,14 @@
  * that can be read compared with what was acknowledged. Nothing may be lost, doubled or different
  * (architecture, Start-up: kill -9 loses nothing acknowledged; SC-PLT-04, SC-PLT-05).
  */
-import { Effect, Exit, Schema } from "effect"
-import { BalanceLine, LedgerPosting } from "../../src/http/api/AccountApi.ts"
-import { ClientRow } from "../../src/http/api/ClientsApi.ts"
-import { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
+import { Effect } from "effect"
+import type { ClientRow } from "../../src/http/api/ClientsApi.ts"
+import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
 import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import type { AcknowledgedJournal, KnownClient, KnownReport } from "./AcknowledgedJournal.ts"
 import { callOf, sameAnswer } from "./PartnerBot.ts"
 import type { PartnerClient } from "./PartnerClient.ts"
-import { clientsPath } from "./PartnerRequest.ts"
+import { makePartnerReads, type PartnerReads, type ReadRefused } from "./PartnerReads.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "./sendUntilAcknowledged.ts"
 
@@ -52,13 +51,11 @@ export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions):
   const findings: Findings = { lost: [], doubled: [], wrong: [] }
   const { journal } = options
   const replays = yield* replayAll(options, findings)
-  yield* compareClients(options, findings)
-  yield* compareReports(options, findings)
-  const byClient = reportsByClient(journal)
-  const counts = yield* Effect.forEach(
-    journal.clients.values(),
-    (client) => compareMoney(options, client, byClient.get(client.clientId) ?? new Map(), findings),
-    { concurrency: options.concurrency ?? 8 }
+  const postings = yield* compareBooks(options, findings).pipe(
+    Effect.catchTag("ReadRefused", ({ sentence }) => {
+      findings.wrong.push(sentence)
+      return Effect.succeed(0)
+    })
   )
   return {
     ...findings,
@@ -66,8 +63,36 @@ export const auditPartner = Effect.fnUntraced(function* (options: AuditOptions):
     replays,
     clients: journal.clients.size,
     reports: journal.reports.size,
-    postings: counts.reduce((sum, count) => sum + count, 0)
+    postings
   }
+})
+
+/** Everything readable against everything acknowledged. Answers the number of postings seen. */
+const compareBooks = Effect.fnUntraced(function* (
+  options: AuditOptions,
+  findings: Findings
+): Effect.fn.Return<number, ReadRefused> {
+  const reads = makePartnerReads(options.client, options.random)
+  const mark = `${options.tag}-`
+  const clients = yield* reads.clients
+  compareClients(
+    options.journal,
+    clients.filter(({ partnerClientRef }) => partnerClientRef.startsWith(mark)),
+    findings
+  )
+  const reports = yield* reads.reports
+  compareReports(
+    options.journal,
+    reports.filter(({ partnerRef }) => partnerRef.startsWith(mark)),
+    findings
+  )
+  const byClient = reportsByClient(options.journal)
+  const counts = yield* Effect.forEach(
+    options.journal.clients.values(),
+    (client) => compareMoney(reads, client, byClient.get(client.clientId) ?? new Map(), findings),
+    { concurrency: options.concurrency ?? 8 }
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
 })
 
 const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
@@ -89,11 +114,12 @@ const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: 
   return chosen.length
 })
 
-const compareClients = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
-  const rows = (yield* readPages(options, clientsPath, 200, clientsPage)).filter(({ partnerClientRef }) =>
-    partnerClientRef.startsWith(`${options.tag}-`)
-  )
-  const known = new Map([...options.journal.clients.values()].map((client) => [client.partnerClientRef, client]))
+const compareClients = (
+  journal: AcknowledgedJournal,
+  rows: ReadonlyArray<typeof ClientRow.Type>,
+  findings: Findings
+): void => {
+  const known = new Map([...journal.clients.values()].map((client) => [client.partnerClientRef, client]))
   compareKeys(
     rows.map(({ partnerClientRef }) => partnerClientRef),
     known,
@@ -111,13 +137,14 @@ const compareClients = Effect.fnUntraced(function* (options: AuditOptions, findi
     if (parseAmount(row.cashUsdc, "USDC") !== client.cash)
       findings.wrong.push(`Client ${client.clientId} is listed with cash ${row.cashUsdc}.`)
   }
-})
+}
 
-const compareReports = Effect.fnUntraced(function* (options: AuditOptions, findings: Findings) {
-  const rows = (yield* readPages(options, "/partner/v1/collateral", 200, reportsPage)).filter(({ partnerRef }) =>
-    partnerRef.startsWith(`${options.tag}-`)
-  )
-  const known = options.journal.reports
+const compareReports = (
+  journal: AcknowledgedJournal,
+  rows: ReadonlyArray<CollateralReport>,
+  findings: Findings
+): void => {
+  const known = journal.reports
   compareKeys(
     rows.map(({ partnerRef }) => partnerRef),
     known,
@@ -137,7 +164,7 @@ const compareReports = Effect.fnUntraced(function* (options: AuditOptions, findi
       row.status === "BOOKED"
     if (!same) findings.wrong.push(`Report ${plan.partnerRef} is listed differently from what was acknowledged.`)
   }
-})
+}
 
 /** Each expected key once, no other one. */
 const compareKeys = (
@@ -158,20 +185,19 @@ const compareKeys = (
 
 /** Balance to the last unit, and one posting a report. Answers the number of postings. */
 const compareMoney = Effect.fnUntraced(function* (
-  options: AuditOptions,
+  reads: PartnerReads,
   client: KnownClient,
   reports: ReadonlyMap<number, KnownReport>,
   findings: Findings
-) {
-  const path = `${clientsPath}/${client.clientId}`
-  const { balances } = yield* read(options, `${path}/balances`, balancesBody)
+): Effect.fn.Return<number, ReadRefused> {
+  const balances = yield* reads.balances(client.clientId)
   const cash = balances.find(({ currency }) => currency === "USDC")?.cash
   if (cash === undefined || parseAmount(cash, "USDC") !== client.cash) {
     findings.wrong.push(
       `Client ${client.clientId} has cash ${cash}, ${formatAmount(client.cash, "USDC")} was acknowledged.`
     )
   }
-  const postings = yield* readPages(options, `${path}/ledger`, 500, ledgerPage)
+  const postings = yield* reads.ledger(client.clientId)
   const booked = new Set<number>()
   for (const posting of postings) {
     const report = reports.get(posting.txId)
@@ -201,70 +227,3 @@ const reportsByClient = (journal: AcknowledgedJournal): ReadonlyMap<number, Map<
   }
   return byClient
 }
-
-interface Page<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly nextBefore: number | null
-}
-
-const cursor = Schema.NullOr(Schema.Int)
-const enveloped = <S extends Schema.Top>(data: S) =>
-  Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
-const decoder =
-  <A>(decode: (text: string) => Exit.Exit<A, unknown>) =>
-  (text: string): A => {
-    const exit = decode(text)
-    if (Exit.isFailure(exit)) throw new Error("a read answers a body that is not the contract's")
-    return exit.value
-  }
-const decodeClients = decoder(
-  Schema.decodeUnknownExit(enveloped(Schema.Struct({ clients: Schema.Array(ClientRow), nextBefore: cursor })))
-)
-const decodeReports = decoder(
-  Schema.decodeUnknownExit(enveloped(Schema.Struct({ reports: Schema.Array(CollateralReport), nextBefore: cursor })))
-)
-const balancesBody = decoder(
-  Schema.decodeUnknownExit(Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) })))
-)
-const decodeLedger = decoder(
-  Schema.decodeUnknownExit(
-    Schema.fromJsonString(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor }))
-  )
-)
-const clientsPage = (text: string): Page<typeof ClientRow.Type> => {
-  const { data } = decodeClients(text)
-  return { rows: data.clients, nextBefore: data.nextBefore }
-}
-const reportsPage = (text: string): Page<CollateralReport> => {
-  const { data } = decodeReports(text)
-  return { rows: data.reports, nextBefore: data.nextBefore }
-}
-const ledgerPage = (text: string): Page<typeof LedgerPosting.Type> => {
-  const { postings, nextBefore } = decodeLedger(text)
-  return { rows: postings, nextBefore }
-}
-
-const read = Effect.fnUntraced(function* <A>(options: AuditOptions, path: string, decode: (text: string) => A) {
-  const answer = yield* sendUntilAcknowledged(options.client, { method: "GET", path }, options.random, makeTally())
-  if (answer.status !== 200) return yield* Effect.die(new Error(`GET ${path} answers ${answer.status}`))
-  return decode(answer.body.toString())
-})
-
-const readPages = Effect.fnUntraced(function* <A>(
-  options: AuditOptions,
-  path: string,
-  limit: number,
-  decode: (text: string) => Page<A>
-) {
-  const rows: Array<A> = []
-  for (let before: number | null = null; ;) {
-    const page: Page<A> = yield* read(
-      options,
-      `${path}?limit=${limit}${before === null ? "" : `&before=${before}`}`,
-      decode
-    )
-    rows.push(...page.rows)
-    if (page.nextBefore === null) return rows
-    before = page.nextBefore
-  }
-})

@@ -23,7 +23,7 @@ export interface PartnerRunOptions {
   /** Keeps this run's references apart from other runs': letters and digits, at most 20. */
   readonly tag: string
   readonly onProgress: (progress: PartnerProgress) => void
-  /** How long the requests under way and the audit may take at the end. Default 60 s. */
+  /** How long the requests under way may take at the end; the audit ten times that. Default 90 s. */
   readonly drainMillis?: number
 }
 
@@ -48,7 +48,10 @@ export interface PartnerSummary extends PartnerProgress {
 }
 
 const mostWorkers = 64
-const defaultDrainMillis = 60_000
+/** A rate limit may ask to wait for a whole minute. */
+const defaultDrainMillis = 90_000
+/** The audit asks for every answer again, under the same rate limit. */
+const auditDrains = 10
 
 /** Enough workers for the rate at a quarter of a second a request. */
 const workersFor = (rate: number): number => Math.min(mostWorkers, Math.max(2, Math.ceil(rate / 4)))
@@ -80,7 +83,10 @@ export const runPartner = (options: PartnerRunOptions): Effect.Effect<PartnerSum
       const found =
         drained._tag === "None"
           ? drained
-          : yield* Effect.timeoutOption(auditPartner({ ...options, client, random, journal: bot.journal }), limit)
+          : yield* Effect.timeoutOption(
+              auditPartner({ ...options, client, random, journal: bot.journal }),
+              limit * auditDrains
+            )
       return summaryOf(options, bot, yield* progress, found._tag === "Some" ? found.value : null)
     })
   )

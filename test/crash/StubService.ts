@@ -14,7 +14,8 @@ export const mistakes = [
   "executes retries again",
   "forgets a report",
   "changes a replay",
-  "loses a unit"
+  "loses a unit",
+  "refuses the key"
 ] as const
 export type Mistake = (typeof mistakes)[number]
 
@@ -61,6 +62,10 @@ class Books {
 
   constructor(mistake: Mistake) {
     this.mistake = mistake
+  }
+
+  get refusesKeys(): boolean {
+    return this.mistake === "refuses the key"
   }
 
   post(path: string, key: string, body: Body): Answer & { readonly replayed: boolean } {
@@ -244,6 +249,7 @@ const respond = (
     const [status, body] = refusal
     return void outgoing.writeHead(status, { "content-type": "application/json", "retry-after": "0" }).end(body)
   }
+  if (books.refusesKeys) return void outgoing.writeHead(401).end('{"code":4010,"msg":"no","error":"no"}')
   const path = incoming.url ?? ""
   if (incoming.method === "GET") return void outgoing.writeHead(200).end(JSON.stringify(books.read(path)))
   const answer = books.post(path, String(incoming.headers["idempotency-key"]), JSON.parse(text) as Body)

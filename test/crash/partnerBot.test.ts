@@ -73,6 +73,16 @@ describe("sim partner run", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("doc 1, 4010: a refused key is a problem in words, not an end in the middle", () =>
+    Effect.gen(function* () {
+      const service = yield* stub({ seed: 13, faults: 0, mistake: "refuses the key" })
+      const summary = yield* runAgainst(service, 13)
+      assert.isFalse(summary.ok)
+      assert.match(summary.problems.join(" "), /was answered 401 \(4010\)/)
+      assert.include(summary.problems, "GET /partner/v1/clients?limit=200 answers 401.")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("SC-PLT-05: a service that never answers ends the run with what is left open", () =>
     Effect.gen(function* () {
       const options = {

@@ -37,18 +37,19 @@ describe("restart", () => {
   const told = (answer: Answer) => [answer.status, answer.text]
 
   it("A1-51: answers of every kind replay byte for byte, reads are as before", async () => {
+    const bodies = [
+      person(1, "kept"),
+      person(2, "kept", { "attestation.riskRating": "HIGH" }),
+      person(3, "kept", { email: "no" }),
+      person(4, "kept", { partnerClientRef: "kept-1" })
+    ]
     const requests: ReadonlyArray<(life: Service) => Promise<Answer>> = [
-      (life) => onboard(life, key, person(1, "kept"), { "idempotency-key": "o-1" }),
-      (life) => onboard(life, key, person(2, "kept", { "attestation.riskRating": "HIGH" }), { "idempotency-key": "o-2" }),
-      (life) => onboard(life, key, person(3, "kept", { email: "no" }), { "idempotency-key": "o-3" }),
-      (life) => onboard(life, key, person(4, "kept", { partnerClientRef: "kept-1" }), { "idempotency-key": "o-4" }),
+      ...bodies.map((body, n) => (life: Service) => onboard(life, key, body, { "idempotency-key": `o-${n}` })),
       (life) => send(life, 1),
       (life) => send(life, 2, { direction: "WITHDRAWAL", amount: "50" }),
       (life) => send(life, 3, { amount: "0" }),
       (life) => send(life, 4, { amount: "20000" })
     ]
-    const verifiedAt = Date.now() - 1_000
-    vi.spyOn(Date, "now").mockReturnValue(verifiedAt)
     const first = []
     for (const request of requests) first.push(await request(service()))
     assert.deepStrictEqual(
@@ -67,27 +68,36 @@ describe("restart", () => {
       assert.deepStrictEqual(told(again), told(first[index] as Answer))
       assert.strictEqual(again.headers["idempotency-replayed"], "true")
     }
-    vi.restoreAllMocks()
     const after = await Promise.all(routes.map((route) => get(service(), key, route)))
     assert.deepStrictEqual(after.map(told), reads.map(told))
   })
 
-  it("A1-53: taken over in the middle of 200 reports, every one is booked exactly once in the end", async () => {
-    const numbers = Array.from({ length: 200 }, (_, index) => 1_000 + index)
+  it("A1-53: taken over under load, every report is booked exactly once in the end", async () => {
     const dying = service()
     const before = new Set(await bookedRefs())
-    const running = Promise.all(numbers.map((n) => send(dying, n).catch(() => null)))
-    await vi.waitFor(async () => assert.isNotEmpty((await bookedRefs()).filter((ref) => !before.has(ref))), 10_000)
+    const answers = new Map<number, Answer>()
+    let next = 1_000
+    const work = async (): Promise<void> => {
+      for (;;) {
+        const n = next++
+        const answer = await send(dying, n)
+        answers.set(n, answer)
+        // The service that lost the database answers nothing else any more.
+        if (answer.status === 503) return
+      }
+    }
+    const working = Promise.all(Array.from({ length: 8 }, work))
     await restart()
-    const first = await running
-    for (const [index, answer] of first.entries()) {
-      if (answer !== null) assert.include([201, 503], answer.status)
-      const again = await send(service(), numbers[index] as number)
+    await working
+    const statuses = new Set([...answers.values()].map(({ status }) => status))
+    assert.sameMembers([...statuses], [201, 503])
+    for (const [n, answer] of answers) {
+      const again = await send(service(), n)
       assert.strictEqual(again.status, 201)
-      if (answer?.status === 201) assert.deepStrictEqual(told(again), told(answer))
+      if (answer.status === 201) assert.deepStrictEqual(told(again), told(answer))
     }
     const refs = (await bookedRefs()).filter((ref) => !before.has(ref))
-    assert.deepStrictEqual(refs.sort(), numbers.map((n) => `r-${n}`).sort())
+    assert.deepStrictEqual(refs.sort(), [...answers.keys()].map((n) => `r-${n}`).sort())
   })
 
   it("the balance is the sum of what was acknowledged", async () => {

@@ -41,24 +41,27 @@ describe("tenant isolation", () => {
     )
   })
 
-  it.each(ofClient.map(({ method, path }) => [method, path] as const))("4004: %s %s of a foreign client is as of none", async (method, path) => {
-    const before = await rowCounts(service)
-    const at = (id: number) => path.replace(":clientId", String(id)).replaceAll(/:[a-zA-Z]+/g, "1")
-    for (const body of method === "GET" ? [undefined] : bodies) {
-      for (const search of method === "GET" ? ["", "?limit=0", "?status=NONE"] : [""]) {
-        const [foreign, none] = await Promise.all(
-          [clientId, unknownId].map((id) =>
-            service.call(method, `${at(id)}${search}`, { key: stranger.key, ...(body === undefined ? {} : { body }) })
+  it.each(ofClient.map(({ method, path }) => [method, path] as const))(
+    "4004: %s %s of a foreign client is as of none",
+    async (method, path) => {
+      const before = await rowCounts(service)
+      const at = (id: number) => path.replace(":clientId", String(id)).replaceAll(/:[a-zA-Z]+/g, "1")
+      for (const body of method === "GET" ? [undefined] : bodies) {
+        for (const search of method === "GET" ? ["", "?limit=0", "?status=NONE"] : [""]) {
+          const [foreign, none] = await Promise.all(
+            [clientId, unknownId].map((id) =>
+              service.call(method, `${at(id)}${search}`, { key: stranger.key, ...(body === undefined ? {} : { body }) })
+            )
           )
-        )
-        assert.deepStrictEqual([foreign?.status, foreign?.json.code], [404, 4004])
-        assert.deepStrictEqual([foreign?.status, foreign?.text], [none?.status, none?.text])
-        const names = (answer: typeof foreign) => Object.keys(answer?.headers ?? {}).sort()
-        assert.deepStrictEqual(names(foreign), names(none))
+          assert.deepStrictEqual([foreign?.status, foreign?.json.code], [404, 4004])
+          assert.deepStrictEqual([foreign?.status, foreign?.text], [none?.status, none?.text])
+          const names = (answer: typeof foreign) => Object.keys(answer?.headers ?? {}).sort()
+          assert.deepStrictEqual(names(foreign), names(none))
+        }
       }
+      assert.deepStrictEqual(await rowCounts(service), before)
     }
-    assert.deepStrictEqual(await rowCounts(service), before)
-  })
+  )
 
   it("4004: a foreign reference is as unknown as one that nobody has", async () => {
     const [foreign, none] = await Promise.all(

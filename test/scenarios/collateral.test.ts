@@ -52,7 +52,14 @@ describe("collateral", () => {
     it("SC-SET-01: a deposit answers 201 with exactly the documented members", async () => {
       const clientId = await client()
       const occurredAt = Date.now() - 60_000
-      const body = { partnerRef: fresh(), direction: "DEPOSIT", amount: "12.5", sourceAsset: "DAI", txRef: "0xabc", occurredAt }
+      const body = {
+        partnerRef: fresh(),
+        direction: "DEPOSIT",
+        amount: "12.5",
+        sourceAsset: "DAI",
+        txRef: "0xabc",
+        occurredAt
+      }
       const { status, json } = await report(clientId, body)
       const { reportId, ledgerTxId, report: row } = json.data
       assert.strictEqual(status, 201)
@@ -114,7 +121,12 @@ describe("collateral", () => {
       for (const [direction, amount, after] of moves) {
         const { status, json } = await report(clientId, { direction, amount })
         assert.strictEqual(status, 201)
-        assert.deepStrictEqual(json.data.balances, { cash: after, reserved: "0.000000", free: after, freeMargin: after })
+        assert.deepStrictEqual(json.data.balances, {
+          cash: after,
+          reserved: "0.000000",
+          free: after,
+          freeMargin: after
+        })
         assert.strictEqual(await cash(clientId), after)
       }
     })
@@ -133,7 +145,10 @@ describe("collateral", () => {
     it("Collateral report rules: the house account is minus the collateral held", async () => {
       const own = await service.partner()
       const clientId = await service.client(own.key)
-      for (const [direction, amount] of [["DEPOSIT", "30"], ["WITHDRAWAL", "4"]]) {
+      for (const [direction, amount] of [
+        ["DEPOSIT", "30"],
+        ["WITHDRAWAL", "4"]
+      ]) {
         await collateral(service, own.key, clientId, { partnerRef: fresh(), direction, amount })
       }
       const postings = await rowsOf(service, "postings", "partner_id = $1", [BigInt(own.partnerId)])
@@ -148,7 +163,9 @@ describe("collateral", () => {
       const clientId = await client()
       await report(clientId)
       await report(clientId, { direction: "WITHDRAWAL", amount: "2" })
-      const audit = await rowsOf(service, "audit", "client_id = $1 AND action = 'collateral.report'", [BigInt(clientId)])
+      const audit = await rowsOf(service, "audit", "client_id = $1 AND action = 'collateral.report'", [
+        BigInt(clientId)
+      ])
       assert.deepStrictEqual(
         audit.map(({ partnerId, role, before, after, reason }) => ({ partnerId, role, before, after, reason })),
         [
@@ -243,14 +260,19 @@ describe("collateral", () => {
     })
 
     it("an invalid field before the verification gate", async () => {
-      const held = (await onboard(service, partner.key, person(900, "held", { "attestation.riskRating": "HIGH" }))).json.data
+      const held = (await onboard(service, partner.key, person(900, "held", { "attestation.riskRating": "HIGH" }))).json
+        .data
       assert.match(told(await report(held.clientId, invalid)), /^400 4000 The amount/)
     })
 
     it("SC-ONB-02: the verification gate is 403 4030 with missingBlocks, without a row", async () => {
-      const held = (await onboard(service, partner.key, person(901, "held", { "attestation.riskRating": "HIGH" }))).json.data
+      const held = (await onboard(service, partner.key, person(901, "held", { "attestation.riskRating": "HIGH" }))).json
+        .data
       const before = await rowCounts(service)
-      for (const [direction, action] of [["DEPOSIT", "DEPOSIT:CRYPTO"], ["WITHDRAWAL", "WITHDRAW:CRYPTO"]]) {
+      for (const [direction, action] of [
+        ["DEPOSIT", "DEPOSIT:CRYPTO"],
+        ["WITHDRAWAL", "WITHDRAW:CRYPTO"]
+      ]) {
         const { status, json } = await report(held.clientId, { direction })
         assert.deepStrictEqual([status, json.code], [403, 4030])
         assert.deepStrictEqual(json.data, {
@@ -264,7 +286,8 @@ describe("collateral", () => {
     })
 
     it("the verification gate before a reference of another client", async () => {
-      const held = (await onboard(service, partner.key, person(902, "held", { "attestation.riskRating": "HIGH" }))).json.data
+      const held = (await onboard(service, partner.key, person(902, "held", { "attestation.riskRating": "HIGH" }))).json
+        .data
       const partnerRef = fresh()
       await report(await client(), { partnerRef })
       assert.strictEqual(told(await report(held.clientId, { partnerRef })), "403 4030 COMPLIANCE_REVIEW")

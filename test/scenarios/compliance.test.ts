@@ -20,7 +20,11 @@ import {
 } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
-const officer = { ...operator, role: "COMPLIANCE", by: { ...operator.by, role: "COMPLIANCE", keyLabel: "officer" } } as const
+const officer = {
+  ...operator,
+  role: "COMPLIANCE",
+  by: { ...operator.by, role: "COMPLIANCE", keyLabel: "officer" }
+} as const
 const orlenko = {
   "kyc.personalInfo.first_name": "Viktor",
   "kyc.personalInfo.last_name": "Orlenko",
@@ -68,7 +72,8 @@ describe("compliance", () => {
     const [closed] = await ofClient(service, "cases", clientId)
     assert.deepInclude(closed, { id: review.caseId, state: "CLEARED" })
     assert.isNumber(closed?.closedAt)
-    const candidates = (closed?.details as { readonly candidates: ReadonlyArray<{ readonly entryId: number }> }).candidates
+    const candidates = (closed?.details as { readonly candidates: ReadonlyArray<{ readonly entryId: number }> })
+      .candidates
     assert.deepStrictEqual(
       (await ofClient(service, "dispositions", clientId)).map(({ entryId, disposition, decidedBy }) => [
         entryId,
@@ -136,7 +141,10 @@ describe("compliance", () => {
     assert.strictEqual((await rowOf(clientId)).cashUsdc, "9.000000")
     const body = { partnerRef: `out-${clientId}`, direction: "WITHDRAWAL", amount: "9" }
     const { status, json } = await collateral(service, key, clientId, body)
-    assert.deepStrictEqual([status, json.code, json.data.action, json.data.level], [403, 4030, "WITHDRAW:CRYPTO", "NONE"])
+    assert.deepStrictEqual(
+      [status, json.code, json.data.action, json.data.level],
+      [403, 4030, "WITHDRAW:CRYPTO", "NONE"]
+    )
     assert.deepStrictEqual(json.data.missingBlocks, blockCodes.slice(0, 7))
   })
 

@@ -10,7 +10,10 @@ import { type Service, startService } from "../support/Service.ts"
 describe("events", () => {
   let first: Service
   let service: Service
-  const partners: Record<"active" | "inactive" | "none" | "closing", Awaited<ReturnType<Service["partner"]>>> = {} as never
+  const partners: Record<
+    "active" | "inactive" | "none" | "closing",
+    Awaited<ReturnType<Service["partner"]>>
+  > = {} as never
   const closing = { id: 0, ref: "before-closing", email: "" }
 
   // Endpoints and the closed account have no command yet: their rows are written between two lives of the service.
@@ -20,10 +23,16 @@ describe("events", () => {
     const body = person(1, "closing")
     closing.email = body.email
     closing.id = (await onboard(first, partners.closing.key, body)).json.data.clientId
-    for (const [direction, partnerRef] of [["DEPOSIT", closing.ref], ["WITHDRAWAL", "emptied"]]) {
+    for (const [direction, partnerRef] of [
+      ["DEPOSIT", closing.ref],
+      ["WITHDRAWAL", "emptied"]
+    ]) {
       await collateral(first, partners.closing.key, closing.id, { partnerRef, direction, amount: "5" })
     }
-    for (const [name, state] of [["active", "ACTIVE"], ["inactive", "INACTIVE"]] as const) {
+    for (const [name, state] of [
+      ["active", "ACTIVE"],
+      ["inactive", "INACTIVE"]
+    ] as const) {
       const sealed = Buffer.from(first.database.sealing.seal("whs_test", "webhook_endpoints.secret")).toString("hex")
       await query(
         first,
@@ -102,8 +111,9 @@ describe("events", () => {
     const { key, partnerId } = partners.active
     const result = (await onboard(service, key, person(2, "hook"))).json.data
     const { clientId, clientUid, kycPackageId } = result
-    const { report } = (await collateral(service, key, clientId, { partnerRef: "h", direction: "DEPOSIT", amount: "1" })).json
-      .data
+    const { report } = (
+      await collateral(service, key, clientId, { partnerRef: "h", direction: "DEPOSIT", amount: "1" })
+    ).json.data
     const events = await rowsOf(service, "events", "partner_id = $1", [BigInt(partnerId)])
     const deliveries = await rowsOf(service, "webhookDeliveries", "partner_id = $1", [BigInt(partnerId)])
     const data = [{ verificationLevel: "MICA", lifecycleState: "ACTIVE", kycPackageId }, report]
@@ -134,12 +144,15 @@ describe("events", () => {
     for (const delivery of deliveries) assert.include(["PENDING", "RETRYING"], delivery.state)
   })
 
-  it.each(["inactive", "none"] as const)("D13: a partner whose endpoint is %s gets events and no delivery", async (name) => {
-    const { key, partnerId } = partners[name]
-    await service.client(key)
-    assert.isNotEmpty(await of("events", partnerId))
-    assert.deepStrictEqual(await of("webhookDeliveries", partnerId), [])
-  })
+  it.each(["inactive", "none"] as const)(
+    "D13: a partner whose endpoint is %s gets events and no delivery",
+    async (name) => {
+      const { key, partnerId } = partners[name]
+      await service.client(key)
+      assert.isNotEmpty(await of("events", partnerId))
+      assert.deepStrictEqual(await of("webhookDeliveries", partnerId), [])
+    }
+  )
 
   it("Partner profile: webhook shows the registration", async () => {
     const webhook = async (name: "active" | "inactive" | "none") =>

@@ -283,7 +283,11 @@ describe("onboarding", () => {
         const { status, json } = await onboard(service, partner.key, person(20 + index, "review", paths))
         const { clientId, kycPackageId, review, requirements } = json.data
         assert.strictEqual(status, 201)
-        assert.deepInclude(json.data, { status: "PENDING_REVIEW", lifecycleState: "KYC_PENDING", verificationLevel: "NONE" })
+        assert.deepInclude(json.data, {
+          status: "PENDING_REVIEW",
+          lifecycleState: "KYC_PENDING",
+          verificationLevel: "NONE"
+        })
         assert.deepStrictEqual(review, { reason, caseId: review.caseId })
         // A1-30: every block is approved, so the list says what is missing instead.
         assert.deepStrictEqual(requirements["TRADE:SPOT"], ["COMPLIANCE_REVIEW"])
@@ -316,32 +320,70 @@ describe("onboarding", () => {
     it.each([
       ["the same partner", () => partner.key],
       ["another partner", () => other.key]
-    ])("A1-28: the same person again at %s is told COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON", async (_, keyOf) => {
-      const n = keyOf() === partner.key ? 40 : 41
-      const first = await onboard(service, partner.key, person(n, "twin"))
-      const again = person(n, "twin", { partnerClientRef: `second-${n}`, email: `second.${n}@mail.example` })
-      again.kyc.personalInfo.first_name = `  ${again.kyc.personalInfo.first_name.toUpperCase()} `
-      const { status, json, text } = await onboard(service, keyOf(), again)
-      const { clientId, kycPackageId, review } = json.data
-      assert.strictEqual(status, 201)
-      assert.strictEqual(json.data.status, "PENDING_REVIEW")
-      assert.strictEqual(review.reason, "COMPLIANCE_REVIEW")
-      assert.notInclude(text, "DUPLICATE")
-      const [opened] = await ofClient(service, "cases", clientId)
-      assert.strictEqual(opened?.reason, "DUPLICATE_PERSON")
-      assert.deepInclude(opened?.details as object, { duplicateOf: first.json.data.clientId })
-      const events = await ofClient(service, "events", clientId)
-      assert.deepStrictEqual(
-        events.map(({ name, data }) => ({ name, data })),
-        [
-          {
-            name: "client.review_required",
-            data: { reason: "COMPLIANCE_REVIEW", kycPackageId, caseId: review.caseId }
-          }
-        ]
+    ])(
+      "A1-28: the same person again at %s is told COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
+      async (_, keyOf) => {
+        const n = keyOf() === partner.key ? 40 : 41
+        const first = await onboard(service, partner.key, person(n, "twin"))
+        const again = person(n, "twin", { partnerClientRef: `second-${n}`, email: `second.${n}@mail.example` })
+        again.kyc.personalInfo.first_name = `  ${again.kyc.personalInfo.first_name.toUpperCase()} `
+        const { status, json, text } = await onboard(service, keyOf(), again)
+        const { clientId, kycPackageId, review } = json.data
+        assert.strictEqual(status, 201)
+        assert.strictEqual(json.data.status, "PENDING_REVIEW")
+        assert.strictEqual(review.reason, "COMPLIANCE_REVIEW")
+        assert.notInclude(text, "DUPLICATE")
+        const [opened] = await ofClient(service, "cases", clientId)
+        assert.strictEqual(opened?.reason, "DUPLICATE_PERSON")
+        assert.deepInclude(opened?.details as object, { duplicateOf: first.json.data.clientId })
+        const events = await ofClient(service, "events", clientId)
+        assert.deepStrictEqual(
+          events.map(({ name, data }) => ({ name, data })),
+          [
+            {
+              name: "client.review_required",
+              data: { reason: "COMPLIANCE_REVIEW", kycPackageId, caseId: review.caseId }
+            }
+          ]
+        )
+        const row = (await get(service, partner.key, `/clients/${first.json.data.clientId}`)).json.data
+        assert.strictEqual(row.lifecycleState, "ACTIVE")
+      }
+    )
+  })
+
+  describe("races", () => {
+    it("A1-28: twenty onboardings of one person at two partners at once make one ACTIVE client", async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => {
+          const body = person(80, "same", { partnerClientRef: `same-${n}`, email: `same.${n}@mail.example` })
+          return onboard(service, n % 2 === 0 ? partner.key : other.key, body)
+        })
       )
-      const row = (await get(service, partner.key, `/clients/${first.json.data.clientId}`)).json.data
-      assert.strictEqual(row.lifecycleState, "ACTIVE")
+      for (const { status, text } of answers) assert.strictEqual(status, 201, text)
+      const active = answers.filter(({ json }) => json.data.status === "ACTIVE")
+      assert.lengthOf(active, 1)
+      for (const { json } of answers) {
+        if (json.data.status === "ACTIVE") continue
+        assert.strictEqual(json.data.review.reason, "COMPLIANCE_REVIEW")
+        const [opened] = await ofClient(service, "cases", json.data.clientId)
+        assert.deepInclude(opened?.details as object, { duplicateOf: active[0]?.json.data.clientId })
+      }
+    })
+
+    it("A1-16: twenty equal requests without a key make one client; the others are told of the reference", async () => {
+      const body = person(81, "equal")
+      const answers = await Promise.all(Array.from({ length: 20 }, () => onboard(service, partner.key, body)))
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 201),
+        1
+      )
+      assert.lengthOf(
+        answers.filter(({ status, json }) => status === 409 && json.code === 4092),
+        19
+      )
+      const rows = await rowsOf(service, "clients", "partner_client_ref = 'equal-81'")
+      assert.lengthOf(rows, 1)
     })
   })
 

@@ -123,6 +123,23 @@ describe("timers", () => {
     )
   })
 
+  it("SC-PLT-08: the skew rules follow the business clock", async () => {
+    const clientId = await onboarded(dateIn(400))
+    const now = await service.run(BusinessClock.useSync((clock) => clock.now()))
+    const send = (occurredAt: number, n: number) =>
+      collateral(service, key, clientId, { partnerRef: `skew-${n}`, direction: "DEPOSIT", amount: "1", occurredAt })
+    assert.isAbove(now, Date.now() + dayMillis)
+    assert.strictEqual((await send(now + 4 * 60_000, 1)).status, 201)
+    assert.strictEqual((await send(now + 6 * 60_000, 2)).status, 400)
+    const early = person(++persons, "timers", { "identityCheck.verifiedAt": now + 4 * 60_000 })
+    early.kyc.identification.expiration_date = dateIn(400)
+    assert.strictEqual((await onboard(service, key, early)).status, 201)
+    const future = person(++persons, "timers", { "identityCheck.verifiedAt": now + 6 * 60_000 })
+    assert.deepStrictEqual(Object.keys((await onboard(service, key, future)).json.data.errors), [
+      "identityCheck.verifiedAt"
+    ])
+  })
+
   it("D3: timers survive a restart, and what became due meanwhile fires by itself", async () => {
     const due = await onboarded(dateIn(200))
     const later = await onboarded(dateIn(300))

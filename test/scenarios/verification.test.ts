@@ -6,15 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { comply, get, onboard, person } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
-const mica = [
-  "PERSONAL_INFO",
-  "IDENTIFICATION",
-  "TAX_RESIDENCY",
-  "FATCA",
-  "PEP",
-  "DECLARATIONS_MICA",
-  "IDENTITY_CHECK"
-]
+const mica = ["PERSONAL_INFO", "IDENTIFICATION", "TAX_RESIDENCY", "FATCA", "PEP", "DECLARATIONS_MICA", "IDENTITY_CHECK"]
 const mifid = ["ACCOUNT_PURPOSE", "EMPLOYMENT_FINANCIAL", "SOURCE_OF_WEALTH", "APPROPRIATENESS", "DECLARATIONS_MIFID"]
 
 describe("verification", () => {
