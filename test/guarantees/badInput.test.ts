@@ -67,7 +67,7 @@ const wrongAmounts: ReadonlyArray<unknown> = [
   0,
   -1,
   1.5,
-  9007199254740993,
+  Number.MAX_SAFE_INTEGER,
   true,
   [],
   ["1"],

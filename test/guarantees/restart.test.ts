@@ -23,7 +23,7 @@ describe("restart", () => {
   })
   afterAll(async () => {
     assert.deepStrictEqual(await brokenInvariants(service()), [])
-    for (const life of lives.reverse()) await life.stop()
+    for (const life of lives.toReversed()) await life.stop()
   })
 
   const send = (life: Service, n: number, extra: object = {}): Promise<Answer> =>

@@ -3,8 +3,8 @@
  * profile to Summary; document 2, Account reads; document 3, Collateral report; A1-01, A1-06, A1-09, A1-13, A1-18, A1-54).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { collateral, get, onboard, partners, person } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { collateral, get, onboard, person } from "../support/Builders.ts"
+import { type Answer, type Service, startService } from "../support/Service.ts"
 
 interface Row {
   readonly clientId: number
@@ -27,7 +27,6 @@ describe("reads", () => {
   let partner: Awaited<ReturnType<Service["partner"]>>
   let ids: ReadonlyArray<number>
   const read = (path: string): Promise<Answer> => get(service, partner.key, path)
-  const me = (key: string): Promise<Answer> => get(service, key, "/me")
   const refs = (answer: Answer): ReadonlyArray<string> =>
     answer.json.data.clients.map((row: Row) => row.partnerClientRef)
 
@@ -381,36 +380,5 @@ describe("reads", () => {
       assert.deepStrictEqual(compared(head), compared(whole), route)
       assert.strictEqual(head.headers["content-length"], String(Buffer.byteLength(whole.text)), route)
     }
-  })
-
-  it("SC-PLT-02: the read and the trade window are apart, HEAD is a read, a refusal says when to come back", async () => {
-    const own = await service.partner()
-    await partners(service, (commands) => commands.limits(operator, own.code, { read: 3, trade: 2 }))
-    const client = await onboard(service, own.key, person(1, "rate"))
-    assert.strictEqual(client.status, 201)
-    await get(service, own.key, "/me")
-    await service.call("HEAD", "/partner/v1/me", { key: own.key })
-    assert.strictEqual((await get(service, own.key, "/nowhere")).status, 404)
-    const read = await get(service, own.key, "/me")
-    assert.deepStrictEqual([read.status, read.json.code], [429, 4290])
-    assert.match(String(read.headers["retry-after"]), /^([1-9]|[1-5][0-9]|60)$/)
-    assert.strictEqual((await onboard(service, own.key, {})).status, 400)
-    assert.strictEqual((await onboard(service, own.key, {})).status, 429)
-    assert.strictEqual((await me(partner.key)).status, 200)
-  })
-
-  it("SC-PLT-01: an address outside the allowlist is answered as an unknown key is", async () => {
-    const own = await service.partner()
-    await partners(service, (commands) => commands.cidrs(operator, own.code, ["203.0.113.0/24"]))
-    const [outside, unknown] = [await me(own.key), await me("pbk_unknown")]
-    assert.deepStrictEqual([outside.status, outside.text], [unknown.status, unknown.text])
-    assert.deepStrictEqual([outside.status, outside.json.code], [401, 4010])
-    await partners(service, (commands) => commands.cidrs(operator, own.code, ["127.0.0.1", "203.0.113.0/24"]))
-    assert.strictEqual((await me(own.key)).status, 200)
-  })
-
-  it.each(["OPTIONS", "PATCH", "TRACE"])("SC-PLT-03: %s answers 404 4004", async (method) => {
-    const { status, json } = await service.call(method, "/partner/v1/me", { key: partner.key })
-    assert.deepStrictEqual([status, json.code], [404, 4004])
   })
 })

@@ -3,6 +3,7 @@
  * Taking an id is a memory read; the next block is fetched while the current one is half used. Gaps are normal.
  */
 import { Effect } from "effect"
+import { describeFailure } from "./sqlFailure.ts"
 import { type IdKind, idKinds } from "./Journal.ts"
 
 /** Ids in one block: large where many are taken a second, so that a block outlives many round trips. */
@@ -46,7 +47,9 @@ export const makeIdBlocks = (
   const refill = (kind: IdKind, block: Block): Effect.Effect<void> =>
     reserve(kind).pipe(
       Effect.tap((start) => Effect.sync(() => (block.spare = start))),
-      Effect.catch((cause) => Effect.logWarning("id block not reserved; tried again at the next id", cause)),
+      Effect.catch((cause) =>
+        Effect.logWarning("id block not reserved; tried again at the next id", describeFailure(cause))
+      ),
       Effect.ensuring(
         Effect.sync(() => {
           block.fetching = false

@@ -9,7 +9,7 @@
  * - A foreign epoch means that another process owns the database: this one stops for good.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Latch, Layer, Redacted, Schedule, Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, Latch, Layer, Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { batchStatement, type Statement } from "./batchStatement.ts"
 import type { Commit } from "./Commit.ts"
@@ -18,7 +18,7 @@ import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { type IdKind, Journal, journalQueueLimit, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import type { Sealing } from "./Sealing.ts"
-import { classify } from "./sqlFailure.ts"
+import { classify, describeFailure } from "./sqlFailure.ts"
 import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { takeBatch, tell, type Waiting } from "./takeBatch.ts"
@@ -66,6 +66,16 @@ export const makeJournalPg = (
 
 export const layerJournalPg = (options: Effect.Effect<JournalPgOptions>): Layer.Layer<Journal, SqlError.SqlError> =>
   Layer.effect(Journal, Effect.flatMap(options, makeJournalPg))
+
+/** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
+const hangLimit = "10 seconds"
+const hanging = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: new Error("no answer"),
+    message: "the server hangs",
+    operation: "batch"
+  })
+})
 
 class Writer {
   readonly queue: Array<Waiting> = []
@@ -162,10 +172,15 @@ class Writer {
     }
   }
 
+  /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
   private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
-    return Effect.suspend(() =>
-      (this.connection as NonNullable<typeof this.connection>).session.queryValues(statement.sql, statement.params)
-    )
+    return Effect.suspend(() => {
+      const { session } = this.connection as NonNullable<typeof this.connection>
+      // In a fiber of its own: giving up waiting must not wait for the server to take note.
+      return Effect.flatMap(Effect.forkDetach(session.queryValues(statement.sql, statement.params)), (running) =>
+        Effect.timeoutOrElse(Fiber.join(running), { duration: hangLimit, orElse: () => Effect.fail(hanging) })
+      )
+    })
   }
 
   private afterFailure(
@@ -184,7 +199,7 @@ class Writer {
         return attempt < 3
           ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
           : Effect.andThen(
-              Effect.logWarning("the database refuses to write", failure.cause),
+              Effect.logWarning("the database refuses to write", describeFailure(failure.cause)),
               Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
             )
       case "Lost":
@@ -219,8 +234,8 @@ class Writer {
   private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
     if (batch.length <= 1) {
       return Effect.andThen(
-        Effect.logError("a commit was refused by the database", cause),
-        Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause }))
+        Effect.logError("a commit was refused by the database", describeFailure(cause)),
+        Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause: describeFailure(cause) }))
       )
     }
     const middle = batch.length >> 1
@@ -255,11 +270,14 @@ class Writer {
       this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
     })
     return Effect.gen({ self: this }, function* () {
-      yield* Effect.logWarning("lost the database in the middle of a batch; looking for its fate", cause)
+      yield* Effect.logWarning(
+        "lost the database in the middle of a batch; looking for its fate",
+        describeFailure(cause)
+      )
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
       const last = yield* this.reconnect.pipe(
-        Effect.tapError((error) => Effect.logDebug("database still away", error)),
+        Effect.tapError((error) => Effect.logDebug("database still away", describeFailure(error))),
         Effect.retry(Schedule.min([Schedule.exponential(50), Schedule.spaced(500)])),
         Effect.orDie
       )
@@ -364,7 +382,7 @@ class Writer {
       const found = rows[0]
       return found !== undefined && this.up && Number(found.epoch) > this.epoch ? this.usurp([]) : Effect.void
     }),
-    Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", cause)),
+    Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid
   )

@@ -52,6 +52,27 @@ const isUnsendable = (error: unknown): boolean =>
     ["PgTypesCodecError", "PgProtocolEncodeError"].includes((link as { readonly _tag?: string })._tag ?? "")
   )
 
+/**
+ * A failure for logs and for whoever asks why a commit was refused: codes and names, never values. The server's detail
+ * lines and many messages quote rows, and rows hold personal data.
+ */
+export const describeFailure = (error: unknown): string => {
+  const links = chain(error)
+  const told = links.find((link) => typeof (link as { readonly severity?: unknown }).severity === "string")
+  const source = (told ?? links.at(-1) ?? {}) as { readonly [field: string]: unknown }
+  const facts = ["code", "constraint", "table", "column", "routine", "syscall"].flatMap((name) =>
+    typeof source[name] === "string" ? [`${name}=${source[name]}`] : []
+  )
+  const name = typeof source["name"] === "string" ? source["name"] : typeof error
+  if (told !== undefined) return ["the server refused:", ...facts].join(" ")
+  // The driver's own words about its connection are fixed sentences.
+  const driver = links.map((link) => (link as { readonly message?: unknown }).message).find(isDriverSentence)
+  return [driver ?? name, ...facts].join(" ")
+}
+
+const isDriverSentence = (message: unknown): message is string =>
+  typeof message === "string" && message.startsWith("PgConnection: ")
+
 // Operator intervention, resources, system errors, read-only transactions, connection classes.
 const busyClasses = ["53", "55", "57", "58", "40", "25"]
 
