@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { checkReferenceBooks, checkServiceBooks } from "./books.ts"
 import { Child } from "./child.ts"
 import type { Slice, SliceResult } from "./load/protocol.ts"
-import { cpuMicros, machineCpuMicros, serverCpuMicros } from "./processFacts.ts"
+import { cpuMicros, machineCpuMicros, serverCpuMicros, usedBetween } from "./processFacts.ts"
 import { makeReferenceDatabase, onDatabase } from "./reference/database.ts"
 import type { PlainSqlResult, ReferenceAnswer, ReferenceQuestion, Style } from "./reference/protocol.ts"
 import { postmasterPid, type RunningService } from "./service.ts"
@@ -155,9 +155,13 @@ export class Systems {
   ): Promise<Measured> {
     const { service, partner, clientIds, dataDirectory } = this.options
     const postmaster = postmasterPid(dataDirectory)
-    const used = () =>
-      [cpuMicros(pid), serverCpuMicros(postmaster), cpuMicros(this.load.pid), machineCpuMicros()] as const
-    const before = used()
+    const look = () => ({
+      app: cpuMicros(pid),
+      server: serverCpuMicros(postmaster),
+      generator: cpuMicros(this.load.pid),
+      machine: machineCpuMicros()
+    })
+    const before = look()
     const begun = performance.now()
     const result = await this.load.ask({
       port: target.port,
@@ -170,15 +174,13 @@ export class Systems {
       tag: `s${++this.sliceNumber}`
     })
     const elapsedMicros = (performance.now() - begun) * 1_000
-    const [app, database, generator, machine] = used().map((value, index) => value - (before[index] ?? 0)) as [
-      number,
-      number,
-      number,
-      number
-    ]
+    const after = look()
+    const app = after.app - before.app
+    const database = usedBetween(before.server, after.server)
+    const others = after.machine - before.machine - app - database - (after.generator - before.generator)
     if (result.errors > 0) throw new Error(`${result.errors} requests failed, the first one with: ${result.firstError}`)
     const requests = Math.max(1, result.acknowledged)
-    this.otherCores.push(Math.max(0, machine - app - database - generator) / elapsedMicros)
+    this.otherCores.push(Math.max(0, others) / elapsedMicros)
     return { ...result, appMicros: app / requests, databaseMicros: database / requests }
   }
 }

@@ -24,14 +24,17 @@ export const cpuMicros = (pid: number): number => {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMicros
 }
 
-/** Processor time of every process of a PostgreSQL server, in microseconds. Backends that ended are not counted. */
-export const serverCpuMicros = (postmaster: number): number => {
-  let sum = cpuMicros(postmaster)
-  for (const name of readdirSync("/proc")) {
-    if (/^\d+$/.test(name) && statFields(Number(name))[1] === String(postmaster)) sum += cpuMicros(Number(name))
-  }
-  return sum
+/** Processor time so far of every process of a PostgreSQL server by pid, in microseconds. */
+export const serverCpuMicros = (postmaster: number): ReadonlyMap<number, number> => {
+  const pids = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && statFields(Number(name))[1] === String(postmaster)
+  )
+  return new Map([postmaster, ...pids.map(Number)].map((pid) => [pid, cpuMicros(pid)]))
 }
+
+/** What was used between two looks. Processes that ended in between are left out, new ones count from their start. */
+export const usedBetween = (before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number =>
+  [...after].reduce((sum, [pid, micros]) => sum + Math.max(0, micros - (before.get(pid) ?? 0)), 0)
 
 /** Resident memory of a process in MB. */
 export const residentMegabytes = (pid: number): number =>

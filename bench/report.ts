@@ -79,6 +79,14 @@ const figuresTable = (findings: Findings): string => {
   )
 }
 
+/** Cores that other programs may keep busy before a run says more about them than about the systems under test. */
+const quietCores = 0.2
+
+const disturbedSentence = ({ otherCores }: Findings): string =>
+  otherCores.median > quietCores
+    ? "\n\n**This run was disturbed: other programs took much of the machine. Repeat it when the machine is quiet.**"
+    : ""
+
 const goalsTable = (findings: Findings): string =>
   table(
     ["goal at 64 connections", "found", ""],
@@ -93,7 +101,8 @@ export const renderFindings = (findings: Findings): string => {
 
 ${goalsTable(findings)}
 
-Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}). Other programs kept ${spread(findings.otherCores, (value) => value.toFixed(2))} cores busy during the slices.
+Machine: ${environment.cores} cores, ${environment.processor}, ${environment.memoryGigabytes} GB; Node ${environment.node}; PostgreSQL ${environment.postgres} (${settings}). Other programs kept ${spread(findings.otherCores, (value) => value.toFixed(2))} cores busy during the slices.${disturbedSentence(findings)}
+
 ${quick ? "A quick run: short slices, one round; only the full run counts." : `Slices of ${findings.sliceMillis / 1_000} s, ${findings.rounds} rounds after a warm-up; median (lowest-highest).`} ${whole(findings.acknowledged)} reports were acknowledged by the service; every one was found booked, and the books balanced after every slice.
 
 ## Durable writes: POST /clients/{id}/collateral

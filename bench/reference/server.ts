@@ -51,7 +51,12 @@ interface ClientRecord {
 
 /** Starts the reference service on a free port. */
 export const serveReference = async (question: ServeQuestion): Promise<{ readonly port: number }> => {
-  const pool = new Pool({ connectionString: question.databaseUrl, max: poolSizes[question.style] })
+  // Connections are kept between slices, and with them their prepared statements.
+  const pool = new Pool({
+    connectionString: question.databaseUrl,
+    max: poolSizes[question.style],
+    idleTimeoutMillis: 0
+  })
   pool.on("error", (error) => console.error("reference pool:", error.message))
   const partners = await loadKeys(pool)
   const ids = await loadReferenceIds(pool)

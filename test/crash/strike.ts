@@ -41,8 +41,11 @@ export interface Struck {
 }
 
 const stopLimitMillis = 15_000
-/** After this long without its database the service must say so (503) instead of keeping callers waiting. */
-const sayLimitMillis = 5_000
+/**
+ * After this long without its database the service must say so (503) instead of keeping callers waiting: the journal
+ * gives a silent server 10 s, then looks for the batch on a new connection for 3 s.
+ */
+const sayLimitMillis = 15_000
 
 /** The pause point of an `at:` blow; null for the others. */
 export const killPointOf = (blow: Blow): string | null =>

@@ -123,6 +123,22 @@ describe("timers", () => {
     )
   })
 
+  it("D3: a timer that cannot be fired is told and holds up no other", async () => {
+    const last = dateIn(350)
+    const clients: Array<number> = []
+    for (let n = 0; n < 40; n++) clients.push(await onboarded(last))
+    await query(service, "INSERT INTO timers (subject, name, due_at) VALUES ($1, 'nobody.knows', 1)", [
+      `client:${clients[0]}`
+    ])
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined)
+    await moveTo(endOf(last))
+    const told = JSON.stringify(logged.mock.calls)
+    logged.mockRestore()
+    for (const clientId of clients) assert.strictEqual(await statusOf(clientId, "IDENTIFICATION"), "EXPIRED")
+    assert.include(told, "a timer could not be fired")
+    await query(service, "DELETE FROM timers WHERE name = 'nobody.knows'")
+  })
+
   it("SC-PLT-08: the skew rules follow the business clock", async () => {
     const clientId = await onboarded(dateIn(400))
     const now = await service.run(BusinessClock.useSync((clock) => clock.now()))
@@ -141,8 +157,8 @@ describe("timers", () => {
   })
 
   it("D3: timers survive a restart, and what became due meanwhile fires by itself", async () => {
-    const due = await onboarded(dateIn(200))
-    const later = await onboarded(dateIn(300))
+    const due = await onboarded(dateIn(450))
+    const later = await onboarded(dateIn(550))
     // As if the service had been down on the day: the row alone says what is due.
     await query(service, "UPDATE timers SET due_at = $1 WHERE subject = $2", [BigInt(startedAt), `client:${due}`])
     const before = service
@@ -161,7 +177,7 @@ describe("timers", () => {
     assert.deepStrictEqual(await timersOf(later), ["identification.expiry"])
     assert.strictEqual(await statusOf(later, "IDENTIFICATION"), "APPROVED")
     await advance(service, offset)
-    await moveTo(endOf(dateIn(300)))
+    await moveTo(endOf(dateIn(550)))
     assert.strictEqual(await statusOf(later, "IDENTIFICATION"), "EXPIRED")
   })
 })

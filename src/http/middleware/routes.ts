@@ -1,5 +1,6 @@
 // The route table, made from the contract by reflection, and the matcher over it: exact in case and slashes, ids
 // canonical, everything else unknown (A1-01). A table of a dozen routes needs no general router on the hot path.
+import { cleanText, codePointLength } from "../../machines/shared/Text.ts"
 import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
@@ -90,8 +91,8 @@ export const matchRoute = (method: string, path: string): RouteMatch | null => {
 /** A percent-decoded reference of 1 to 64 characters (A1-18); null when nothing can have it. */
 const referenceOf = (segment: string): string | null => {
   try {
-    const text = decodeURIComponent(segment).trim()
-    const length = [...text].length
+    const text = cleanText(decodeURIComponent(segment))
+    const length = codePointLength(text)
     return length === 0 || length > kycLengths.partnerClientRef || text.includes("\0") ? null : text
   } catch {
     return null

@@ -20,6 +20,8 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer",
 const pageSize = 512
 const lookEvery = Duration.seconds(30)
 
+const keyOf = ({ subject, name, dueAt }: TimerRow): string => `${subject} ${name} ${dueAt}`
+
 export class Timers extends Context.Service<
   Timers,
   {
@@ -50,26 +52,43 @@ export class Timers extends Context.Service<
           wake.openUnsafe()
         })
 
-        const fire = (timer: TimerRow) =>
-          host.dispatch({
-            subject: timer.subject,
-            by,
-            decide: (turn) => {
-              const handler = handlers[timer.name]
-              if (handler === undefined) throw new Error(`no handler for timer ${timer.name}`)
-              turn.draft.clearTimer(timer.subject, timer.name)
-              handler(turn, timer.dueAt)
-            }
-          })
+        // Timers whose firing is a defect: told once and left alone until the next start, so that they hold up no other.
+        const stuck = new Set<string>()
+        const isStuck = (timer: TimerRow): boolean => stuck.has(keyOf(timer))
 
-        const due = (now: number) =>
+        const leave = (timer: TimerRow, why: unknown) => {
+          stuck.add(keyOf(timer))
+          return Effect.logError("a timer could not be fired", why).pipe(
+            Effect.annotateLogs({ subject: timer.subject, timer: timer.name })
+          )
+        }
+
+        const fire = (timer: TimerRow) =>
+          host
+            .dispatch({
+              subject: timer.subject,
+              by,
+              decide: (turn) => {
+                const handler = handlers[timer.name]
+                if (handler === undefined) throw new Error(`no handler for timer ${timer.name}`)
+                turn.draft.clearTimer(timer.subject, timer.name)
+                handler(turn, timer.dueAt)
+              }
+            })
+            .pipe(
+              Effect.catchTag("CommitRejected", ({ cause }) => leave(timer, cause)),
+              Effect.catchDefect((defect) => leave(timer, defect))
+            )
+
+        /** The first due timers, stuck ones included; `limit` rows at most. */
+        const due = (now: number, limit: number) =>
           sql
             .unsafe<{ readonly subject: string; readonly name: string; readonly due_at: bigint }>(
               "SELECT subject, name, due_at FROM timers WHERE due_at <= $1 ORDER BY due_at, subject, name LIMIT $2",
-              [BigInt(now), BigInt(pageSize)]
+              [BigInt(now), BigInt(limit)]
             )
             .pipe(
-              Effect.map((rows) =>
+              Effect.map((rows): ReadonlyArray<TimerRow> =>
                 rows.map((row) => ({ subject: row.subject, name: row.name, dueAt: Number(row.due_at) }))
               ),
               Effect.mapError((error) => new JournalUnavailable({ reason: error.message }))
@@ -78,26 +97,32 @@ export class Timers extends Context.Service<
         const fireDue = Effect.gen(function* () {
           let fired = 0
           while (true) {
-            const page = yield* due(clock.now())
+            const limit = pageSize + stuck.size
+            const page = yield* due(clock.now(), limit)
+            const known = stuck.size
+            const free = page.filter((timer) => !isStuck(timer))
             // Subjects run side by side; the timers of one subject in due order.
-            const groups = [...Map.groupBy(page, (timer) => timer.subject).values()]
+            const groups = [...Map.groupBy(free, (timer) => timer.subject).values()]
             yield* Effect.forEach(groups, (group) => Effect.forEach(group, fire, { discard: true }), {
               concurrency: 32,
               discard: true
             })
-            fired += page.length
-            if (page.length < pageSize) return fired
+            fired += free.length - (stuck.size - known)
+            if (page.length < limit) return fired
           }
         })
 
-        const nextDue = sql
-          .unsafe<{ readonly due_at: bigint | null }>("SELECT min(due_at) AS due_at FROM timers")
-          .pipe(Effect.map((rows) => (rows[0]?.due_at == null ? Number.MAX_SAFE_INTEGER : Number(rows[0].due_at))))
+        const nextDue = Effect.suspend(() => due(Number.MAX_SAFE_INTEGER, stuck.size + 1)).pipe(
+          Effect.map((rows) => rows.find((timer) => !isStuck(timer))?.dueAt ?? Number.MAX_SAFE_INTEGER)
+        )
 
         const round = Effect.gen(function* () {
           wake.closeUnsafe()
           yield* fireDue
-          nextDueAt = yield* nextDue
+          // Every timer committed while the next one is looked up counts, so none is missed between look and note.
+          nextDueAt = Number.MAX_SAFE_INTEGER
+          const found = yield* nextDue
+          nextDueAt = Math.min(nextDueAt, found)
           const pause = Math.max(0, Math.min(Duration.toMillis(lookEvery), nextDueAt - clock.now()))
           yield* Effect.race(wake.await, Effect.sleep(pause))
         })
