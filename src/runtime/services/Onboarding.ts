@@ -12,7 +12,6 @@ import { accept, conflict, invalidFields, refuse, type Verdict } from "../../mac
 import {
   ActorHost,
   type Attribution,
-  type ClaimLost,
   type DispatchError,
   type StoreAnswer,
   type Unavailable

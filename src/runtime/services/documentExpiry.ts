@@ -20,7 +20,9 @@ const timers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "ident
 /** Sets the timers of both documents; dates YYYY-MM-DD, null when none was given. */
 export const setExpiryTimers = (turn: Turn, identification: string, identityDocument: string | null): void => {
   const set = (name: string, date: string): void =>
-    applyEffects(turn, { partnerId: null, clientId: null }, [{ type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }])
+    applyEffects(turn, { partnerId: null, clientId: null }, [
+      { type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }
+    ])
   set(timers.IDENTIFICATION, identification)
   if (identityDocument !== null) set(timers.IDENTITY_CHECK, identityDocument)
 }
@@ -28,13 +30,19 @@ export const setExpiryTimers = (turn: Turn, identification: string, identityDocu
 /** The timers' handlers by name: what runs in the client's mailbox when one is due. */
 export const expiryHandlers = (directory: Directory["Service"]) =>
   Object.fromEntries(
-    Object.entries(timers).map(([code, name]) => [name, (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)])
+    Object.entries(timers).map(([code, name]) => [
+      name,
+      (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)
+    ])
   )
 
 const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory["Service"]): void => {
   const client = turn.state.one("clients")
   const partner = client === undefined ? null : directory.partner(client.partnerId)
-  const row = client === undefined ? undefined : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
+  const row =
+    client === undefined
+      ? undefined
+      : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
   if (client === undefined || partner === null || row === undefined) return
   const expired = step(
     blockMachine,
@@ -43,5 +51,9 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
   )
   if (!expired.changed) return
   applyEffects(turn, instanceOf(client, partner), expired.effects)
-  turn.draft.put("verificationBlocks", { ...row, state: expired.state, context: expired.context as unknown as JsonObject })
+  turn.draft.put("verificationBlocks", {
+    ...row,
+    state: expired.state,
+    context: expired.context as unknown as JsonObject
+  })
 }

@@ -135,7 +135,12 @@ const displayNameOf = ({ kyc: { personalInfo } }: OnboardingRequest): string =>
   [personalInfo.first_name, personalInfo.middle_name, personalInfo.last_name].filter(Boolean).join(" ").normalize("NFC")
 
 /** The six MiCA blocks and IDENTITY_CHECK, written SUBMITTED then APPROVED with the data as received. */
-const writeBlocks = (turn: Turn, instance: Instance, owner: Owner, request: OnboardingRequest): ReadonlyMap<BlockCode, BlockStatus> => {
+const writeBlocks = (
+  turn: Turn,
+  instance: Instance,
+  owner: Owner,
+  request: OnboardingRequest
+): ReadonlyMap<BlockCode, BlockStatus> => {
   const payloads = new Map<BlockCode, unknown>(
     Object.entries(sectionBlocks).map(([section, code]) => [code, request.received.kyc[section]])
   )
@@ -151,13 +156,25 @@ const writeBlocks = (turn: Turn, instance: Instance, owner: Owner, request: Onbo
       version: versionOf("verificationBlock"),
       context: block.context as unknown as JsonObject
     })
-    turn.draft.put("blockPayloads", { clientId: owner.clientId, code, partnerId: owner.partnerId, data: payloads.get(code) as Json })
+    turn.draft.put("blockPayloads", {
+      clientId: owner.clientId,
+      code,
+      partnerId: owner.partnerId,
+      data: payloads.get(code) as Json
+    })
     statuses.set(code, block.state as BlockStatus)
   }
   return statuses
 }
 
-const writePackage = (turn: Turn, instance: Instance, owner: Owner, id: number, granted: boolean, request: OnboardingRequest): void => {
+const writePackage = (
+  turn: Turn,
+  instance: Instance,
+  owner: Owner,
+  id: number,
+  granted: boolean,
+  request: OnboardingRequest
+): void => {
   const kyc = create(kycMachine, { kycPackageId: id, revision: 1 }, { type: "STORE", at: turn.now, granted })
   applyEffects(turn, instance, kyc.effects)
   turn.draft.put("kycPackages", {
