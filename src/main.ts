@@ -81,7 +81,7 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ending>("usurped")))
         yield* keepFirstOperatorKey(files)
         const http = yield* Scope.make()
-        const tls = yield* certificate(options)
+        const tls = yield* certificate(options, files)
         const operatorApp = yield* makeOperatorApp
         const bound = yield* HttpServer.start({
           host: options.host,
@@ -142,9 +142,9 @@ const prepareDatabase = (url: Redacted.Redacted, sandbox: boolean, sealing: Retu
     return yield* stampDatabase(sandbox, sealing)
   }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
 
-const certificate = (options: ServeOptions) =>
+const certificate = (options: ServeOptions, files: DataFiles) =>
   options.tls === null
-    ? Effect.map(LocalAuthority.ensure({ dataDirectory: options.dataDir, host: options.host }), (made) => ({
+    ? Effect.map(LocalAuthority.ensure({ dataDirectory: files.root, host: options.host }), (made) => ({
         cert: made.certificate,
         key: made.key,
         caFile: made.caFile as string | null
