@@ -5,16 +5,21 @@ import { makeRequests } from "./requests.ts"
 
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
 
-/** Runs the slice to its end; fails only when it can not connect. Failed requests are counted. */
-export const runSlice = async (slice: Slice): Promise<SliceResult> => {
+/** A few at a time: a server that is busy with 256 handshakes at once drops none, but answers none either. */
+const openConnections = async (slice: Slice): Promise<ReadonlyArray<Connection>> => {
   const connections: Array<Connection> = []
-  // A few at a time: a server that is busy with 256 handshakes at once drops none, but answers none either.
-  for (let opened = 0; opened < slice.connections; opened += 16) {
-    const batch = Array.from({ length: Math.min(16, slice.connections - opened) }, () =>
+  while (connections.length < slice.connections) {
+    const batch = Array.from({ length: Math.min(16, slice.connections - connections.length) }, () =>
       Connection.open(slice.port, slice.ca)
     )
     connections.push(...(await Promise.all(batch)))
   }
+  return connections
+}
+
+/** Runs the slice to its end; fails only when it can not connect. Failed requests are counted. */
+export const runSlice = async (slice: Slice): Promise<SliceResult> => {
+  const connections = await openConnections(slice)
   const next = makeRequests(slice)
   const latencies: Array<number> = []
   let acknowledged = 0

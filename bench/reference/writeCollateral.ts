@@ -129,34 +129,8 @@ const bookCollateral = async (
   const cash = BigInt(client.cash) + minor
   const account = `partner_custody:${partnerId}`
   const report = reportOf(write, client.uid, reportId, txId)
-  const refs = {
-    partnerId,
-    reportId,
-    partnerRef: body.partnerRef,
-    sourceAsset: report.sourceAsset,
-    txRef: report.txRef,
-    direction: body.direction,
-    occurredAt: report.occurredAt
-  }
   const auditId = ids.next("audit")
-  const head = createHash("sha256")
-    .update(
-      JSON.stringify([
-        client.audit_head,
-        auditId,
-        now,
-        "PARTNER",
-        "bench",
-        write.requestId,
-        partnerId,
-        clientId,
-        "collateral.report",
-        null,
-        "BOOKED",
-        null
-      ])
-    )
-    .digest("hex")
+  const head = auditHead(client.audit_head, auditId, write)
   const text = answerText(report, cash)
   await run("claim", [`collateral:${partnerId}:${body.partnerRef}`, reportId])
   await run("report", [
@@ -173,7 +147,7 @@ const bookCollateral = async (
     "partner:BENCH",
     clientId,
     partnerId,
-    JSON.stringify(refs),
+    JSON.stringify(refsOf(report)),
     now
   ])
   await run("posting", [ids.next("posting"), txId, subject, clientId, partnerId, minor])
@@ -188,6 +162,40 @@ const bookCollateral = async (
   if (style === "tuned") await run("house", [account, minor])
   return { status: 201, text }
 }
+
+/** The audit row's link in its client's chain. */
+const auditHead = (
+  previous: string,
+  auditId: number,
+  { now, requestId, partnerId, clientId }: CollateralWrite
+): string => {
+  const row = [
+    auditId,
+    now,
+    "PARTNER",
+    "bench",
+    requestId,
+    partnerId,
+    clientId,
+    "collateral.report",
+    null,
+    "BOOKED",
+    null
+  ]
+  return createHash("sha256")
+    .update(JSON.stringify([previous, ...row]))
+    .digest("hex")
+}
+
+const refsOf = (report: ReturnType<typeof reportOf>) => ({
+  partnerId: report.partnerId,
+  reportId: report.reportId,
+  partnerRef: report.partnerRef,
+  sourceAsset: report.sourceAsset,
+  txRef: report.txRef,
+  direction: report.direction,
+  occurredAt: report.occurredAt
+})
 
 /** Micro-USDC of a checked decimal string. */
 const toMinor = (amount: string): bigint => {

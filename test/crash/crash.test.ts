@@ -47,7 +47,7 @@ describe("crash", () => {
   )
 
   it.live(
-    "SC-PLT-05: without its database the service answers 503 with Retry-After, then recovers by itself",
+    "SC-PLT-05: with its database killed again and again the service answers 503 with Retry-After; killed or paused, it recovers by itself",
     () =>
       Effect.gen(function* () {
         const [killed] = yield* rounds(["outage-killed", "outage-paused"])
