@@ -49,10 +49,11 @@ const parts: ReadonlyArray<readonly [string, RegExp]> = [
   ["crypto, timers and other node modules", /^node:/]
 ]
 
-const outside: Readonly<Record<string, string>> = {
-  "(program)": "TLS, sockets and libuv (native)",
-  "(garbage collector)": "garbage collection"
-}
+/** A map, because a frame may be called `toString` like what every object inherits. */
+const outside: ReadonlyMap<string, string> = new Map([
+  ["(program)", "TLS, sockets and libuv (native)"],
+  ["(garbage collector)", "garbage collection"]
+])
 
 const partOf = (url: string): string => parts.find(([, test]) => test.test(url))?.[0] ?? "other"
 
@@ -95,7 +96,7 @@ export const summariseProfile = (profile: CpuProfile, fromMicros: number, toMicr
       continue
     }
     busyMicros += micros
-    const part = outside[functionName] ?? partOf(moduleOf(id))
+    const part = outside.get(functionName) ?? partOf(moduleOf(id))
     byPart.set(part, (byPart.get(part) ?? 0) + micros)
     const name = `${functionName || "(anonymous)"} ${shortUrl(url === "" ? moduleOf(id) : url)}${url === "" ? "" : `:${lineNumber + 1}`}`
     byFunction.set(name, (byFunction.get(name) ?? 0) + micros)

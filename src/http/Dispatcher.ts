@@ -10,7 +10,7 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { bodyCaps } from "../machines/shared/Limits.ts"
-import { ActorHost, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
+import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
 import { Accounts } from "../runtime/services/Accounts.ts"
 import type { Caller } from "../runtime/services/Caller.ts"
@@ -231,6 +231,10 @@ export class Dispatcher {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (error instanceof Unavailable || Cause.hasInterruptsOnly(cause)) {
       return Effect.succeed(this.send(exchange, renderRefusal(gateRefusals.unavailable)))
+    }
+    if (error instanceof CallerBarred) {
+      const refusal = error.state === "CLOSED" ? gateRefusals.unauthorized : gateRefusals.suspended
+      return Effect.succeed(this.send(exchange, renderRefusal(refusal)))
     }
     const id = randomUUID()
     const operation = exchange.match?.route.operation

@@ -63,6 +63,14 @@ export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
 /** Thrown inside `decide` when a fact is needed that only a database read can give. Nothing is written. */
 export class FactNeeded extends Schema.TaggedError<FactNeeded>()("FactNeeded", { fact: Schema.String }) {}
 
+/**
+ * Thrown inside `decide` when the partner was suspended or closed between the gates and the turn. Nothing is written and
+ * the key is given back: the caller gets what the gate would have said.
+ */
+export class CallerBarred extends Schema.TaggedError<CallerBarred>()("CallerBarred", {
+  state: Schema.Literals(["SUSPENDED", "CLOSED"])
+}) {}
+
 /** Overload or database away: HTTP 503 code 5030. `unknown`: the command may still turn out to be done. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { unknown: Schema.Boolean }) {}
 
@@ -71,7 +79,7 @@ export class CommitRejected extends Schema.TaggedError<CommitRejected>()("Commit
   cause: Schema.Defect()
 }) {}
 
-export type DispatchError = ClaimLost | FactNeeded | Unavailable | CommitRejected
+export type DispatchError = ClaimLost | FactNeeded | CallerBarred | Unavailable | CommitRejected
 
 /** Commands waiting in one mailbox; one more is refused. */
 export const mailboxLimit = 1_024
@@ -377,7 +385,7 @@ const resultOf = (outcome: Outcome, value: unknown): Effect.Effect<never, Dispat
 }
 
 const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
-  error instanceof FactNeeded
+  error instanceof FactNeeded || error instanceof CallerBarred
     ? Effect.fail(error)
     : error instanceof JournalUnavailable
       ? Effect.fail(new Unavailable({ unknown: false }))

@@ -68,7 +68,7 @@ export const layerJournalPg = (options: Effect.Effect<JournalPgOptions>): Layer.
   Layer.effect(Journal, Effect.flatMap(options, makeJournalPg))
 
 /** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
-const hangLimit = "10 seconds"
+const hangLimit = "5 seconds"
 const hanging = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({
     cause: new Error("no answer"),
@@ -122,9 +122,10 @@ class Writer {
         this.sizes.push(batch.length)
         if (this.sizes.length > 1_024) this.sizes.shift()
         this.busy = true
-        return Effect.ensuring(
-          this.write(batch, 1),
-          Effect.sync(() => (this.busy = false))
+        return this.write(batch, 1).pipe(
+          // A defect of ours: nobody is left waiting, and memory is read again.
+          Effect.tapCause(() => Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: true }))),
+          Effect.ensuring(Effect.sync(() => (this.busy = false)))
         )
       })
     ),

@@ -12,8 +12,13 @@ export interface Waiting {
   readonly done: (outcome: Outcome) => void
 }
 
-/** Gives a commit its outcome. A callback that throws is a defect of its own and harms nobody else's commit. */
+/** Commits that have their outcome: the first one told stands. */
+const told = new WeakSet<Waiting>()
+
+/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms nobody else's commit. */
 export const tell = (waiting: Waiting, outcome: Outcome): void => {
+  if (told.has(waiting)) return
+  told.add(waiting)
   try {
     waiting.done(outcome)
   } catch (cause) {

@@ -39,7 +39,7 @@ import { SealingService } from "../engine/SealingService.ts"
 import { balanceOf } from "../ledger/Ledger.ts"
 import { Settings } from "../Settings.ts"
 import type { ClientRow, CollateralReportRow } from "../store/Rows.ts"
-import type { Caller } from "./Caller.ts"
+import { type Caller, presentPartner } from "./Caller.ts"
 import { blockStatuses, clientContext, clientSubject, instanceOf, lifetimeDeposits, ownClient } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { pageOf, type PageQuery } from "./paging.ts"
@@ -220,8 +220,7 @@ const decide = (input: Decision): CollateralVerdict => {
   const { state } = turn
   const client = ownClient(state, caller.partner.row.id)
   if (client === null) return refuse(unknown("Client"))
-  // The partner may have changed since the request was read; the stamp of this turn rests on what is seen here.
-  const partner = input.directory.partner(client.partnerId) ?? caller.partner
+  const partner = presentPartner(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") {
     return refuse(conflict("This partner is under BROKER custody: use deposit notices and withdrawal requests."))
   }
@@ -266,13 +265,15 @@ const economicRefusal = (turn: Turn, client: ClientRow, request: CollateralReque
 }
 
 const book = (
-  { turn, request }: Decision,
+  { turn, request, filed }: Decision,
   client: ClientRow,
   partner: Parameters<typeof instanceOf>[1]
 ): CollateralVerdict => {
   const deposit = request.direction === "DEPOSIT"
   const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
   if (deposit && (balance.cash + request.amount > maxMinor || balance.deposited + request.amount > maxMinor)) {
+    // An own reference replays whatever the new body says.
+    if (filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
     const sentence = "The amount is too large for the balance it leads to."
     return refuse({ _tag: "Invalid", sentence, errors: { amount: sentence } })
   }

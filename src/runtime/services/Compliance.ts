@@ -13,12 +13,14 @@ import type { RoleLabel } from "../../machines/verification/Block.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import type { CaseRow, ClientRow } from "../store/Rows.ts"
+import { knownEntries, screenedPerson, type ScreenedAgain } from "./rescreening.ts"
 import { clearClient, type ClientTurn, liftRestriction, rejectReliance, restrictClient } from "./clientDecisions.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import { pageOf, type PageQuery } from "./paging.ts"
+import { Screening } from "./Screening.ts"
 
 export interface CaseView {
   readonly caseId: number
@@ -63,6 +65,8 @@ export class Compliance extends Context.Service<
       const directory = yield* Directory
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const screening = yield* Screening
+      const away = () => new Unavailable({ unknown: false })
 
       const decided = (
         caller: OperatorCaller,
@@ -85,6 +89,31 @@ export class Compliance extends Context.Service<
           })
         })
 
+      /** The grant screens first: the client's latest names against the list of this moment (document 1, rule 6). */
+      const screenAgain = (client: string): Effect.Effect<ScreenedAgain | null, Unavailable> =>
+        Effect.gen(function* () {
+          const found = yield* findClient(host, sql, client)
+          const kyc =
+            found === null ? undefined : yield* host.read(clientSubject(found.id), (state) => state.one("kycPackages"))
+          if (kyc === undefined) return null
+          const revisions = yield* pageOf(
+            sql,
+            sealing,
+            "blockPayloads",
+            [
+              { column: "client_id", value: kyc.clientId },
+              { column: "code", value: "PERSONAL_INFO" }
+            ],
+            { limit: 1 }
+          ).pipe(Effect.mapError(away))
+          const person = revisions[0]
+          if (person === undefined) return null
+          const screened = yield* host.read(clientSubject(kyc.clientId), (state) =>
+            screening.screen(screenedPerson(person.data), knownEntries(state))
+          )
+          return { ...screened, listVersion: screening.version() }
+        })
+
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
         Effect.map(
           uidsOf(
@@ -93,7 +122,6 @@ export class Compliance extends Context.Service<
           ),
           (uids) => rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
         )
-      const away = () => new Unavailable({ unknown: false })
 
       return Compliance.of({
         restrict: (caller, client, restriction, reason) =>
@@ -101,7 +129,9 @@ export class Compliance extends Context.Service<
         lift: (caller, client, restriction, reason) =>
           decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
         clear: (caller, client, note) =>
-          decided(caller, client, (at, row) => clearClient(at, row, note === null ? null : cleanText(note))),
+          Effect.flatMap(screenAgain(client), (again) =>
+            decided(caller, client, (at, row) => clearClient(at, row, note === null ? null : cleanText(note), again))
+          ),
         reject: (caller, client, reason) =>
           decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
         cases: ({ open, limit, before }) =>

@@ -9,20 +9,14 @@ import type { CaseReason } from "../../machines/compliance/Case.ts"
 import { decodeOnboarding, type OnboardingRequest } from "../../machines/kyc/OnboardingRequest.ts"
 import type { ScreeningResult } from "../../machines/screening/screen.ts"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
-import {
-  ActorHost,
-  type Attribution,
-  type DispatchError,
-  type StoreAnswer,
-  type Unavailable
-} from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { answerClaim, type Claim } from "../engine/Commit.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { Journal } from "../engine/Journal.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { Settings, type SettingsShape } from "../Settings.ts"
-import type { Caller } from "./Caller.ts"
+import { type Caller, presentPartner } from "./Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { onboardClient, type OnboardingPlan } from "./onboardClient.ts"
@@ -81,12 +75,16 @@ export class Onboarding extends Context.Service<
         }
       }
 
-      const attempt = (by: Attribution, plan: OnboardingPlan, store: StoreAnswer<OnboardingVerdict>) =>
+      const attempt = (caller: Caller, plan: OnboardingPlan, store: StoreAnswer<OnboardingVerdict>) =>
         host.dispatch({
           subject: clientSubject(plan.clientId),
-          by,
+          by: caller.by,
           partner: () => directory.stamp(plan.partner.row.id),
-          decide: (turn): OnboardingVerdict => accept(onboardClient(turn, plan)),
+          decide: (turn): OnboardingVerdict => {
+            const partner = presentPartner(directory, caller)
+            if (partner.reliance !== "APPROVED") return refuse({ _tag: "RelianceNotApproved" })
+            return accept(onboardClient(turn, { ...plan, partner }))
+          },
           store
         })
 
@@ -96,7 +94,7 @@ export class Onboarding extends Context.Service<
         plan: OnboardingPlan,
         store: StoreAnswer<OnboardingVerdict>
       ): Effect.Effect<OnboardingVerdict, DispatchError> =>
-        Effect.catchTag(attempt(caller.by, plan, store), "ClaimLost", (error) =>
+        Effect.catchTag(attempt(caller, plan, store), "ClaimLost", (error) =>
           error.claims.some((claim) => claim.name.startsWith(answerClaim(caller.partner.row.id, "")))
             ? Effect.fail(error)
             : afterLoss(caller, plan, error.claims, store)

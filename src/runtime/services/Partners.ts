@@ -190,14 +190,27 @@ export class Partners extends Context.Service<
             return view === null ? refuse(unknown("Partner")) : accept(profile(view.row))
           }),
         status: (caller, partner, to, reason) => {
+          const move = (next: PartnerStatus, blockers: ReadonlyArray<string>) =>
+            changed(turnOf(caller, partner, (turn) => setStatus(turn, next, cleanText(reason), blockers)))
           const view = directory.findPartner(partner)
-          const blockers =
-            to === "CLOSED" && view !== null
-              ? closingBlockers(sql, view.row.id)
-              : Effect.succeed<ReadonlyArray<string>>([])
-          return Effect.flatMap(blockers, (found) =>
-            changed(turnOf(caller, partner, (turn) => setStatus(turn, to, cleanText(reason), found)))
-          )
+          if (to !== "CLOSED" || view === null) return move(to, [])
+          const blockers = closingBlockers(sql, view.row.id)
+          // Suspended first: from then on no client of the partner can gain a balance, so the count that follows holds.
+          return Effect.flatMap(blockers, (before) => {
+            if (before.length > 0 || view.row.state !== "ACTIVE") return move("CLOSED", before)
+            return Effect.flatMap(move("SUSPENDED", []), (suspended) =>
+              suspended.ok
+                ? Effect.flatMap(blockers, (found) =>
+                    found.length === 0
+                      ? move("CLOSED", [])
+                      : Effect.as(
+                          move("ACTIVE", []),
+                          refuse(conflict("The partner can't be closed yet.", { blockers: found }))
+                        )
+                  )
+                : Effect.succeed(suspended)
+            )
+          })
         },
         reliance: (caller, partner, to, reason) =>
           changed(turnOf(caller, partner, (turn) => setReliance(turn, to, cleanText(reason)))),

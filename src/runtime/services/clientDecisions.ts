@@ -2,7 +2,7 @@
  * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
  * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
  */
-import type { JsonObject } from "../../machines/Effects.ts"
+import type { Json, JsonObject } from "../../machines/Effects.ts"
 import type { ClientContext, ClientEvent } from "../../machines/client/Client.ts"
 import { clientMachine } from "../../machines/client/clientMachine.ts"
 import type { Restriction } from "../../machines/client/Restriction.ts"
@@ -19,6 +19,7 @@ import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { keyOf } from "../store/Catalogue.ts"
 import type { BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
+import { knownEntries, type ScreenedAgain, withCandidates } from "./rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {
@@ -57,7 +58,12 @@ export const liftRestriction = (
  * Compliance has no doubt left: the open cases are cleared with their candidates remembered as false positives, the
  * package is accepted, and the grant runs again over the approved blocks.
  */
-export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null): Verdict<ClientRow> => {
+export const clearClient = (
+  at: ClientTurn,
+  row: ClientRow,
+  note: string | null,
+  again: ScreenedAgain | null
+): Verdict<ClientRow> => {
   const { turn } = at
   const kyc = turn.state.one("kycPackages")
   const cases = turn.state.all("cases").toSorted((a, b) => a.id - b.id)
@@ -77,7 +83,15 @@ export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null)
       conflict("The client can't be granted: blocks of level MICA are missing.", { missingBlocks: missing })
     )
   }
-  // Nothing is written before this line: a refusal leaves no trace in the draft.
+  const unseen = noteScreening(at, row, cases, again)
+  if (unseen > 0) {
+    return refuse(
+      conflict(
+        `Screening finds ${unseen} new ${unseen === 1 ? "candidate" : "candidates"} for this client: look at the case again before clearing it.`,
+        { unseenCandidates: unseen }
+      )
+    )
+  }
   movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
   if (held) for (const code of micaBlockCodes) moveBlock(at, row, code, { type: "APPROVE", at: turn.now, by: at.by })
   let client = row
@@ -88,6 +102,32 @@ export const clearClient = (at: ClientTurn, row: ClientRow, note: string | null)
   }
   decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
+}
+
+/** Stores the screening of this moment; candidates nobody has seen join the newest open case. Their number. */
+const noteScreening = (
+  at: ClientTurn,
+  row: ClientRow,
+  cases: ReadonlyArray<CaseRow>,
+  again: ScreenedAgain | null
+): number => {
+  if (again === null) return 0
+  const { turn } = at
+  turn.draft.put("screeningRuns", {
+    id: turn.nextId("screeningRun"),
+    partnerId: row.partnerId,
+    clientId: row.id,
+    trigger: "COMPLIANCE_CLEAR",
+    outcome: again.outcome,
+    listVersion: again.listVersion,
+    candidates: again.candidates as unknown as Json,
+    ranAt: turn.now
+  })
+  const known = knownEntries(turn.state)
+  const unseen = again.candidates.filter((candidate) => !known.has(candidate.entryId))
+  const newest = cases.at(-1)
+  if (unseen.length > 0 && newest !== undefined) turn.draft.put("cases", withCandidates(newest, unseen))
+  return unseen.length
 }
 
 /** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
