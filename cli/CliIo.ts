@@ -31,6 +31,8 @@ export interface ServeRequest {
   readonly json: boolean
   readonly edgeHosts: ReadonlyArray<string>
   readonly fourEyes: ReadonlyArray<string> | null
+  readonly blockedJurisdictions: ReadonlyArray<string> | null
+  readonly identityProviders: ReadonlyArray<string> | null
   readonly killAt: { readonly point: string; readonly times: number } | null
 }
 

@@ -14,6 +14,7 @@ import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServe
 import {
   type DataFiles,
   openDataDirectory,
+  readIfThere,
   removeFile,
   type ServiceFile,
   writeWhole
@@ -67,6 +68,11 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
               settings: {
                 ...defaultSettings,
                 sandbox: options.sandbox,
+                blockedJurisdictions:
+                  options.blockedJurisdictions === null
+                    ? defaultSettings.blockedJurisdictions
+                    : new Set(options.blockedJurisdictions),
+                identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
                 fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses))
               },
               clockOffset: stamp.clockOffset,
@@ -99,7 +105,8 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
           caFile: tls.caFile,
           operatorKeyFile: files.operatorKey
         }
-        writeWhole(files.service, `${JSON.stringify(service)}\n`)
+        const serviceText = `${JSON.stringify(service)}\n`
+        writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files, service) : null
         announce(options, service, demo === null ? null : demoText(demo, service))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
@@ -109,7 +116,8 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
             ? "stopping: finishing what was accepted"
             : "another process has taken this database over: stopping"
         )
-        removeFile(files.service)
+        // A newer service on the same directory has written its own.
+        if (readIfThere(files.service) === serviceText) removeFile(files.service)
         yield* Scope.close(http, Exit.void)
         yield* Effect.timeoutOption(Effect.andThen(host.drain, journal.drain), drainLimit)
         return ending

@@ -16,6 +16,10 @@ export interface ServeOptions {
   readonly edgeHosts: ReadonlyArray<string>
   /** Command classes under four eyes; null: all of them outside the sandbox, none inside. */
   readonly fourEyes: ReadonlyArray<string> | null
+  /** ISO alpha-2 codes refused as residency; null: the specification's list (A1-17). */
+  readonly blockedJurisdictions: ReadonlyArray<string> | null
+  /** The two tokens of identityCheck.provider besides manual and other; null: the placeholders (A1-26). */
+  readonly identityProviders: ReadonlyArray<string> | null
   /** Sandbox only: the process kills itself the n-th time it passes this pause point. For crash tests. */
   readonly killAt: { readonly point: string; readonly times: number } | null
 }

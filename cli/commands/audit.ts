@@ -21,6 +21,7 @@ interface Entry {
   readonly keyLabel: string
   readonly partnerId: number | null
   readonly clientId: number | null
+  readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null
@@ -80,6 +81,7 @@ const lineOf = (entry: Entry): string =>
     `${entry.role}/${entry.keyLabel}`,
     entry.partnerId === null ? "" : `partner ${entry.partnerId}`,
     entry.clientId === null ? "" : `client ${entry.clientId}`,
+    entry.object ?? "",
     entry.action,
     changeOf(entry),
     entry.reason ?? ""
@@ -98,6 +100,7 @@ export const entriesView = (entries: ReadonlyArray<Entry>): View =>
       by: (row) => `${row.role}/${row.keyLabel}`,
       partner: (row) => row.partnerId,
       client: (row) => row.clientId,
+      object: (row) => row.object,
       action: (row) => row.action,
       change: changeOf,
       reason: (row) => row.reason

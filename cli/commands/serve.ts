@@ -5,6 +5,7 @@
 import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import { isCountry } from "../../src/machines/shared/Country.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals, type ServeRequest } from "../CliIo.ts"
 import { defaultDataDir } from "../connection.ts"
@@ -22,6 +23,9 @@ interface ServeFlags {
   readonly config?: string
   readonly fourEyes?: ReadonlyArray<string>
   readonly killAt?: string
+  /** In the settings file only. */
+  readonly blockedJurisdictions?: ReadonlyArray<string>
+  readonly identityProviders?: ReadonlyArray<string>
 }
 
 export const addServeCommand = (program: Command, cli: Cli): void => {
@@ -67,6 +71,8 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     json: globals.json ?? false,
     edgeHosts: all.edgeHost ?? [],
     fourEyes: all.fourEyes === undefined ? null : classesOf(all.fourEyes),
+    blockedJurisdictions: all.blockedJurisdictions ?? null,
+    identityProviders: all.identityProviders ?? null,
     killAt: all.killAt === undefined ? null : killPoint(all.killAt)
   }
 }
@@ -99,10 +105,14 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   sandbox: (value) => typeof value === "boolean",
   demo: (value) => typeof value === "boolean",
   edgeHost: (value) => isTexts(value),
-  fourEyes: (value) => isTexts(value)
+  fourEyes: (value) => isTexts(value),
+  blockedJurisdictions: (value) => isTexts(value) && value.every(isCountry),
+  identityProviders: (value) =>
+    isTexts(value) && value.length === 2 && value.every((token) => /^[a-z0-9_]{1,40}$/.test(token))
 }
 
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === "string")
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((item) => typeof item === "string")
 
 const readConfig = (file: string): ServeFlags => {
   let parsed: unknown

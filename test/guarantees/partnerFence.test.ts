@@ -23,7 +23,11 @@ describe("partner fence", () => {
     service.run(Effect.flatMap(Partners, (partners) => partners.status(operator, code, to, "test")))
 
   /** Reports and onboardings of a partner in flight while `act` runs; the answers. */
-  const underLoad = async (key: string, clientId: number, act: () => Promise<unknown>): Promise<ReadonlyArray<Answer>> => {
+  const underLoad = async (
+    key: string,
+    clientId: number,
+    act: () => Promise<unknown>
+  ): Promise<ReadonlyArray<Answer>> => {
     const sends = Array.from({ length: 40 }, (_, n) =>
       n % 2 === 0
         ? service.call("POST", `/partner/v1/clients/${clientId}/collateral`, {
@@ -61,7 +65,9 @@ describe("partner fence", () => {
     const partner = await service.partner({ code: `REL${round}` })
     const clientId = await service.client(partner.key)
     const suspend = () =>
-      service.run(Effect.flatMap(Partners, (partners) => partners.reliance(operator, partner.code, "SUSPENDED", "test")))
+      service.run(
+        Effect.flatMap(Partners, (partners) => partners.reliance(operator, partner.code, "SUSPENDED", "test"))
+      )
     const answers = await underLoad(partner.key, clientId, suspend)
     assert.isTrue(answers.every(({ status, json }) => status === 201 || (status === 403 && json.code === 4036)))
     const late = await query<{ n: bigint }>(
@@ -83,7 +89,11 @@ describe("partner fence", () => {
          FROM partners p WHERE id = ${partner.partnerId}`
     )
     const [row] = rows
-    assert.isTrue(row?.state === "CLOSED" ? row.cash === "0" && verdicts[0] === true : row?.state === "ACTIVE" && verdicts[0] === false)
+    assert.isTrue(
+      row?.state === "CLOSED"
+        ? row.cash === "0" && verdicts[0] === true
+        : row?.state === "ACTIVE" && verdicts[0] === false
+    )
     if (row?.state === "CLOSED") assert.strictEqual(await writesAfter(partner.partnerId, "partner.close"), 0)
   })
 })

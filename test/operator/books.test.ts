@@ -28,11 +28,13 @@ const adjust = (amount: string, currency = "USDC") => [
 ]
 
 describe("operator surface, ledger", () => {
-  it("A2-62, A3-43: adjust posts MANUAL with the reason, tells the client, and may go below zero", async () => {
+  it("A2-62, A3-43: adjust posts MANUAL with the reason, tells the client, and never goes below zero (F10)", async () => {
     const up = await service.done(adjust("+100.5"), "FINANCE")
     assert.deepStrictEqual(up.balance, { cash: "100.500000", reserved: "0.000000", total: "100.500000" })
-    const down = await service.done(adjust("-150"), "FINANCE")
-    assert.deepStrictEqual([down.amount, down.balance.cash], ["-150.000000", "-49.500000"])
+    const tooMuch = await service.cli(adjust("-150"), "FINANCE")
+    assert.deepStrictEqual([tooMuch.status, tooMuch.refusal.code], [1, 4092])
+    const down = await service.done(adjust("-50"), "FINANCE")
+    assert.deepStrictEqual([down.amount, down.balance.cash], ["-50.000000", "50.500000"])
     const stored = await service.run(
       Effect.flatMap(PgClient.PgClient, (sql) =>
         sql.unsafe("SELECT type, actor, reason FROM ledger_transactions WHERE tx_id = $1", [BigInt(down.ledgerTxId)])
@@ -99,7 +101,7 @@ describe("operator surface, audit and machines", () => {
     const last = entries.at(-1)
     assert.deepStrictEqual(
       [last.stream, last.action, last.role, last.keyLabel, last.before, last.after, last.reason],
-      ["client", "ledger.adjust", "FINANCE", "FINANCE one", "100.500000 USDC", "-49.500000 USDC", "bank returned it"]
+      ["client", "ledger.adjust", "FINANCE", "FINANCE one", "100.500000 USDC", "50.500000 USDC", "bank returned it"]
     )
     const since = await service.done(["audit", "tail", "--since", String(last.ts), "--client", clientId])
     assert.isTrue(since.entries.every((row: { ts: number }) => row.ts >= last.ts))

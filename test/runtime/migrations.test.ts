@@ -77,7 +77,7 @@ describe("A2-62: what is never changed", () => {
   const rows: { readonly [table: string]: string } = {
     events: "(1, 1, 'client.status', NULL, '{}', 1)",
     decisions: "(1, 1, 1, 'GRANTED', 'clean', 'system', 1)",
-    audit: "(1, 1, 'PARTNER', 'main', 'r', NULL, NULL, 'a', NULL, NULL, NULL, 'h')",
+    audit: "(1, 1, 'PARTNER', 'main', 'r', NULL, NULL, NULL, 'a', NULL, NULL, NULL, 'h')",
     ledger_transactions: "(1, 'k', 'MANUAL', 'desk', NULL, NULL, 1, '{}', 1)",
     postings: "(1, 1, 'client:1', 1, 1, 'USDC', 'cash', 5), (2, 1, 'manual', NULL, 1, 'USDC', 'cash', -5)"
   }

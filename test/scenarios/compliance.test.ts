@@ -92,6 +92,32 @@ describe("compliance", () => {
     assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
   })
 
+  it("POST /clients 6: clearing screens again; a candidate nobody has seen joins the case and stops the clearance", async () => {
+    const { clientId } = await onboarded({
+      "kyc.personalInfo.first_name": "Casimir",
+      "kyc.personalInfo.last_name": "Wendelin",
+      "attestation.riskRating": "HIGH"
+    })
+    await watch(service, { name: "Casimir Wendelin", list: "SANCTIONS" })
+    const clear = () =>
+      service.run(
+        Effect.provide(
+          Effect.flatMap(Compliance, (compliance) => compliance.clear(officer, String(clientId), null)),
+          Compliance.layer
+        )
+      )
+    const stopped = await clear()
+    assert.isTrue(!stopped.ok && stopped.refusal._tag === "Conflict")
+    const before = await rowOf(clientId)
+    assert.deepStrictEqual([before.lifecycleState, before.verificationLevel], ["KYC_PENDING", "NONE"])
+    const [open] = await ofClient(service, "cases", clientId)
+    assert.strictEqual((open?.details as { candidates: ReadonlyArray<unknown> }).candidates.length, 1)
+    // Compliance has looked now.
+    assert.isTrue((await clear()).ok)
+    const after = await rowOf(clientId)
+    assert.deepStrictEqual([after.lifecycleState, after.verificationLevel], ["ACTIVE", "MICA"])
+  })
+
   it("D1: a review can be cleared once, a client without one not at all", async () => {
     const { clientId } = await onboarded({ "attestation.riskRating": "HIGH" })
     await comply(service, (compliance) => compliance.clear(officer, String(clientId), null))

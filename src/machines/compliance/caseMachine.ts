@@ -1,6 +1,6 @@
 /**
- * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening emits nothing: the event that held
- * the client is told by the client machine of the same commit.
+ * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening tells the audit alone: the event
+ * that held the client is told by the client machine of the same commit.
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -32,6 +32,13 @@ export const caseMachine = review.createMachine({
   states: {
     OPEN: {
       description: "Compliance has not decided.",
+      entry: review.emit(({ context }) => ({
+        type: "audit",
+        action: "case.open",
+        before: null,
+        after: "OPEN",
+        reason: context.reason
+      })),
       on: {
         NOTE: { actions: note("case.note", "OPEN") },
         CLEAR: { target: "CLEARED", actions: [decide, note("case.clear", "CLEARED")] },

@@ -3,15 +3,24 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, MachineEffect } from "../../machines/Effects.ts"
+import type { Kind } from "../../machines/registry.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
 import type { EndpointRow } from "../store/Rows.ts"
 import { post } from "../ledger/Ledger.ts"
 import type { Turn } from "./ActorHost.ts"
 
+/**
+ * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
+ * the machines' objects there are three that no machine moves.
+ */
+export type ObjectName = `${Kind | "operatorKey" | "watchEntry" | "ledgerTransaction"}:${string | number}`
+
 /** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
 export interface Instance {
   readonly partnerId: number | null
   readonly clientId: number | null
+  /** The object that the effects tell of; its audit rows name it. */
+  readonly object?: ObjectName
   readonly clientUid?: string
   readonly partnerClientRef?: string
   /** The partner's webhook endpoint: deliveries are queued only while it is ACTIVE (document 3). */
@@ -106,6 +115,7 @@ const handlers: Handlers = {
       requestId: turn.by.requestId,
       partnerId: instance.partnerId,
       clientId: instance.clientId,
+      object: instance.object ?? null,
       action: effect.action,
       before: effect.before,
       after: effect.after,

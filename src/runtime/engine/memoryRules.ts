@@ -15,7 +15,7 @@ export const nullableColumns: { readonly [T in TableName]?: Columns<T> } = {
   postings: ["clientId"],
   events: ["clientId"],
   webhookDeliveries: ["clientId"],
-  audit: ["partnerId", "clientId", "before", "after", "reason"]
+  audit: ["partnerId", "clientId", "object", "before", "after", "reason"]
 }
 
 /** Unique keys besides the primary key. */

@@ -28,6 +28,7 @@ export const auditHash = (previous: string, row: AuditRow): string =>
         row.requestId,
         row.partnerId,
         row.clientId,
+        row.object,
         row.action,
         row.before,
         row.after,

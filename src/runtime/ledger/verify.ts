@@ -109,7 +109,7 @@ const auditChain = Effect.gen(function* () {
   let count = 0
   while (true) {
     const rows = yield* sql.unsafe<RawAudit>(
-      "SELECT id, ts, role, key_label, request_id, partner_id, client_id, action, before, after, reason, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2",
+      "SELECT id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after, reason, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2",
       [after, BigInt(auditPage)]
     )
     for (const raw of rows) {
@@ -133,6 +133,7 @@ interface RawAudit {
   readonly request_id: string
   readonly partner_id: bigint | null
   readonly client_id: bigint | null
+  readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null
@@ -148,6 +149,7 @@ const auditRow = (raw: RawAudit): AuditRow => ({
   requestId: raw.request_id,
   partnerId: raw.partner_id === null ? null : Number(raw.partner_id),
   clientId: raw.client_id === null ? null : Number(raw.client_id),
+  object: raw.object,
   action: raw.action,
   before: raw.before,
   after: raw.after,

@@ -70,6 +70,7 @@ export const m0002 = Effect.gen(function* () {
     request_id text NOT NULL,
     partner_id bigint,
     client_id bigint,
+    object text,
     action text NOT NULL,
     before text,
     after text,

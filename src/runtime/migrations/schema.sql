@@ -48,6 +48,7 @@ CREATE TABLE audit (
   request_id text NOT NULL,
   partner_id bigint,
   client_id bigint,
+  object text,
   action text NOT NULL,
   before text,
   after text,

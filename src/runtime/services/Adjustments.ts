@@ -116,10 +116,14 @@ const book = (
   if (!fitsBalance(before.cash, amount)) {
     return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))
   }
+  // Nothing is open on a cash account, so negative protection would write the shortfall off at once (F10).
+  if (amount < 0n && before.cash + amount < 0n) {
+    return refuse(conflict("The adjustment would take the client's balance below zero."))
+  }
   const txId = turn.nextId("transaction")
   const money = (minor: bigint) => formatAmount(minor, currency)
   const after = { cash: before.cash + amount, reserved: before.reserved }
-  applyEffects(turn, { ...instanceOf(row, partner), txId }, [
+  applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
     {
       type: "ledger.post",
       entry: "MANUAL",

@@ -204,7 +204,7 @@ const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonO
     requestedBy: keyId,
     requestedAt: turn.now
   })
-  applyEffects(turn, systemInstance, decided.effects)
+  applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, decided.effects)
   return id
 }
 
@@ -235,7 +235,7 @@ const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): Appro
   if (!decided.changed) return null
   const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
   turn.draft.put("approvals", next)
-  applyEffects(turn, systemInstance, decided.effects)
+  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, decided.effects)
   return next
 }
 

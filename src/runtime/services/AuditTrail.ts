@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/ActorHost.ts"
+import type { ObjectName } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
@@ -19,6 +20,8 @@ export interface AuditEntry {
   readonly role: string
   readonly keyLabel: string
   readonly requestId: string
+  /** kind:id of what was acted on. */
+  readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null
@@ -32,8 +35,8 @@ export interface AuditQuery {
   readonly since?: number
   /** Exclusive: the rows after this id, oldest first. */
   readonly after?: number
-  /** Only actions that start with this, such as `key.`; no wildcards. */
-  readonly action?: string
+  /** Only rows about exactly this object. */
+  readonly object?: ObjectName
   readonly limit: number
 }
 
@@ -77,7 +80,7 @@ const statement = (query: AuditQuery) => {
   if (query.partnerId === null) tests.push("partner_id IS NULL")
   if (query.since !== undefined) test((place) => `ts >= ${place}`, BigInt(query.since))
   if (query.after !== undefined) test((place) => `id > ${place}`, BigInt(query.after))
-  if (query.action !== undefined) test((place) => `starts_with(action, ${place})`, query.action)
+  if (query.object !== undefined) test((place) => `object = ${place}`, query.object)
   const forward = query.after !== undefined || query.since !== undefined
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const limit = `$${values.push(BigInt(query.limit))}`
@@ -94,6 +97,7 @@ const auditEntry = (row: AuditRow): AuditEntry => ({
   role: row.role,
   keyLabel: row.keyLabel,
   requestId: row.requestId,
+  object: row.object,
   action: row.action,
   before: row.before,
   after: row.after,

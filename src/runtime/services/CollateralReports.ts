@@ -306,11 +306,8 @@ const book = (
   }
   turn.draft.claim(claimOf(client.partnerId, request.partnerRef), reportId)
   turn.draft.put("collateralReports", row)
-  applyEffects(
-    turn,
-    txId === null ? instanceOf(client, partner) : { ...instanceOf(client, partner), txId },
-    decided.effects
-  )
+  const instance = { ...instanceOf(client, partner), object: `collateralReport:${reportId}` as const }
+  applyEffects(turn, txId === null ? instance : { ...instance, txId }, decided.effects)
   return answerOf(turn, client, row, 201)
 }
 

@@ -136,7 +136,9 @@ export class Inspect extends Context.Service<
               state: found.row.state,
               version: found.row.version,
               context: found.row.context,
-              timers: timers.map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
+              timers: timers
+                .filter(({ name }) => found.ownsTimer(name))
+                .map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
               history
             })
           })

@@ -159,7 +159,7 @@ const issueOperatorKey = (turn: Turn, label: string, role: OperatorRole): Issued
     role,
     createdAt: turn.now
   })
-  applyEffects(turn, systemInstance, decided.effects)
+  applyEffects(turn, { ...systemInstance, object: `operatorKey:${id}` }, decided.effects)
   return { operatorId: id, key, prefix, label, role }
 }
 
@@ -178,6 +178,6 @@ const revokeOperatorKey = (turn: Turn, operatorId: number, reason: string): Verd
   if (!decided.changed) return refuse(conflict("This operator key is revoked already."))
   const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
   turn.draft.put("operatorKeys", next)
-  applyEffects(turn, systemInstance, decided.effects)
+  applyEffects(turn, { ...systemInstance, object: `operatorKey:${operatorId}` }, decided.effects)
   return accept(operatorView(next))
 }

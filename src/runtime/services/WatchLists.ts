@@ -7,7 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
-import { applyEffects } from "../engine/Interpreter.ts"
+import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
@@ -88,7 +88,7 @@ export class WatchLists extends Context.Service<
                 removedAt: null
               }
               turn.draft.put("watchEntries", row)
-              applyEffects(turn, systemInstance, [audit("screening.add", null, row)])
+              applyEffects(turn, aboutEntry(row), [audit("screening.add", null, row)])
               return entryView(row)
             }
           }),
@@ -115,7 +115,7 @@ export class WatchLists extends Context.Service<
                 }
                 const row = { ...found, removedAt: turn.now }
                 turn.draft.put("watchEntries", row)
-                applyEffects(turn, systemInstance, [audit("screening.remove", found, null)])
+                applyEffects(turn, aboutEntry(row), [audit("screening.remove", found, null)])
                 return accept(entryView(row))
               }
             })
@@ -124,6 +124,8 @@ export class WatchLists extends Context.Service<
     })
   )
 }
+
+const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, object: `watchEntry:${id}` })
 
 /** The entry by id and list: the audit names no person. */
 const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {

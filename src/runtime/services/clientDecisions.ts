@@ -186,7 +186,7 @@ const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientR
     level: context.level
   }
   at.turn.draft.put("clients", next)
-  applyEffects(at.turn, at.instance, decided.effects)
+  applyEffects(at.turn, { ...at.instance, object: `client:${row.id}` }, decided.effects)
   return next
 }
 
@@ -195,7 +195,7 @@ const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): v
   const decided = step(kycMachine, stored, event)
   if (!decided.changed) return
   at.turn.draft.put("kycPackages", { ...row, state: decided.state, context: decided.context as unknown as JsonObject })
-  applyEffects(at.turn, at.instance, decided.effects)
+  applyEffects(at.turn, { ...at.instance, object: `kycPackage:${row.id}` }, decided.effects)
 }
 
 const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
@@ -217,7 +217,7 @@ const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: Bl
     version: versionOf("verificationBlock"),
     context: decided.context as unknown as JsonObject
   })
-  applyEffects(at.turn, at.instance, decided.effects)
+  applyEffects(at.turn, { ...at.instance, object: `verificationBlock:${client.id}:${code}` }, decided.effects)
 }
 
 /** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */
@@ -233,7 +233,7 @@ const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
     context: decided.context as unknown as JsonObject,
     closedAt: at.turn.now
   })
-  applyEffects(at.turn, at.instance, decided.effects)
+  applyEffects(at.turn, { ...at.instance, object: `case:${row.id}` }, decided.effects)
 }
 
 /** The same entries must not hold this client again (F26, dispositions). */

@@ -15,7 +15,9 @@ import type { Directory } from "./Directory.ts"
 import { instanceOf } from "./clientState.ts"
 
 const dayMillis = 86_400_000
-const timers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
+
+/** The timer that ends each block; they lie with the client. */
+export const expiryTimers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
 
 /** Sets the timers of both documents; dates YYYY-MM-DD, null when none was given. */
 export const setExpiryTimers = (turn: Turn, identification: string, identityDocument: string | null): void => {
@@ -23,14 +25,14 @@ export const setExpiryTimers = (turn: Turn, identification: string, identityDocu
     applyEffects(turn, { partnerId: null, clientId: null }, [
       { type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }
     ])
-  set(timers.IDENTIFICATION, identification)
-  if (identityDocument !== null) set(timers.IDENTITY_CHECK, identityDocument)
+  set(expiryTimers.IDENTIFICATION, identification)
+  if (identityDocument !== null) set(expiryTimers.IDENTITY_CHECK, identityDocument)
 }
 
 /** The timers' handlers by name: what runs in the client's mailbox when one is due. */
 export const expiryHandlers = (directory: Directory["Service"]) =>
   Object.fromEntries(
-    Object.entries(timers).map(([code, name]) => [
+    Object.entries(expiryTimers).map(([code, name]) => [
       name,
       (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)
     ])
@@ -50,7 +52,7 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
     { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
   )
   if (!expired.changed) return
-  applyEffects(turn, instanceOf(client, partner), expired.effects)
+  applyEffects(turn, { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` }, expired.effects)
   turn.draft.put("verificationBlocks", {
     ...row,
     state: expired.state,

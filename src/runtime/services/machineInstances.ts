@@ -1,5 +1,5 @@
 /**
- * Where each machine keeps its objects, how an operator names one, and which audit rows tell its story (operator
+ * Where each machine keeps its objects, how an operator names one, and which audit rows and timers are its own (operator
  * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
  * as well.
  */
@@ -14,6 +14,7 @@ import type { AuditQuery } from "./AuditTrail.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientSubject } from "./clientState.ts"
 import type { Directory } from "./Directory.ts"
+import { expiryTimers } from "./documentExpiry.ts"
 import { type Condition, pageOf } from "./paging.ts"
 
 interface Sources {
@@ -26,7 +27,10 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  readonly audit: Pick<AuditQuery, "clientId" | "partnerId" | "action">
+  /** Its history: the rows that name it; the owner is said too, because the audit is indexed by it. */
+  readonly audit: Pick<AuditQuery, "clientId" | "partnerId" | "object">
+  /** Which of the mailbox's timers are this object's: a mailbox keeps those of all its objects. */
+  readonly ownsTimer: (name: string) => boolean
 }
 
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
@@ -51,12 +55,21 @@ const only = <T extends Parameters<typeof pageOf>[2]>(
 
 const byId = (id: string): ReadonlyArray<Condition> => [{ column: "id", value: BigInt(parseId(id) ?? 0) }]
 
+const none = (): boolean => false
+
 /** Objects that live in a client's mailbox, found by their own id. */
 const ofClient =
-  (table: "kycPackages" | "cases" | "collateralReports", action: string): Finder =>
+  (table: "kycPackages" | "cases" | "collateralReports", kind: Kind): Finder =>
   (sources, id) =>
     Effect.map(only(sources, table, byId(id)), (row) =>
-      row === null ? null : { row, subject: clientSubject(row.clientId), audit: { clientId: row.clientId, action } }
+      row === null
+        ? null
+        : {
+            row,
+            subject: clientSubject(row.clientId),
+            audit: { clientId: row.clientId, object: `${kind}:${row.id}` },
+            ownsTimer: none
+          }
     )
 
 const finders: { readonly [K in Kind]: Finder } = {
@@ -67,7 +80,8 @@ const finders: { readonly [K in Kind]: Finder } = {
       return {
         row: view.row,
         subject: `partner:${view.row.id}`,
-        audit: { partnerId: view.row.id, clientId: null, action: "partner." }
+        audit: { partnerId: view.row.id, clientId: null, object: `partner:${view.row.id}` },
+        ownsTimer: none
       }
     }),
   reliance: (sources, id) => {
@@ -82,7 +96,8 @@ const finders: { readonly [K in Kind]: Finder } = {
           : {
               row,
               subject: `partner:${partnerId}`,
-              audit: { partnerId, clientId: null, action: "reliance." }
+              audit: { partnerId, clientId: null, object: `reliance:${partnerId}` },
+              ownsTimer: none
             }
     )
   },
@@ -93,16 +108,24 @@ const finders: { readonly [K in Kind]: Finder } = {
       return {
         row: key,
         subject: `partner:${key.partnerId}`,
-        audit: { partnerId: key.partnerId, clientId: null, action: "key." }
+        audit: { partnerId: key.partnerId, clientId: null, object: `apiKey:${key.id}` },
+        ownsTimer: none
       }
     }),
   client: ({ host, sql }, id) =>
     Effect.map(findClient(host, sql, id), (row) =>
-      row === null ? null : { row, subject: clientSubject(row.id), audit: { clientId: row.id, action: "client." } }
+      row === null
+        ? null
+        : {
+            row,
+            subject: clientSubject(row.id),
+            audit: { clientId: row.id, object: `client:${row.id}` },
+            ownsTimer: () => true
+          }
     ),
-  kycPackage: ofClient("kycPackages", "kyc."),
-  case: ofClient("cases", "case."),
-  collateralReport: ofClient("collateralReports", "collateral."),
+  kycPackage: ofClient("kycPackages", "kycPackage"),
+  case: ofClient("cases", "case"),
+  collateralReport: ofClient("collateralReports", "collateralReport"),
   verificationBlock: ({ host, sql }, id) => {
     const at = id.lastIndexOf(":")
     const code = id.slice(at + 1)
@@ -115,7 +138,8 @@ const finders: { readonly [K in Kind]: Finder } = {
             return {
               row,
               subject: clientSubject(client.id),
-              audit: { clientId: client.id, action: "block." }
+              audit: { clientId: client.id, object: `verificationBlock:${client.id}:${code}` },
+              ownsTimer: (name) => Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)
             }
           })
     )
@@ -127,7 +151,8 @@ const finders: { readonly [K in Kind]: Finder } = {
         : {
             row,
             subject: "system",
-            audit: { partnerId: null, clientId: null, action: "approval." }
+            audit: { partnerId: null, clientId: null, object: `approval:${row.id}` },
+            ownsTimer: none
           }
     )
 }

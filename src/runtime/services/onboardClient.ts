@@ -77,7 +77,7 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
     { type: "ONBOARD", at: turn.now, granted, reason, caseId, kycPackageId, mifidReady: false, appropriateness: null }
   )
   const context = client.context as ClientContext
-  applyEffects(turn, instance, client.effects)
+  applyEffects(turn, { ...instance, object: `client:${clientId}` }, client.effects)
   turn.draft.put("clients", {
     id: clientId,
     ...owner,
@@ -98,7 +98,7 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
   } as never)
   const statuses = writeBlocks(turn, instance, owner, request)
   writePackage(turn, instance, owner, kycPackageId, granted, request)
-  writeChecks(turn, owner, plan, caseId)
+  writeChecks(turn, instance, owner, plan, caseId)
   setExpiryTimers(turn, request.kyc.identification.expiration_date, request.identityCheck.documentExpiry ?? null)
   if (granted) {
     turn.draft.put("decisions", {
@@ -148,7 +148,7 @@ const writeBlocks = (
   const statuses = new Map<BlockCode, BlockStatus>()
   for (const code of micaBlockCodes) {
     const block = step(blockMachine, begin(blockMachine, { code }), { type: "PARTNER_WRITE", at: turn.now })
-    applyEffects(turn, instance, block.effects)
+    applyEffects(turn, { ...instance, object: `verificationBlock:${owner.clientId}:${code}` }, block.effects)
     turn.draft.put("verificationBlocks", {
       code,
       ...owner,
@@ -176,7 +176,7 @@ const writePackage = (
   request: OnboardingRequest
 ): void => {
   const kyc = create(kycMachine, { kycPackageId: id, revision: 1 }, { type: "STORE", at: turn.now, granted })
-  applyEffects(turn, instance, kyc.effects)
+  applyEffects(turn, { ...instance, object: `kycPackage:${id}` }, kyc.effects)
   turn.draft.put("kycPackages", {
     id,
     ...owner,
@@ -197,7 +197,13 @@ const writePackage = (
 }
 
 /** Screening run, identity session, reporting record and, when compliance must look, the case. */
-const writeChecks = (turn: Turn, owner: Owner, plan: OnboardingPlan, caseId: number | null): void => {
+const writeChecks = (
+  turn: Turn,
+  instance: Instance,
+  owner: Owner,
+  plan: OnboardingPlan,
+  caseId: number | null
+): void => {
   const { partnerId, clientId } = owner
   const { request, screened } = plan
   const runId = turn.nextId("screeningRun")
@@ -245,6 +251,7 @@ const writeChecks = (turn: Turn, owner: Owner, plan: OnboardingPlan, caseId: num
   if (caseId === null) return
   const reason = plan.reasons[0] as CaseReason
   const opened = begin(caseMachine, { caseId, reason, openedAt: turn.now })
+  applyEffects(turn, { ...instance, object: `case:${caseId}` }, opened.effects)
   turn.draft.put("cases", {
     id: caseId,
     ...owner,

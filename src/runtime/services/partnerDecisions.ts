@@ -18,7 +18,9 @@ import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import type { ApiKeyRow, PartnerRow, RelianceRow } from "../store/Rows.ts"
 import { makeSecret } from "./OperatorKeys.ts"
 
-const ofPartner = (partnerId: number): Instance => ({ partnerId, clientId: null })
+const aboutPartner = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `partner:${partnerId}` })
+const aboutReliance = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `reliance:${partnerId}` })
+const aboutKey = (partnerId: number, id: number): Instance => ({ partnerId, clientId: null, object: `apiKey:${id}` })
 
 export interface NewPartner {
   readonly id: number
@@ -54,10 +56,10 @@ export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
   turn.draft.claim(codeClaim(partner.code), partner.id)
   turn.draft.claim(uidPrefixClaim(partner.uidPrefix), partner.id)
   turn.draft.put("partners", row)
-  applyEffects(turn, ofPartner(partner.id), decided.effects)
+  applyEffects(turn, aboutPartner(partner.id), decided.effects)
   const reliance = begin(relianceMachine, { partnerId: partner.id })
   turn.draft.put("reliances", relianceRow(partner.id, reliance.state, reliance.context))
-  applyEffects(turn, ofPartner(partner.id), reliance.effects)
+  applyEffects(turn, aboutReliance(partner.id), reliance.effects)
   return row
 }
 
@@ -105,7 +107,7 @@ export const setStatus = (
   }
   const next = raised({ ...row, state: decided.state, context: decided.context as unknown as JsonObject })
   turn.draft.put("partners", next)
-  applyEffects(turn, ofPartner(row.id), decided.effects)
+  applyEffects(turn, aboutPartner(row.id), decided.effects)
   if (to === "CLOSED") {
     for (const key of turn.state.all("apiKeys")) revokeKey(turn, key, "partner closed")
   }
@@ -126,7 +128,7 @@ export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Ver
   for (const type of path) {
     const decided = step(relianceMachine, { state, context }, { type, at: turn.now, reason })
     if (!decided.changed) throw new Error(`reliance refused ${type} in ${state}, which its own path asked for`)
-    applyEffects(turn, ofPartner(row.id), decided.effects)
+    applyEffects(turn, aboutReliance(row.id), decided.effects)
     state = decided.state
     context = decided.context
   }
@@ -148,7 +150,7 @@ export const configure = (
   if (row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
   const next = raised({ ...row, ...change })
   turn.draft.put("partners", next)
-  applyEffects(turn, ofPartner(row.id), [{ type: "audit", action, before: tell(row), after: tell(next), reason: null }])
+  applyEffects(turn, aboutPartner(row.id), [{ type: "audit", action, before: tell(row), after: tell(next), reason: null }])
   return accept(next)
 }
 
@@ -183,7 +185,7 @@ export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Ve
     scope,
     createdAt: turn.now
   })
-  applyEffects(turn, ofPartner(partner.id), decided.effects)
+  applyEffects(turn, aboutKey(partner.id, id), decided.effects)
   return accept({ keyId: id, key, prefix, label, scope })
 }
 
@@ -197,6 +199,6 @@ export const revokeKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow
   if (!decided.changed) return null
   const next = { ...key, state: decided.state, context: decided.context as unknown as JsonObject }
   turn.draft.put("apiKeys", next)
-  applyEffects(turn, ofPartner(key.partnerId), decided.effects)
+  applyEffects(turn, aboutKey(key.partnerId, key.id), decided.effects)
   return next
 }

@@ -306,6 +306,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     requestId: "text",
     partnerId: "id",
     clientId: "id",
+    object: "text",
     action: "text",
     before: "text",
     after: "text",

@@ -263,6 +263,8 @@ export interface AuditRow {
   readonly requestId: string
   readonly partnerId: number | null
   readonly clientId: number | null
+  /** What the action was done to, as kind:id; null when it is no single object. */
+  readonly object: string | null
   readonly action: string
   readonly before: string | null
   readonly after: string | null

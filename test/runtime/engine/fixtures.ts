@@ -242,6 +242,7 @@ export const auditRow = (id: number, action: string): AuditRow => ({
   requestId: "req-1",
   partnerId: 1,
   clientId: id,
+  object: `client:${id}`,
   action,
   before: "A",
   after: "B",

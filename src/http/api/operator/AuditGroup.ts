@@ -13,6 +13,7 @@ export const AuditEntry = Schema.Struct({
   role: Schema.String,
   keyLabel: Schema.String,
   requestId: Schema.String,
+  object: Schema.NullOr(Schema.String),
   action: Schema.String,
   before: Schema.NullOr(Schema.String),
   after: Schema.NullOr(Schema.String),
