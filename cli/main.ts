@@ -18,12 +18,18 @@ const confirm = async (question: string): Promise<boolean> => {
 
 /** Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
-  const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
-  const stop = Effect.callback<void>((resume) => {
-    // Asked twice is asked once: on a terminal Ctrl-C arrives directly and through the launcher.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resume(Effect.void))
+  // Listened to from the first moment, so that a stop asked for while starting is an orderly one too. Asked twice is
+  // asked once: on a terminal Ctrl-C arrives directly and through the launcher.
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve())
   })
-  const exit = await Effect.runPromiseExit(service.serve(options, stop))
+  const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
+  const exit = await Effect.runPromiseExit(
+    service.serve(
+      options,
+      Effect.promise(() => asked)
+    )
+  )
   if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused
   const error = Cause.squash(exit.cause)
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

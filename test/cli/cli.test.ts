@@ -191,6 +191,8 @@ describe("operator surface, serve", () => {
       json: false,
       edgeHosts: [],
       fourEyes: null,
+      blockedJurisdictions: null,
+      identityProviders: null,
       killAt: null
     })
   })
@@ -233,6 +235,8 @@ describe("operator surface, serve", () => {
       json: true,
       edgeHosts: ["10.0.0.0/8"],
       fourEyes: ["ledger adjust", "key issue"],
+      blockedJurisdictions: null,
+      identityProviders: null,
       killAt: { point: "after-claim", times: 3 }
     })
     assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])

@@ -275,7 +275,16 @@ describe("creations that decide nothing", () => {
     ])
   })
 
-  it.each(["partner", "reliance", "client", "kycPackage", "verificationBlock", "case", "collateralReport"] as const)(
+  it("D1: opening is the case's first audit row and says why", () => {
+    const [input] = machines.case.inputs
+    assert.isDefined(input)
+    if (input === undefined) return
+    assert.deepStrictEqual(begin(machines.case.machine, input).effects, [
+      { type: "audit", action: "case.open", before: null, after: "OPEN", reason: "SCREENING_HIT" }
+    ])
+  })
+
+  it.each(["partner", "reliance", "client", "kycPackage", "verificationBlock", "collateralReport"] as const)(
     "D1: the first state of %s emits nothing",
     (kind) => {
       const { machine, inputs } = machines[kind] as Walkable
