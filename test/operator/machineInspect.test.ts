@@ -1,8 +1,11 @@
 // One live object through the command line: its history is the audit rows that name it, and no others; timers are those
 // of the object and not of its whole mailbox (operator surface, machine inspect; A3-45).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { collateral, onboard, person, query } from "../support/Builders.ts"
+import { advance, collateral, dayMillis, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+/** A calendar date so many days from now. */
+const dateIn = (days: number) => new Date(Date.now() + days * dayMillis).toISOString().slice(0, 10)
 
 let service: OperatorService
 let clientId: number
@@ -17,7 +20,8 @@ beforeAll(async () => {
   keys.push(partner.keyId, second.keyId)
   await service.done(["key", "revoke", String(second.keyId), "--reason", "unused"])
   await service.partner({ code: "TWO" })
-  clientId = await service.client(partner.key)
+  const documents = { "identityCheck.documentExpiry": dateIn(40), "kyc.identification.expiration_date": dateIn(30) }
+  clientId = (await onboard(service, partner.key, person(901, "inspect", documents))).json.data.clientId
   const risky = await onboard(service, partner.key, person(900, "inspect", { "attestation.riskRating": "HIGH" }))
   const { data } = risky.json
   held = { clientId: data.clientId, caseId: data.review.caseId, kycPackageId: data.kycPackageId }
@@ -25,7 +29,7 @@ beforeAll(async () => {
     const answer = await collateral(service, partner.key, clientId, { partnerRef, direction: "DEPOSIT", amount: "5" })
     reports.push(answer.json.data.reportId)
   }
-  await service.done(["case", "clear", String(held.clientId), "--note", "looked at"], "COMPLIANCE")
+  await service.done(["kyc", "clear", String(held.clientId), "--note", "looked at"], "COMPLIANCE")
 })
 afterAll(() => service.stop())
 
@@ -105,7 +109,16 @@ describe("operator surface, machine inspect", () => {
     "D3: $kind ($index) shows the timers $names",
     async ({ kind, id, names }) => {
       const shown = (await inspect(kind, id())).timers.map(({ name }: { readonly name: string }) => name)
-      assert.sameMembers(shown, names)
+      assert.sameMembers(shown, [...names])
     }
   )
+
+  it("D3: an expired block has its own row and its timer is gone", async () => {
+    await advance(service, 32 * dayMillis)
+    assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:IDENTIFICATION`), [
+      `verificationBlock:${clientId}:IDENTIFICATION block.expire`
+    ])
+    assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:PEP`), [])
+    assert.deepStrictEqual((await inspect("verificationBlock", `${clientId}:IDENTIFICATION`)).timers, [])
+  })
 })

@@ -2,9 +2,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { derivedPrefix } from "../../src/runtime/services/Partners.ts"
 import { cidrSentence } from "../../src/runtime/services/addressRanges.ts"
+import { uidPrefixShape } from "../../src/http/api/operator/PartnerGroup.ts"
 import { hashKey } from "../../src/runtime/services/OperatorKeys.ts"
+import { derivedPrefix, freePrefixes } from "../../src/runtime/services/uidPrefixes.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
@@ -79,6 +80,35 @@ describe("operator surface, partners", () => {
     ["averylongcode", "AVERYLON"]
   ])("uid prefix of code %s is %s", (code, prefix) => {
     assert.strictEqual(derivedPrefix(code), prefix)
+  })
+
+  it.each([
+    ["acme", ["CL"], ["ACME", "ACME2", "ACME3"]],
+    ["averylongcode", ["CL", "AVERYLON"], ["AVERYLO2", "AVERYLO3", "AVERYLO4"]],
+    ["1_000", ["CL", "CL2"], ["CL3", "CL4", "CL5"]],
+    ["cl", ["CL"], ["CL2", "CL3", "CL4"]],
+    ["acme", [], ["CL", "ACME", "ACME2"]]
+  ] as const)("F31: a partner with code %s, while %j are taken, is offered %j", (code, inUse, prefixes) => {
+    assert.deepStrictEqual<unknown>(freePrefixes(code, new Set(inUse)).slice(0, 3), prefixes)
+  })
+
+  it("F31: prefixes keep their shape and length beyond any number of partners", () => {
+    const taken = new Set<string>()
+    for (let n = 0; n < 12; n++) for (const prefix of freePrefixes("averylongcode", taken)) taken.add(prefix)
+    assert.strictEqual(taken.size, 1_200)
+    for (const prefix of taken) assert.match(prefix, uidPrefixShape)
+  })
+
+  it("F31: creation without a chosen prefix succeeds whatever is taken, also for many at the same moment", async () => {
+    const codes = ["longcode-1", "longcode-2", "LONGCODE", ...Array.from({ length: 8 }, (_, n) => `longcode${n}`)]
+    const made = await Promise.all(codes.map((code) => service.done(creation(code))))
+    const prefixes = made.map(({ uidPrefix }) => uidPrefix)
+    assert.strictEqual(new Set(prefixes).size, codes.length)
+    for (const { uidPrefix, notes } of made) {
+      assert.match(uidPrefix, /^(LONGCODE|LONGCOD[0-9]|LONGCO[0-9]{2})$/)
+      assert.lengthOf(notes, 1)
+      assert.include(notes[0], `this one has ${uidPrefix}.`)
+    }
   })
 
   it("custody, collateral asset and fields are checked together, one sentence a field", async () => {

@@ -6,13 +6,19 @@ import type { Rendered } from "./idempotency.ts"
 
 export type AnswerHeaders = Record<string, string>
 
+/** What every JSON answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
+const complete = (status: number, headers: AnswerHeaders): void => {
+  headers["content-type"] = "application/json"
+  headers["cache-control"] = "no-store"
+  if (status === 413) headers["connection"] = "close"
+}
+
 /** A JSON answer. The headers object is taken over, not copied. */
 export const answerWith = (
   { status, body }: Rendered,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
-  headers["content-type"] = "application/json"
-  headers["cache-control"] = "no-store"
+  complete(status, headers)
   return HttpServerResponse.text(body, { status, headers })
 }
 
@@ -28,9 +34,10 @@ export const answerNow = (
   answer: Rendered,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
+  // A body that ended early: what follows on the connection, if anything, is no request.
+  if (!request.complete && request.destroyed) headers["connection"] = "close"
   if (!request.complete || response.destroyed || response.headersSent) return answerWith(answer, headers)
-  headers["content-type"] = "application/json"
-  headers["cache-control"] = "no-store"
+  complete(answer.status, headers)
   headers["content-length"] = String(Buffer.byteLength(answer.body))
   response.writeHead(answer.status, headers)
   response.end(answer.body)

@@ -62,7 +62,7 @@ export const edged =
       Effect.catchCause((cause) => answerOfCause(cause)),
       Effect.map((response) =>
         response.status < 400 || isJson(response)
-          ? HttpServerResponse.setHeaders(response, headers)
+          ? HttpServerResponse.setHeaders(response, response.status === 413 ? { ...headers, connection: "close" } : headers)
           : refusalWith(byStatus(response.status), headers)
       )
     )

@@ -11,7 +11,7 @@ import { mayRun } from "../api/operator/operatorCommands.ts"
 import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
-import { fieldsError, forbidden } from "./toOperatorError.ts"
+import { bodyError, fieldsError, forbidden } from "./toOperatorError.ts"
 
 export const OperatorAuthorizationLayer = Layer.effect(
   OperatorAuthorization,
@@ -44,6 +44,8 @@ export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(O
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an answer of ours: a defect
   const errors: Record<string, string> = {}
   for (const issue of format(error.cause.issue).issues) {
+    // An issue of the whole body has no field to be shown at.
+    if (error.kind === "Payload" && (issue.path ?? []).length === 0) return Effect.fail(bodyError())
     errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??=
       issue.message
   }

@@ -40,6 +40,10 @@ export const refusalError = (refusal: Refusal): OperatorError => {
 export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorInvalid =>
   new OperatorInvalid(envelopeOf(4000, checkFields, { errors }))
 
+/** A body that is no JSON, or JSON but no object. */
+export const bodyError = (): OperatorInvalid =>
+  new OperatorInvalid(envelopeOf(4000, "The request body must be a JSON object."))
+
 /** What the engine's failures answer. Unavailable is for later, everything else is a defect of ours. */
 export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
   if (error._tag === "Unavailable") {

@@ -8,6 +8,7 @@
  */
 import { Context, Effect, Latch, Layer, Schema } from "effect"
 import type { TableName, Tables } from "../store/Rows.ts"
+import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "./BusinessClock.ts"
 import {
   type Claim,
@@ -87,21 +88,6 @@ export const mailboxLimit = 1_024
 const redecideLimit = 8
 /** Subjects read from the database in one go. */
 const loadBatchLimit = 256
-
-interface Envelope {
-  readonly command: Command<unknown>
-  readonly resume: (result: Effect.Effect<unknown, DispatchError>) => void
-  tries: number
-}
-
-interface Actor {
-  readonly subject: SubjectKey
-  readonly queue: Array<Envelope>
-  readonly readers: Array<(state: SubjectState | JournalUnavailable) => void>
-  state: SubjectState | null
-  busy: boolean
-  loading: boolean
-}
 
 export class ActorHost extends Context.Service<
   ActorHost,
@@ -198,7 +184,7 @@ class Host {
       this.waiting++
       this.quiet.closeUnsafe()
       const envelope = { resume } as unknown as Envelope
-      this.journal.submit(commit, (outcome) => {
+      this.submit(commit, (outcome) => {
         if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
       })
@@ -222,7 +208,7 @@ class Host {
       this.actors.set(subject, found)
       return found
     }
-    const actor: Actor = { subject, queue: [], readers: [], state: null, busy: false, loading: false }
+    const actor = newActor(subject)
     // Room is made first: the newcomer is idle for a moment too, and dropped now it would get a second mailbox later.
     if (this.actors.size >= this.residentLimit) this.evict()
     this.actors.set(subject, actor)
@@ -277,10 +263,20 @@ class Host {
     }
     passPausePoint("after-decide")
     actor.busy = true
-    this.journal.submit(commit, (outcome) => {
+    this.submit(commit, (outcome) => {
       actor.busy = false
       this.conclude(actor, envelope, commit, value, outcome)
       this.pump(actor)
+    })
+  }
+
+  /** Views hear of every commit that is in, even when its caller had to be told that nobody knows yet. */
+  private submit(commit: Commit, first: (outcome: Outcome) => void): void {
+    let settled = false
+    this.journal.submit(commit, (outcome) => {
+      if (settled) return outcome._tag === "Committed" ? this.committed.publish(commit) : undefined
+      settled = true
+      first(outcome)
     })
   }
 

@@ -57,7 +57,11 @@ export type IdKind = (typeof idKinds)[number]
 export class Journal extends Context.Service<
   Journal,
   {
-    /** Queues a commit; `done` is called once, in order, after its fate is known. Never throws, never blocks. */
+    /**
+     * Queues a commit; `done` is called in order when its fate is known. Never throws, never blocks. After
+     * `Unavailable` with `unknown` it is called once more, with `Committed`, if the commit turns out to be in: nobody
+     * waits for that word any more, but what follows committed rows must hear it, before the journal accepts again.
+     */
     submit(commit: Commit, done: (outcome: Outcome) => void): void
     /** False while the database is away or the queue is full: refuse before anything is claimed. */
     readonly accepting: () => boolean

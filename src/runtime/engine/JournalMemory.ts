@@ -9,7 +9,7 @@ import { makeIdBlocks } from "./IdBlocks.ts"
 import { type Journal, journalQueueLimit, JournalUnavailable, type Outcome, type SubjectImage } from "./Journal.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 import { passPausePoint } from "./PausePoints.ts"
-import { takeBatch, tell, type Waiting } from "./takeBatch.ts"
+import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
 
 /** What goes wrong with one batch. */
 export interface BatchFault {
@@ -186,17 +186,18 @@ class MemoryWriter {
       }
       this.schedule(() => {
         if (this.faults.away?.() === true) look(reconnectMillis, waitedMillis + waitMillis, told)
-        else this.resolve(told ? [] : batch, committed)
+        else this.resolve(batch, committed, told)
       }, waitMillis)
     }
     look(fault.awayMillis ?? 0, 0, false)
   }
 
-  private resolve(batch: ReadonlyArray<Waiting>, committed: boolean): void {
+  private resolve(batch: ReadonlyArray<Waiting>, committed: boolean, told: boolean): void {
     if (this.store.owner !== this.owner) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: true })
     this.epoch = ++this.store.epoch
+    if (told && committed) tellLate(batch)
     this.up = true
-    if (committed || batch.length === 0) this.settle(batch, { _tag: "Committed" })
+    if (told || committed) this.settle(told ? [] : batch, { _tag: "Committed" })
     else this.send(batch)
   }
 }

@@ -21,7 +21,7 @@ import type { Sealing } from "./Sealing.ts"
 import { classify, describeFailure } from "./sqlFailure.ts"
 import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
-import { takeBatch, tell, type Waiting } from "./takeBatch.ts"
+import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
 
 export interface JournalPgOptions {
   readonly url: Redacted.Redacted
@@ -285,9 +285,10 @@ class Writer {
       yield* Effect.sync(() => patience.interruptUnsafe())
       if (last === null) return yield* this.usurp(told ? [] : batch, true)
       const committed = last === this.batch
-      this.up = true
       yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
       if (committed) this.counters = counters
+      if (told && committed) tellLate(batch)
+      this.up = true
       if (told) return
       if (committed) this.answer(batch, { _tag: "Committed" })
       else yield* this.write(batch, attempt + 1)

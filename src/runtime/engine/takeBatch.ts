@@ -26,6 +26,14 @@ export const tell = (waiting: Waiting, outcome: Outcome): void => {
   }
 }
 
+/** The second word to commits that were told "unknown": they are in, so the live views must have them. */
+export const tellLate = (batch: ReadonlyArray<Waiting>): void => {
+  for (const waiting of batch) {
+    told.delete(waiting)
+    tell(waiting, { _tag: "Committed" })
+  }
+}
+
 /** Facts and timers that no other commit of the same batch may touch. */
 const touched = (commit: Commit): ReadonlyArray<string> => [
   ...claimNames(commit),

@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
-import { formatAmount, parsePositiveAmount } from "../../machines/shared/Money.ts"
+import { formatAmount, parseAmount } from "../../machines/shared/Money.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
@@ -95,13 +95,19 @@ interface Signed {
   readonly amount: bigint
 }
 
+/** F2's grammar behind an optional sign. */
+const signedGrammar = /^[+-]?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
+const notSignedDecimal =
+  "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
+
 /** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
 export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "currency" | "amount">): Signed | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const text = amount.trim()
-  const signed = text.startsWith("-") || text.startsWith("+")
-  const minor = parsePositiveAmount(signed ? text.slice(1) : text, currency)
+  if (!signedGrammar.test(text)) return notSignedDecimal
+  const minor = parseAmount(text.replace(/^[+-]/, ""), currency)
   if (typeof minor === "string") return minor
+  if (minor === 0n) return "The amount must not be zero."
   return { currency, amount: text.startsWith("-") ? -minor : minor }
 }
 

@@ -29,6 +29,7 @@ import {
   setStatus,
   uidPrefixClaim
 } from "./partnerDecisions.ts"
+import { freePrefixes, prefixNotes } from "./uidPrefixes.ts"
 
 export interface PartnerProfile {
   readonly partnerId: number
@@ -168,12 +169,18 @@ export class Partners extends Context.Service<
         create: (caller, request) => {
           const refusal = creationErrors(request, settings.sandbox)
           if (refusal !== null) return Effect.succeed(refuse(invalidFields(refusal)))
-          const wanted = request.uidPrefix?.trim() ?? defaultUidPrefix
-          const derived = request.uidPrefix === undefined ? derivedPrefix(request.code) : null
-          const created = (notes: ReadonlyArray<string>) => (row: PartnerRow) => accept({ ...profile(row), notes })
-          return Effect.map(createWith(caller, request, wanted), created([])).pipe(
-            Effect.catchIf(lostPrefixAlone(request, wanted, derived), () =>
-              Effect.map(createWith(caller, request, derived ?? wanted), created([derivedNote(derived ?? wanted)]))
+          const chosen = request.uidPrefix?.trim()
+          const inUse = new Set(directory.partners().map((view) => view.row.uidPrefix))
+          // A prefix that was free a moment ago can be lost to another creation: the next one is tried.
+          const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<PartnerRow, DispatchError> =>
+            Effect.catchIf(
+              createWith(caller, request, prefix),
+              (error) => rest.length > 0 && lostPrefixAlone(request, prefix)(error),
+              () => createFirst(rest)
+            )
+          return createFirst(chosen === undefined ? freePrefixes(request.code, inUse) : [chosen]).pipe(
+            Effect.map((row) =>
+              accept({ ...profile(row), notes: chosen === undefined ? prefixNotes(row.uidPrefix) : [] })
             ),
             Effect.catchTag("ClaimLost", (lost) => Effect.succeed(refuse(conflict(takenSentence(lost, request)))))
           )
@@ -270,28 +277,11 @@ export class Partners extends Context.Service<
   )
 }
 
-const defaultUidPrefix = "CL"
-
-/** A prefix from the code: upper-case letters and digits, at most eight, starting with a letter; null when none is left. */
-export const derivedPrefix = (code: string): string | null => {
-  const letters = code
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]/g, "")
-    .replace(/^[0-9]+/, "")
-    .slice(0, 8)
-  return letters === "" ? null : letters
-}
-
-const derivedNote = (prefix: string): string =>
-  `The uid prefix ${defaultUidPrefix} belongs to another partner, so this one has ${prefix}.`
-
 const lostPrefixAlone =
-  (request: PartnerCreation, wanted: string, derived: string | null) =>
+  (request: PartnerCreation, prefix: string) =>
   (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" &&
-    derived !== null &&
-    derived !== wanted &&
-    error.claims.some((claim) => claim.name === uidPrefixClaim(wanted)) &&
+    error.claims.some((claim) => claim.name === uidPrefixClaim(prefix)) &&
     !error.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
 
 const takenSentence = (lost: ClaimLost, request: PartnerCreation): string =>

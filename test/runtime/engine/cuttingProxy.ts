@@ -6,8 +6,11 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 export interface CuttingProxy {
   /** The same database, reached through the proxy. */
   readonly url: Redacted.Redacted
-  /** Cuts every connection at its next request (not forwarded) or its next answer (not passed on). */
-  readonly cutNext: (what: "request" | "answer") => void
+  /**
+   * Cuts a connection at its next request (not forwarded) or its next answer (not passed on): the first one that talks,
+   * or the first of the application named.
+   */
+  readonly cutNext: (what: "request" | "answer", application?: string) => void
   /** While false, new connections are refused. */
   readonly letIn: (open: boolean) => void
   /** Connections cut so far. */
@@ -18,7 +21,7 @@ export interface CuttingProxy {
 export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy> => {
   const server = new URL(Redacted.value(target))
   const open = new Set<Socket>()
-  let armed: "request" | "answer" | null = null
+  let armed: { readonly what: "request" | "answer"; readonly application: string } | null = null
   let admitting = true
   let cuts = 0
   const proxy = createServer((client) => {
@@ -36,9 +39,12 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
         cut()
       })
     }
+    // The first message of a connection names its application.
+    let startup = ""
     const pass = (from: Socket, to: Socket, what: "request" | "answer") =>
       from.on("data", (bytes) => {
-        if (armed !== what) return void to.write(bytes)
+        if (startup === "") startup = bytes.toString("latin1")
+        if (armed?.what !== what || !startup.includes(armed.application)) return void to.write(bytes)
         armed = null
         cuts++
         cut()
@@ -52,7 +58,7 @@ export const openProxy = async (target: Redacted.Redacted): Promise<CuttingProxy
   url.port = String((proxy.address() as AddressInfo).port)
   return {
     url: Redacted.make(url.href),
-    cutNext: (what) => (armed = what),
+    cutNext: (what, application = "") => (armed = { what, application }),
     letIn: (admit) => (admitting = admit),
     cuts: () => cuts,
     close: () => {

@@ -1,0 +1,83 @@
+/**
+ * A commit whose caller had to be told "nobody knows yet" and that turns out to be in is followed by everything that
+ * follows committed rows: a key revoked that way opens nothing, a name listed that way is found, changed limits block
+ * nobody (architecture, Engine: output gate, live views). The database is reached through a proxy that swallows the
+ * answer of the commit and lets nobody in until the caller has given up.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import type { DispatchError } from "../../src/runtime/engine/ActorHost.ts"
+import { Journal } from "../../src/runtime/engine/Journal.ts"
+import { Partners } from "../../src/runtime/services/Partners.ts"
+import { WatchLists } from "../../src/runtime/services/WatchLists.ts"
+import { type CuttingProxy, openProxy } from "../runtime/engine/cuttingProxy.ts"
+import { testSealing } from "../runtime/engine/fixtures.ts"
+import { operator, type Service, startService } from "../support/Service.ts"
+import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+
+describe("late commit", () => {
+  let database: TestDatabase
+  let proxy: CuttingProxy
+  let service: Service
+
+  beforeAll(async () => {
+    database = await makeTestDatabase()
+    proxy = await openProxy(database.url)
+    service = await startService({ database: { url: proxy.url, sealing: testSealing } })
+  })
+  afterAll(async () => {
+    await service.stop()
+    await proxy.close()
+    await database.drop()
+  })
+
+  type Services = Partners | WatchLists | Journal
+
+  /** Runs a command whose commit is in while its answer is lost; then the service has found its database again. */
+  const withLostAnswer = async <A>(command: Effect.Effect<A, DispatchError, Services>): Promise<void> => {
+    const outcome = await service.run(
+      Effect.gen(function* () {
+        proxy.cutNext("answer", "brokerage-journal")
+        proxy.letIn(false)
+        const failure = yield* Effect.flip(command)
+        proxy.letIn(true)
+        const journal = yield* Journal
+        yield* Effect.sync(() => journal.accepting()).pipe(
+          Effect.repeat({ until: (accepting) => accepting, schedule: Schedule.spaced(10) }),
+          Effect.timeout("30 seconds")
+        )
+        return failure
+      }).pipe(Effect.provide(WatchLists.layer)) as Effect.Effect<unknown, never, never>
+    )
+    assert.deepInclude(outcome as object, { _tag: "Unavailable", unknown: true })
+  }
+
+  it("a revoked key opens nothing", async () => {
+    const { key, keyId } = await service.partner({ code: "LATEKEY" })
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key })).status, 200)
+    await withLostAnswer(Effect.flatMap(Partners, (partners) => partners.revokeKey(operator, keyId, "lost")))
+    assert.strictEqual((await service.call("GET", "/partner/v1/me", { key })).status, 401)
+  })
+
+  it("changed limits hold and block nobody; a listed name is found", async () => {
+    const { key, code } = await service.partner({ code: "LATELIM" })
+    const clientId = await service.client(key)
+    await withLostAnswer(Effect.flatMap(Partners, (partners) => partners.limits(operator, code, { trade: 777 })))
+    const booked = await service.call("POST", `/partner/v1/clients/${clientId}/collateral`, {
+      key,
+      body: { partnerRef: "after", direction: "DEPOSIT", amount: "1.00" }
+    })
+    assert.deepStrictEqual([booked.status, booked.headers["ratelimit-limit"]], [201, "777"])
+    await withLostAnswer(
+      Effect.flatMap(WatchLists, (lists) => lists.add(operator, { name: "Quirin Zebrowski", list: "SANCTIONS" }))
+    )
+    const body = sampleOnboarding(4_000, "late", Date.now())
+    const person = { ...body.kyc.personalInfo, first_name: "Quirin", last_name: "Zebrowski" }
+    const onboarded = await service.call("POST", "/partner/v1/clients", {
+      key,
+      body: { ...body, kyc: { ...body.kyc, personalInfo: person } }
+    })
+    assert.strictEqual(onboarded.json.data.review.reason, "SCREENING_HIT")
+  })
+})

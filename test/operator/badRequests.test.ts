@@ -1,0 +1,86 @@
+// Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says about them (doc 1,
+// Envelope; A2-62, F2; operator surface, rules).
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { Agent } from "node:https"
+import { signedAmount } from "../../src/runtime/services/Adjustments.ts"
+import { callServer } from "../http/callServer.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+let service: OperatorService
+let agent: Agent
+beforeAll(async () => {
+  service = await startOperatorService()
+  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
+})
+afterAll(() => {
+  agent.destroy()
+  return service.stop()
+})
+
+const send = (raw: string | Uint8Array, type = "application/json") =>
+  callServer(agent, Number(new URL(service.url).port), "POST", "/operator/v1/partners", {
+    key: service.keys.ADMIN,
+    raw,
+    headers: { "content-type": type }
+  })
+
+describe("doc 1, Envelope: operator bodies", () => {
+  const unreadable: ReadonlyArray<readonly [name: string, raw: string | Uint8Array]> = [
+    ["cut off", '{"code":'],
+    ["empty", ""],
+    ["two documents", "{}{}"],
+    ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22])],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["a number", "7"],
+    ["a text", '"x"']
+  ]
+  it.each(unreadable)("A1-01: %s is 400 code 4000 with one sentence and no field map", async (_, raw) => {
+    const { status, json } = await send(raw)
+    const sentence = "The request body must be a JSON object."
+    assert.deepStrictEqual([status, json], [400, { code: 4000, msg: sentence, error: sentence }])
+  })
+
+  it("A1-01: an object with bad fields still has its field map", async () => {
+    const { status, json } = await send("{}")
+    const { data } = json as { readonly data: { readonly errors: Readonly<Record<string, string>> } }
+    assert.strictEqual(status, 400)
+    assert.includeMembers(Object.keys(data.errors), ["code", "name"])
+    assert.notProperty(data.errors, "")
+  })
+})
+
+describe("A2-62: the amount of ledger adjust", () => {
+  const malformed =
+    "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
+  const amounts: ReadonlyArray<readonly [amount: string, sentence: string]> = [
+    ["0", "The amount must not be zero."],
+    ["+0", "The amount must not be zero."],
+    ["-0.00", "The amount must not be zero."],
+    ["--1", malformed],
+    ["- 1", malformed],
+    ["1e3", malformed],
+    ["1,000", malformed],
+    ["01", malformed],
+    ["-", malformed],
+    ["", malformed],
+    ["-1.2345678", "The amount must have at most 6 decimal places for USDC."],
+    ["-99999999999999999", "The amount is too large."]
+  ]
+  it.each(amounts)("F2: %j is refused: %s", (amount, sentence) => {
+    assert.strictEqual(signedAmount({ amount, currency: "USDC" }), sentence)
+  })
+
+  it("F2: the operator reads the sentence at the field", async () => {
+    const partner = await service.partner({ code: "ZERO" })
+    const clientId = String(await service.client(partner.key))
+    const ran = await service.cli([
+      ...["ledger", "adjust", clientId, "--currency", "USDC", "--amount", "0", "--reason", "a correction"]
+    ])
+    assert.deepStrictEqual(
+      [ran.status, ran.refusal.code, ran.refusal.data.errors],
+      [1, 4000, { amount: "The amount must not be zero." }]
+    )
+  })
+})
