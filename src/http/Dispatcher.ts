@@ -12,6 +12,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { bodyCaps } from "../machines/shared/Limits.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
+import { withinTime } from "../runtime/engine/withinTime.ts"
 import { Accounts } from "../runtime/services/Accounts.ts"
 import type { Caller } from "../runtime/services/Caller.ts"
 import { Clients } from "../runtime/services/Clients.ts"
@@ -134,7 +135,11 @@ export class Dispatcher {
     }
     const admitted = { exchange, caller, match }
     return Effect.matchCauseEffect(
-      Effect.suspend(() => (exchange.method === "GET" ? this.read(admitted) : this.write(admitted))),
+      Effect.suspend(() =>
+        exchange.method === "GET"
+          ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }))
+          : this.write(admitted)
+      ),
       {
         onSuccess: (answer) => Effect.succeed(this.send(exchange, answer)),
         onFailure: (cause) => this.fail(exchange, cause)

@@ -1,9 +1,11 @@
 // Bodies and path ids that are not what they should be: told as such, before a key is claimed and without running the
 // service (A1-01; doc 1, Limits: body caps).
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import * as fc from "fast-check"
 import { parseBody } from "../../src/http/middleware/parseBody.ts"
-import { matchRoute } from "../../src/http/middleware/routes.ts"
+import { matchRoute, partnerRoutes } from "../../src/http/middleware/routes.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import type { Answer, CallOptions } from "./callServer.ts"
 import { clientId, clientWire } from "./canned.ts"
@@ -40,7 +42,8 @@ describe("A1-01: bodies", () => {
     ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22])],
     ["UTF-16", Buffer.from('{"a":1}', "utf16le")],
     ["nested too deeply", nested(65)],
-    ["nested absurdly", nested(100_000)]
+    ["nested absurdly", nested(30_000)],
+    ["nested too deeply behind a string that ends in a backslash", `["\\\\",${nested(64)}]`]
   ]
   for (const [name, raw] of bad) {
     it(`A1-01: ${name} is 400 4000 without a field map, and no service runs`, async () => {
@@ -61,6 +64,29 @@ describe("A1-01: bodies", () => {
     await post('{"a":1,"a":"\\ud83d\\ude00"}', { "content-type": "text/plain" })
     assert.deepStrictEqual(server.stub.lastBody, { a: "😀" })
     assert.strictEqual((await post(nested(64))).status, 201)
+    assert.strictEqual((await post(`["${"[{".repeat(100)}\\"${"[".repeat(100)}"]`)).status, 201)
+  })
+
+  it("A1-01: depth is judged over the bytes, before anything is built from them", () => {
+    const deep = { ok: false, sentence: "The request body is nested too deeply." } as const
+    // Not JSON, which only a parser would notice: these were judged before one ran.
+    for (const text of ["[".repeat(65), '{"a":'.repeat(65), `x${"[{".repeat(33)}`]) {
+      assert.deepStrictEqual(parseBody(Buffer.from(text)), deep)
+    }
+  })
+
+  it("A1-01: exactly the values of more than 64 containers inside each other are too deep", () => {
+    const wrap = fc.array(fc.constantFrom("array", "object"), { minLength: 55, maxLength: 70 })
+    fc.assert(
+      fc.property(wrap, fc.jsonValue({ maxDepth: 4, stringUnit: "binary-ascii" }), (wraps, inner) => {
+        const value = wraps.reduce<unknown>((held, kind) => (kind === "array" ? [held, "]"] : { "[{": held }), inner)
+        const depth = (node: unknown): number =>
+          typeof node === "object" && node !== null ? 1 + Math.max(0, ...Object.values(node).map(depth)) : 0
+        const text = JSON.stringify(value)
+        if (text.includes("__proto__") || text.includes("\\u0000")) return
+        assert.strictEqual(parseBody(Buffer.from(text)).ok, depth(value) <= 64)
+      })
+    )
   })
 
   it("A1-01: a JSON value that is no object reaches the service, which says so", async () => {
@@ -96,10 +122,54 @@ describe("doc 1, Limits: body caps", () => {
     assert.deepStrictEqual(told(answer), [413, 4000])
   })
 
-  it("doc 1, Limits: the edge cap is 12,058,624 bytes", async () => {
+  it("doc 1, Limits: a collateral report takes 65,536 bytes and not one more, declared or not", async () => {
     const body = (bytes: number) => `{"t":"${"x".repeat(bytes - 8)}"}`
-    assert.strictEqual((await post(body(bodyCaps.edge))).status, 201)
-    assert.deepStrictEqual(told(await post("", { "content-length": String(bodyCaps.edge + 1) })), [413, 4130])
+    const chunked = { "transfer-encoding": "chunked", "content-length": [] }
+    assert.strictEqual((await post(body(bodyCaps.collateral))).status, 201)
+    assert.strictEqual((await post(body(bodyCaps.collateral), chunked)).status, 201)
+    assert.deepStrictEqual(told(await post(body(bodyCaps.collateral + 1))), [413, 4000])
+    assert.deepStrictEqual(told(await post(body(bodyCaps.collateral + 1), chunked)), [413, 4000])
+  })
+
+  it("doc 1, Limits: the edge cap is 12,058,624 bytes: above it 4130, up to it the route's own cap answers", async () => {
+    const declared = async (bytes: number) => told(await post("", { "content-length": String(bytes) }))
+    assert.deepStrictEqual(await declared(bodyCaps.edge), [413, 4000])
+    assert.deepStrictEqual(await declared(bodyCaps.edge + 1), [413, 4130])
+  })
+
+  it("doc 1, Limits: every write has a cap of its own, no larger than the edge's", () => {
+    for (const { operation, method, rules } of partnerRoutes.filter((route) => route.method !== "GET")) {
+      assert.isAbove(rules.bodyCap, 0, `${method} ${operation}`)
+      assert.isAtMost(rules.bodyCap, bodyCaps.edge, `${method} ${operation}`)
+    }
+  })
+})
+
+describe("architecture 8: memory of bodies", () => {
+  it("architecture 8: over the bound a body is 503 5030 with Retry-After and ends its connection; none of it stays counted", async () => {
+    const small = await startStubServer({ bodyBytes: 1_000 })
+    const send = (path: string, bytes: number, headers: CallOptions["headers"] = {}) =>
+      small.call("POST", path, { raw: `"${"x".repeat(bytes - 2)}"`, headers })
+    const chunked = { "transfer-encoding": "chunked", "content-length": [] }
+    for (const headers of [{}, chunked, {}]) {
+      const over = await send(collateral, 1_001, headers)
+      assert.deepStrictEqual(told(over), [503, 5030])
+      assert.deepStrictEqual([over.headers["retry-after"], over.headers["connection"]], ["1", "close"])
+      assert.strictEqual((await send(collateral, 1_000, headers)).status, 201)
+    }
+    await small.close()
+  })
+
+  it("architecture 8: bodies of the other surfaces count too", async () => {
+    const small = await startStubServer({
+      bodyBytes: 1_000,
+      operatorApp: Effect.succeed(HttpServerResponse.jsonUnsafe({}))
+    })
+    const send = (bytes: number) => small.call("POST", "/operator/v1/x", { raw: "x".repeat(bytes) })
+    const over = await send(1_001)
+    assert.deepStrictEqual([...told(over), over.headers["retry-after"]], [503, 5030, "1"])
+    for (const _ of [1, 2]) assert.strictEqual((await send(1_000)).status, 200)
+    await small.close()
   })
 })
 
@@ -194,5 +264,13 @@ describe("doc 1, Endpoints: query parameters", () => {
     })
     await server.call("GET", `${list}?q=`)
     assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50 })
+  })
+
+  it("A1-09: q has no limit but the header's, and is cleaned like the texts it is compared with", async () => {
+    const long = "x".repeat(10_000)
+    assert.strictEqual((await server.call("GET", `${list}?q=${long}`)).status, 200)
+    assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50, q: long })
+    await server.call("GET", `${list}?q=${encodeURIComponent("\u0085 e\u0301 \u2003")}`)
+    assert.deepStrictEqual(server.stub.lastListQuery, { limit: 50, q: "\u00e9" })
   })
 })

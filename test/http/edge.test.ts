@@ -6,7 +6,7 @@ import { HttpServerResponse } from "effect/http"
 import { once } from "node:events"
 import { connect as connectPlain } from "node:net"
 import { connect } from "node:tls"
-import { bodyCaps } from "../../src/machines/shared/Limits.ts"
+import { bodyOf, callRaw, statusLine } from "./callRaw.ts"
 import { collateralBooked, keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
@@ -18,30 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Sends raw bytes over TLS and resolves with everything that comes back until the server closes. */
-const raw = async (bytes: string, on: Running = server): Promise<string> => {
-  const socket = connect({ host: "127.0.0.1", port: on.port, ca: on.ca })
-  let text = ""
-  socket.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")))
-  socket.on("error", () => {})
-  await once(socket, "secureConnect")
-  socket.write(bytes)
-  await once(socket, "close")
-  return text
-}
-/** As `raw`, and then says that nothing more will come. */
-const cutOff = async (bytes: string): Promise<string> => {
-  const socket = connect({ host: "127.0.0.1", port: server.port, ca: server.ca })
-  let text = ""
-  socket.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")))
-  socket.on("error", () => {})
-  await once(socket, "secureConnect")
-  socket.end(bytes)
-  await once(socket, "close")
-  return text
-}
-const statusLine = (text: string) => text.slice(0, text.indexOf("\r\n"))
-const bodyOf = (text: string): unknown => JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4))
+const raw = (bytes: string) => callRaw(server, bytes)
 
 describe("A1-54: HEAD", () => {
   for (const path of [
@@ -67,54 +44,6 @@ describe("A1-54: HEAD", () => {
       assert.isDefined(head.headers["content-length"])
     })
   }
-})
-
-describe("doc 1, Limits: a body that is not read to its end ends the connection", () => {
-  const head = (path: string, ...lines: ReadonlyArray<string>) =>
-    [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${keys.trade}`, ...lines, "", ""].join("\r\n")
-  const chunked = "Transfer-Encoding: chunked"
-  const overCap = `${(bodyCaps.onboarding + 1).toString(16)}\r\n${"x".repeat(bodyCaps.onboarding + 1)}`
-
-  const unread: ReadonlyArray<readonly [name: string, bytes: string, code: number]> = [
-    ["chunks beyond the route's cap", `${head("/partner/v1/clients", chunked)}${overCap}`, 4000],
-    ["the whole chunked body sent", `${head("/partner/v1/clients", chunked)}${overCap}\r\n0\r\n\r\n`, 4000],
-    ["a declared length beyond the route's cap", head("/partner/v1/clients", "Content-Length: 999999"), 4000],
-    ["a declared length beyond the edge cap", head("/partner/v1/clients", "Content-Length: 99999999"), 4130],
-    ["the same on the operator surface", head("/operator/v1/x", "Content-Length: 99999999"), 4130],
-    ["the same on a public route", head("/health", "Content-Length: 99999999"), 4130]
-  ]
-  it.each(unread)("A1-02: %s: 413 says connection: close, and means it", async (_, bytes, code) => {
-    const text = await raw(bytes)
-    assert.match(statusLine(text), / 413 /)
-    assert.match(text, /\r\nconnection: close\r\n/i)
-    assert.deepInclude(bodyOf(text), { code })
-    assert.lengthOf(text.match(/HTTP\/1\.1 /g) ?? [], 1)
-  })
-
-  it("A1-02: a 413 of the operator surface's own does the same", async () => {
-    const strict = await startStubServer({
-      operatorApp: Effect.succeed(HttpServerResponse.jsonUnsafe({ code: 4130 }, { status: 413 }))
-    })
-    try {
-      const text = await raw(`${head("/operator/v1/x", chunked)}1\r\nx`, strict)
-      assert.match(text, /\r\nconnection: close\r\n/i)
-      assert.deepInclude(bodyOf(text), { code: 4130 })
-    } finally {
-      await strict.close()
-    }
-  })
-
-  it("A1-02: a body that ends early is 400 code 4000 and ends the connection", async () => {
-    const text = await cutOff(`${head("/partner/v1/clients", "Content-Length: 10")}{"a"`)
-    assert.match(statusLine(text), / 400 /)
-    assert.match(text, /\r\nconnection: close\r\n/i)
-    assert.deepInclude(bodyOf(text), { code: 4000 })
-  })
-
-  it("A1-02: a refusal of a body that was read leaves the connection open", async () => {
-    const { status, headers } = await server.call("POST", "/partner/v1/clients", { raw: "{" })
-    assert.deepStrictEqual([status, headers.connection], [400, "keep-alive"])
-  })
 })
 
 describe("A1-02: request ids", () => {
@@ -161,6 +90,8 @@ describe("A1-55: public routes", () => {
 })
 
 describe("A1-02: bytes that are no request of ours", () => {
+  const me = `GET /partner/v1/me HTTP/1.1\r\nAuthorization: Bearer ${keys.read}`
+  const write = `POST /partner/v1/clients/41/collateral HTTP/1.1\r\nAuthorization: Bearer ${keys.trade}`
   const rows: ReadonlyArray<readonly [name: string, bytes: string, status: string, code: number]> = [
     ["another protocol", "GET / FTP/9.9\r\n\r\n", "HTTP/1.1 400 Bad Request", 4000],
     ["an unknown verb", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found", 4004],
@@ -191,9 +122,41 @@ describe("A1-02: bytes that are no request of ours", () => {
     ],
     [
       "an expectation nobody has",
-      "GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: tea\r\n\r\n",
-      "HTTP/1.1 404 Not Found",
-      4004
+      `${me}\r\nHost: x\r\nExpect: tea\r\n\r\n`,
+      "HTTP/1.1 400 Bad Request",
+      4000
+    ],
+    [
+      "an expectation beside the known one",
+      `${me}\r\nHost: x\r\nExpect: tea, 100-continue\r\n\r\n`,
+      "HTTP/1.1 400 Bad Request",
+      4000
+    ],
+    ["HTTP/1.1 without Host", `${me}\r\n\r\n`, "HTTP/1.1 400 Bad Request", 4000],
+    ["Host sent twice", `${me}\r\nHost: x\r\nhost: x\r\n\r\n`, "HTTP/1.1 400 Bad Request", 4000],
+    [
+      "a coding before the chunks",
+      `${write}\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      "HTTP/1.1 400 Bad Request",
+      4000
+    ],
+    [
+      "chunks of chunks",
+      `${write}\r\nHost: x\r\nTransfer-Encoding: chunked, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      "HTTP/1.1 400 Bad Request",
+      4000
+    ],
+    [
+      "an unknown coding",
+      `${write}\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n{}`,
+      "HTTP/1.1 400 Bad Request",
+      4000
+    ],
+    [
+      "chunks of HTTP/1.0",
+      `${write.replace("1.1", "1.0")}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      "HTTP/1.1 400 Bad Request",
+      4000
     ]
   ]
   for (const [name, bytes, status, code] of rows) {
@@ -204,6 +167,24 @@ describe("A1-02: bytes that are no request of ours", () => {
       assert.deepInclude(bodyOf(text), { code })
     })
   }
+
+  it("RFC 9112: HTTP/1.0 needs no Host, and a coding is named in any case", async () => {
+    const old = await raw(`${me.replace("1.1", "1.0")}\r\n\r\n`)
+    assert.strictEqual(statusLine(old), "HTTP/1.1 200 OK")
+    const chunked = await raw(
+      `${write}\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
+    )
+    assert.strictEqual(statusLine(chunked), "HTTP/1.1 201 Created")
+  })
+
+  it("A1-02: an unsound request keeps its id and ends its connection: what follows is not read as another one", async () => {
+    const text = await raw(
+      `${write}\r\nHost: x\r\nX-Request-Id: mine\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n${me}\r\nHost: x\r\n\r\n`
+    )
+    assert.match(text, /\r\nx-request-id: mine\r\n/i)
+    assert.match(text, /\r\nconnection: close\r\n/i)
+    assert.strictEqual(text.split("HTTP/1.1 ").length, 2)
+  })
 
   it("doc 1, Limits: a declared size over the edge cap is refused before the body is asked for", async () => {
     const text = await raw(

@@ -1,9 +1,11 @@
 // The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json). HttpApi makes
 // almost all of it; added here is what it can't say: numeric parameters as numbers (it describes their text form),
-// objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields) and answer headers.
+// objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
+// webhooks (doc 3).
 import { OpenApi } from "effect/http-api"
 import { pageLimits } from "../../machines/shared/Limits.ts"
 import { PartnerApi } from "./PartnerApi.ts"
+import { webhookItems, webhookTag } from "./webhookEvents.ts"
 
 interface JsonObject {
   [key: string]: unknown
@@ -49,9 +51,15 @@ const open = (node: unknown): void => {
   for (const value of Object.values(record)) open(value)
 }
 
+/** OpenAPI 3.1 with its webhooks, which HttpApi's own type does not know. */
+export interface OpenApiDocument extends OpenApi.OpenAPISpec {
+  readonly webhooks: Readonly<Record<string, object>>
+}
+
 /** The document as a plain value; made anew on each call, so keep it. */
-export const openApiDocument = (): OpenApi.OpenAPISpec => {
-  const spec = OpenApi.fromApi(PartnerApi)
+export const openApiDocument = (): OpenApiDocument => {
+  const described = OpenApi.fromApi(PartnerApi)
+  const spec = { ...described, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
   open(spec)
   for (const item of Object.values(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
+import { type DispatchError, Unavailable } from "../../runtime/engine/ActorHost.ts"
 import { Compliance } from "../../runtime/services/Compliance.ts"
 import { type ClientView, Inspect } from "../../runtime/services/Inspect.ts"
 import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
@@ -25,7 +25,10 @@ const decideAndShow = (inspect: Inspect["Service"], decide: Decision) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
       Effect.flatMap(decide(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
-        verdict.ok ? inspect.client(String(verdict.value)) : Effect.succeed(verdict)
+        verdict.ok
+          ? // The decision is in: a client that can't be shown now must not be answered as "try again".
+            Effect.mapError(inspect.client(String(verdict.value)), () => new Unavailable({ unknown: true }))
+          : Effect.succeed(verdict)
       )
     )
   )

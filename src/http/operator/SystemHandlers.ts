@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, Unavailable } from "../../runtime/engine/ActorHost.ts"
+import { ActorHost, type DispatchError } from "../../runtime/engine/ActorHost.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
 import { Approvals } from "../../runtime/services/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
@@ -13,6 +13,7 @@ import { Directory } from "../../runtime/services/Directory.ts"
 import { Inspect } from "../../runtime/services/Inspect.ts"
 import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { SimClock } from "../../runtime/services/SimClock.ts"
+import { whenAway } from "../../runtime/services/whenAway.ts"
 import { mayRun } from "../api/operator/operatorCommands.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
@@ -31,7 +32,7 @@ const LedgerHandlers = HttpApiBuilder.group(
         answerOf(
           verifyLedger.pipe(
             Effect.provideService(PgClient.PgClient, sql),
-            Effect.mapError(() => new Unavailable({ unknown: false }))
+            Effect.catch(whenAway)
           )
         )
     })

@@ -44,12 +44,21 @@ export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorI
 export const bodyError = (): OperatorInvalid =>
   new OperatorInvalid(envelopeOf(4000, "The request body must be a JSON object."))
 
-/** What the engine's failures answer. Unavailable is for later, everything else is a defect of ours. */
+/**
+ * What the engine's failures answer. Unavailable is for later, unless the command may be done already: repeating it
+ * blindly would do it twice. Everything else is a defect of ours.
+ */
 export const engineError = (error: DispatchError): Effect.Effect<never, OperatorError> => {
-  if (error._tag === "Unavailable") {
-    return Effect.fail(new OperatorAway(envelopeOf(5030, "The service can't do this now. Please try again.")))
-  }
-  return defectError(error)
+  if (error._tag !== "Unavailable") return defectError(error)
+  return Effect.fail(
+    new OperatorAway(
+      error.unknown
+        ? envelopeOf(5030, "The outcome is not known: check the audit before repeating the command.", {
+            outcomeUnknown: true
+          })
+        : envelopeOf(5030, "The service can't do this now. Please try again.")
+    )
+  )
 }
 
 /** Logged with an id, answered with that id alone. */

@@ -23,6 +23,7 @@ import { IdsExhausted } from "./IdBlocks.ts"
 import { type IdKind, Journal, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import { SubjectState } from "./SubjectState.ts"
+import { withinTime } from "./withinTime.ts"
 
 /** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
 export interface Attribution {
@@ -321,7 +322,8 @@ class Host {
       Effect.suspend(() => {
         const actors = this.toLoad.splice(0, loadBatchLimit)
         if (this.toLoad.length === 0) this.loadWork.closeUnsafe()
-        return this.journal.load(actors.map((actor) => actor.subject)).pipe(
+        const load = this.journal.load(actors.map((actor) => actor.subject))
+        return withinTime(load, () => new JournalUnavailable({ reason: "the database hangs" })).pipe(
           Effect.match({
             onSuccess: (images) => {
               for (const actor of actors) {

@@ -9,7 +9,7 @@
  * - A foreign epoch means that another process owns the database: this one stops for good.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Fiber, Latch, Layer, Redacted, Schedule, Scope } from "effect"
+import { Cause, Effect, Exit, Latch, Layer, Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { batchStatement, type Statement } from "./batchStatement.ts"
 import type { Commit } from "./Commit.ts"
@@ -22,6 +22,7 @@ import { classify, describeFailure } from "./sqlFailure.ts"
 import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
+import { withinTime } from "./withinTime.ts"
 
 export interface JournalPgOptions {
   readonly url: Redacted.Redacted
@@ -66,6 +67,9 @@ export const makeJournalPg = (
 
 export const layerJournalPg = (options: Effect.Effect<JournalPgOptions>): Layer.Layer<Journal, SqlError.SqlError> =>
   Layer.effect(Journal, Effect.flatMap(options, makeJournalPg))
+
+/** Tells our backends from foreign ones that were given the same pid after a restart of the server. */
+const applicationName = "brokerage-journal"
 
 /** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
 const hangLimit = "5 seconds"
@@ -177,10 +181,7 @@ class Writer {
   private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
     return Effect.suspend(() => {
       const { session } = this.connection as NonNullable<typeof this.connection>
-      // In a fiber of its own: giving up waiting must not wait for the server to take note.
-      return Effect.flatMap(Effect.forkDetach(session.queryValues(statement.sql, statement.params)), (running) =>
-        Effect.timeoutOrElse(Fiber.join(running), { duration: hangLimit, orElse: () => Effect.fail(hanging) })
-      )
+      return withinTime(session.queryValues(statement.sql, statement.params), () => hanging, hangLimit)
     })
   }
 
@@ -301,9 +302,10 @@ class Writer {
     function* () {
       yield* this.disconnect
       const session = yield* this.connect
-      yield* session.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1", [
-        PgTypes.int4(this.backend)
-      ])
+      yield* session.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = '${applicationName}'`,
+        [PgTypes.int4(this.backend)]
+      )
       const raised = yield* session.query(
         "UPDATE writer SET epoch = epoch + 1 WHERE id = 1 AND owner = $1 RETURNING epoch, batch",
         [this.options.owner]
@@ -328,7 +330,7 @@ class Writer {
       const scope = yield* Scope.make()
       const session = yield* PgConnection.make({
         url: this.options.url,
-        applicationName: "brokerage-journal",
+        applicationName,
         connectTimeout: 3_000,
         startupParameters: {
           lock_timeout: "5000",

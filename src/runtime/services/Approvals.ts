@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "../../machines/Effects.ts"
 import type { ApprovalContext, ApprovalEvent, ApprovalStatus } from "../../machines/operator/Approval.ts"
 import { approvalMachine } from "../../machines/operator/approvalMachine.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
@@ -22,6 +22,7 @@ import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKe
 import { pageOf } from "./paging.ts"
 import type { IssuedKey } from "./partnerDecisions.ts"
 import { type KeyRequest, Partners } from "./Partners.ts"
+import { whenAway } from "./whenAway.ts"
 
 /** How long a request waits for its second pair of eyes. */
 export const approvalMillis = 7 * 86_400_000
@@ -103,9 +104,7 @@ export class Approvals extends Context.Service<
         condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
         limit: number
       ) =>
-        pageOf(sql, sealing, "approvals", condition, { limit }).pipe(
-          Effect.mapError(() => new Unavailable({ unknown: false }))
-        )
+        pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
 
       const decide = (
         caller: OperatorCaller,
@@ -151,11 +150,14 @@ export class Approvals extends Context.Service<
             }))
             if (!granted.ok) return granted
             const { command, args } = granted.value
-            const done = yield* commands[command as GuardedCommand](caller, args)
+            const done = yield* Effect.catchIf(commands[command as GuardedCommand](caller, args), isKnownAway, () =>
+              Effect.succeed(refuse(conflict("The service can't do this now.")))
+            )
             return done.ok
               ? accept({ approvalId, command, result: done.value as unknown as Json })
               : refuse(usedUp(approvalId, command, done.refusal))
-          }),
+            // A caller who hangs up between the two commits must not use the approval up for nothing.
+          }).pipe(Effect.uninterruptible),
         refuse: (caller, approvalId) =>
           Effect.map(
             decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
@@ -165,6 +167,9 @@ export class Approvals extends Context.Service<
     })
   )
 }
+
+/** Nothing was done for certain: the approval is used up all the same, and the caller has to ask for the command again. */
+const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
 /** The command refused what four eyes let through: said as such, because the approval is gone. */
 const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {

@@ -4,12 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { Unavailable } from "../engine/ActorHost.ts"
+import type { Unavailable } from "../engine/ActorHost.ts"
 import type { ObjectName } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
 import type { AuditRow } from "../store/Rows.ts"
+import { whenAway } from "./whenAway.ts"
 
 export interface AuditEntry {
   readonly auditId: number
@@ -61,7 +62,7 @@ export class AuditTrail extends Context.Service<
                 .map((raw) => auditEntry(decodeRow(catalogue.audit, raw, sealing) as AuditRow))
                 .toSorted((a, b) => a.auditId - b.auditId)
             ),
-            Effect.mapError(() => new Unavailable({ unknown: false }))
+            Effect.catch(whenAway)
           )
         }
       })

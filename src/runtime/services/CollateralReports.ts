@@ -36,6 +36,7 @@ import { BusinessClock } from "../engine/BusinessClock.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
+import { withinTime } from "../engine/withinTime.ts"
 import { balanceOf } from "../ledger/Ledger.ts"
 import { Settings } from "../Settings.ts"
 import type { ClientRow, CollateralReportRow } from "../store/Rows.ts"
@@ -91,24 +92,28 @@ export class CollateralReports extends Context.Service<
       const settings = yield* Settings
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const away = () => new Unavailable({ unknown: false })
 
       const findByRef = (
         partnerId: number,
         partnerRef: string
       ): Effect.Effect<CollateralReportRow | null, Unavailable> =>
-        sql
-          .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
-            claimOf(partnerId, partnerRef)
-          ])
-          .pipe(
-            Effect.flatMap((rows) =>
-              rows[0] === undefined
-                ? Effect.succeed([])
-                : pageOf(sql, sealing, "collateralReports", [{ column: "id", value: rows[0].owner }], { limit: 1 })
+        withinTime(
+          sql
+            .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
+              claimOf(partnerId, partnerRef)
+            ])
+            .pipe(
+              Effect.flatMap((rows) =>
+                rows[0] === undefined
+                  ? Effect.succeed([])
+                  : pageOf(sql, sealing, "collateralReports", [{ column: "id", value: rows[0].owner }], { limit: 1 })
+              ),
+              Effect.map((rows) => rows[0] ?? null),
+              Effect.mapError(away)
             ),
-            Effect.map((rows) => rows[0] ?? null),
-            Effect.mapError(() => new Unavailable({ unknown: false }))
-          )
+          away
+        )
 
       const attempt = (
         caller: Caller,

@@ -14,7 +14,7 @@ import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { BlockView } from "../../machines/verification/Blocks.ts"
-import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import type { SubjectState } from "../engine/SubjectState.ts"
 import { Settings } from "../Settings.ts"
@@ -25,6 +25,7 @@ import { clientContext, clientSubject, clientWire, clientWireOf, verificationVie
 import { Directory } from "./Directory.ts"
 import { findInstance } from "./machineInstances.ts"
 import { pageOf, type PageQuery } from "./paging.ts"
+import { whenAway } from "./whenAway.ts"
 
 export interface ClientRowView extends ClientWire {
   readonly partnerId: number
@@ -87,7 +88,6 @@ export class Inspect extends Context.Service<
       const settings = yield* Settings
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
-      const away = () => new Unavailable({ unknown: false })
 
       return Inspect.of({
         clients: ({ partner, state, limit, before }) =>
@@ -99,7 +99,7 @@ export class Inspect extends Context.Service<
               ...(state === undefined ? [] : [{ column: "state", value: state }])
             ]
             const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
-            const rows = yield* pageOf(sql, sealing, "clients", conditions, page).pipe(Effect.mapError(away))
+            const rows = yield* pageOf(sql, sealing, "clients", conditions, page).pipe(Effect.catch(whenAway))
             const shown = rows.slice(0, limit)
             const cash = yield* usdcOf(sql, shown)
             const clients = shown.map((row) => ({
@@ -127,7 +127,7 @@ export class Inspect extends Context.Service<
                 "SELECT name, due_at FROM timers WHERE subject = $1 ORDER BY due_at, name",
                 [found.subject]
               )
-              .pipe(Effect.mapError(away))
+              .pipe(Effect.catch(whenAway))
             const history = yield* audit.read({ ...found.audit, limit: historyLimit })
             return accept({
               kind,
@@ -204,5 +204,5 @@ const usdcOf = (
     )
     .pipe(
       Effect.map((found) => new Map(found.map((row) => [Number(row.client_id), row.cash]))),
-      Effect.mapError(() => new Unavailable({ unknown: false }))
+      Effect.catch(whenAway)
     )

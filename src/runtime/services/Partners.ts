@@ -172,7 +172,10 @@ export class Partners extends Context.Service<
           const chosen = request.uidPrefix?.trim()
           const inUse = new Set(directory.partners().map((view) => view.row.uidPrefix))
           // A prefix that was free a moment ago can be lost to another creation: the next one is tried.
-          const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<PartnerRow, DispatchError> =>
+          const createFirst = ([prefix = "", ...rest]: ReadonlyArray<string>): Effect.Effect<
+            PartnerRow,
+            DispatchError
+          > =>
             Effect.catchIf(
               createWith(caller, request, prefix),
               (error) => rest.length > 0 && lostPrefixAlone(request, prefix)(error),

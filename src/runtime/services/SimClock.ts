@@ -4,12 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { Settings } from "../Settings.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
+import { whenUnsure } from "./whenAway.ts"
 
 export interface ClockView {
   /** Business time, Unix ms. */
@@ -18,6 +19,10 @@ export interface ClockView {
   /** How far business time runs ahead. */
   readonly offsetMillis: number
 }
+
+/** 1 January 2100, 00:00 UTC: the dates in the rules end there, so business time stays before it. Unix ms. */
+export const clockEnd = Date.UTC(2100, 0, 1)
+const tooFar = "The clock can't be moved into the year 2100 or later."
 
 const sandboxOnly = refuse(conflict("The clock can be seen and moved in a sandbox service only."))
 
@@ -40,20 +45,17 @@ export class SimClock extends Context.Service<
         return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
       }
 
-      // The database adds, so that two advances at once are both counted; the offset is stored before anybody sees it.
+      // The database adds, so that two advances at once are both counted and neither passes the end; the offset is
+      // stored before anybody sees it. Null: it would pass the end.
       const store = (millis: number) =>
         sql
           .unsafe<{ readonly clock_offset: bigint }>(
-            "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 RETURNING clock_offset",
-            [BigInt(millis)]
+            "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset",
+            [BigInt(millis), BigInt(clockEnd - view().wallNow)]
           )
           .pipe(
-            Effect.mapError(() => new Unavailable({ unknown: false })),
-            Effect.flatMap((rows) =>
-              rows[0] === undefined
-                ? Effect.die(new Error("the service's stamp row is missing"))
-                : Effect.succeed(Number(rows[0].clock_offset))
-            )
+            Effect.catch(whenUnsure),
+            Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].clock_offset)))
           )
 
       return SimClock.of({
@@ -64,8 +66,9 @@ export class SimClock extends Context.Service<
             : Effect.gen(function* () {
                 const before = clock.offset()
                 const offset = yield* store(millis)
+                if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
                 clock.setOffset(Math.max(offset, clock.offset()))
-                yield* host.dispatch({
+                const told = host.dispatch({
                   subject: systemSubject,
                   by: caller.by,
                   decide: (turn) =>
@@ -79,6 +82,10 @@ export class SimClock extends Context.Service<
                       }
                     ])
                 })
+                // The clock has moved: whatever becomes of the audit row, nobody may be told to try again.
+                yield* Effect.mapError(told, (error) =>
+                  error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
+                )
                 return accept(view())
               }).pipe(Effect.uninterruptible)
       })

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
-import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../engine/ActorHost.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
@@ -14,6 +14,7 @@ import { catalogue } from "../store/Catalogue.ts"
 import type { WatchEntryRow } from "../store/Rows.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import type { PageQuery } from "./paging.ts"
+import { whenAway } from "./whenAway.ts"
 
 export interface WatchEntryView {
   readonly entryId: number
@@ -68,7 +69,7 @@ export class WatchLists extends Context.Service<
           )
           .pipe(
             Effect.map((rows) => rows.map((raw) => decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow)),
-            Effect.mapError(() => new Unavailable({ unknown: false }))
+            Effect.catch(whenAway)
           )
 
       return WatchLists.of({

@@ -52,7 +52,11 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
     { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
   )
   if (!expired.changed) return
-  applyEffects(turn, { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` }, expired.effects)
+  applyEffects(
+    turn,
+    { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` },
+    expired.effects
+  )
   turn.draft.put("verificationBlocks", {
     ...row,
     state: expired.state,

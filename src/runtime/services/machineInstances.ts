@@ -7,7 +7,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Kind } from "../../machines/registry.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { type ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import type { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import type { Sealing } from "../engine/Sealing.ts"
 import type { MachineRow } from "../store/Rows.ts"
 import type { AuditQuery } from "./AuditTrail.ts"
@@ -16,6 +16,7 @@ import { clientSubject } from "./clientState.ts"
 import type { Directory } from "./Directory.ts"
 import { expiryTimers } from "./documentExpiry.ts"
 import { type Condition, pageOf } from "./paging.ts"
+import { whenAway } from "./whenAway.ts"
 
 interface Sources {
   readonly host: ActorHost["Service"]
@@ -50,7 +51,7 @@ const only = <T extends Parameters<typeof pageOf>[2]>(
 ) =>
   pageOf(sql, sealing, table, conditions, { limit: 1 }).pipe(
     Effect.map(([row]) => row ?? null),
-    Effect.mapError(() => new Unavailable({ unknown: false }))
+    Effect.catch(whenAway)
   )
 
 const byId = (id: string): ReadonlyArray<Condition> => [{ column: "id", value: BigInt(parseId(id) ?? 0) }]
@@ -139,7 +140,8 @@ const finders: { readonly [K in Kind]: Finder } = {
               row,
               subject: clientSubject(client.id),
               audit: { clientId: client.id, object: `verificationBlock:${client.id}:${code}` },
-              ownsTimer: (name) => Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)
+              ownsTimer: (name) =>
+                Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)
             }
           })
     )

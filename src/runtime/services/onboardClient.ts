@@ -39,6 +39,21 @@ export interface OnboardingPlan {
   readonly threshold: bigint
 }
 
+/**
+ * The unique facts a new client claims. The first client of a person holds that claim; a duplicate goes to review
+ * without it.
+ */
+export const onboardingClaims = ({
+  partner,
+  request,
+  personKey,
+  duplicateOf
+}: OnboardingPlan): ReadonlyArray<string> => [
+  `ref:${partner.row.id}:${request.partnerClientRef}`,
+  `email:${request.email}`,
+  ...(duplicateOf === null ? [`person:${personKey}`] : [])
+]
+
 /** Body key and block of the six sections; IDENTITY_CHECK comes from identityCheck. */
 const sectionBlocks = {
   personalInfo: "PERSONAL_INFO",
@@ -66,10 +81,7 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
   }
   const owner = { partnerId, clientId, shard: shardOf(clientId) }
 
-  turn.draft.claim(`ref:${partnerId}:${request.partnerClientRef}`, clientId)
-  turn.draft.claim(`email:${request.email}`, clientId)
-  // The first client of a person holds the claim; a duplicate goes to review without it.
-  if (plan.duplicateOf === null) turn.draft.claim(`person:${plan.personKey}`, clientId)
+  for (const name of onboardingClaims(plan)) turn.draft.claim(name, clientId)
 
   const client = create(
     clientMachine,

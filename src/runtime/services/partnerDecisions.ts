@@ -150,7 +150,9 @@ export const configure = (
   if (row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
   const next = raised({ ...row, ...change })
   turn.draft.put("partners", next)
-  applyEffects(turn, aboutPartner(row.id), [{ type: "audit", action, before: tell(row), after: tell(next), reason: null }])
+  applyEffects(turn, aboutPartner(row.id), [
+    { type: "audit", action, before: tell(row), after: tell(next), reason: null }
+  ])
   return accept(next)
 }
 

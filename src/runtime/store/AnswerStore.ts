@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+import { withinTime } from "../engine/withinTime.ts"
 import { catalogue } from "./Catalogue.ts"
 import type { AnswerRow } from "./Rows.ts"
 
@@ -26,21 +27,22 @@ export class AnswerStore extends Context.Service<
       const away = () => new Unavailable({ unknown: false })
       return AnswerStore.of({
         find: (partnerId, key) =>
-          sql
-            .unsafe<Record<string, unknown>>(
+          withinTime(
+            sql.unsafe<Record<string, unknown>>(
               `SELECT ${columnList(spec)} FROM answers WHERE partner_id = $1 AND key = $2`,
-              [partnerId, key]
-            )
-            .pipe(
-              Effect.map((rows) => (rows[0] === undefined ? null : (decodeRow(spec, rows[0], sealing) as AnswerRow))),
-              Effect.mapError(away)
+              [BigInt(partnerId), key]
             ),
+            away
+          ).pipe(
+            Effect.map((rows) => (rows[0] === undefined ? null : (decodeRow(spec, rows[0], sealing) as AnswerRow))),
+            Effect.mapError(away)
+          ),
         discardExpired: (partnerId, key, cutoff) =>
           sql
             .unsafe("DELETE FROM answers WHERE partner_id = $1 AND key = $2 AND answered_at <= $3", [
-              partnerId,
+              BigInt(partnerId),
               key,
-              cutoff
+              BigInt(cutoff)
             ])
             .pipe(Effect.asVoid, Effect.mapError(away)),
         sweep: (cutoff, limit) =>

@@ -1,0 +1,105 @@
+// The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
+// endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
+// is described here.
+import { Schema } from "effect"
+import { lifecycleStates } from "../../machines/client/Client.ts"
+import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
+import { caseReasons } from "../../machines/compliance/Case.ts"
+import type { EventName } from "../../machines/Effects.ts"
+import { Id } from "../../machines/shared/Ids.ts"
+import { verificationLevels } from "../../machines/client/Client.ts"
+
+interface EventDescription {
+  readonly summary: string
+  readonly data: Schema.Top
+}
+
+const level = Schema.Literals(verificationLevels)
+const lifecycleState = Schema.Literals(lifecycleStates)
+const report = (status: CollateralStatus) =>
+  Schema.Struct({ ...CollateralReport.fields, status: Schema.Literal(status) })
+
+const events: { readonly [E in EventName]: EventDescription } = {
+  "client.onboarded": {
+    summary: "Reliance onboarding granted level MICA",
+    data: Schema.Struct({ verificationLevel: level, lifecycleState, kycPackageId: Id })
+  },
+  "client.review_required": {
+    summary: "Compliance must decide about a client",
+    data: Schema.Struct({
+      reason: Schema.Literals(caseReasons.filter((reason) => reason !== "DUPLICATE_PERSON")),
+      kycPackageId: Id,
+      caseId: Id
+    })
+  },
+  "client.level_changed": {
+    summary: "The MiFID grant moved the client's level",
+    data: Schema.Struct({
+      from: level,
+      to: level,
+      appropriateness: Schema.Struct({
+        version: Schema.Int,
+        outcome: Schema.Literals(["PASS", "WARN", "FAIL"]),
+        score: Schema.Int,
+        attempt: Schema.Int
+      })
+    })
+  },
+  "kyc.rejected": {
+    summary: "Compliance rejected reliance on the KYC package",
+    data: Schema.Struct({
+      kycPackageId: Id,
+      revision: Schema.Int,
+      reason: Schema.String,
+      verificationLevel: level,
+      lifecycleState
+    })
+  },
+  "kyc.documents_requested": {
+    summary: "Compliance requested underlying documents",
+    data: Schema.Struct({ kycPackageId: Id, revision: Schema.Int, note: Schema.String })
+  },
+  "collateral.booked": { summary: "A collateral report was booked", data: report("BOOKED") },
+  "collateral.refused": {
+    summary: "A collateral report was refused for an economic reason",
+    data: report("REFUSED")
+  }
+}
+
+/** What is posted to the partner's endpoint: all events of today are about a client. */
+const deliveryOf = (event: string, data: Schema.Top) =>
+  Schema.Struct({
+    id: Id.annotate({ description: "The delivery; retries carry the same id." }),
+    event: Schema.Literal(event),
+    partnerId: Id,
+    clientId: Id,
+    clientUid: Schema.String,
+    partnerClientRef: Schema.String,
+    ts: Schema.Int.annotate({ description: "When it was queued, Unix milliseconds." }),
+    data
+  })
+
+/** Description of the tag that groups the webhooks. */
+export const webhookTag = { name: "Webhooks", description: "What the service posts to the partner's endpoint." }
+
+/** The `webhooks` member of the OpenAPI document, by event. */
+export const webhookItems = (): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    Object.entries(events).map(([event, { summary, data }]) => [
+      event,
+      {
+        post: {
+          operationId: `webhooks.${event}`,
+          tags: [webhookTag.name],
+          summary,
+          parameters: [],
+          security: [],
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: Schema.toJsonSchemaDocument(deliveryOf(event, data)).schema } }
+          },
+          responses: { "2XX": { description: "Received; the body of the answer is ignored." } }
+        }
+      }
+    ])
+  )

@@ -1,0 +1,18 @@
+/**
+ * A wall-clock bound on waiting for the database. The work runs in a fiber of its own: interrupting a query waits for the
+ * server, and a server that hangs would then hold the caller for as long as it likes.
+ */
+import { type Duration, Effect, Fiber } from "effect"
+
+/** Far beyond any healthy query, within the patience of callers. */
+export const databasePatience: Duration.Input = "8 seconds"
+
+/** The effect's result, or `late` when it does not come in time; the abandoned work ends when its connection does. */
+export const withinTime = <A, E, R, E2>(
+  work: Effect.Effect<A, E, R>,
+  late: () => E2,
+  patience: Duration.Input = databasePatience
+): Effect.Effect<A, E | E2, R> =>
+  Effect.flatMap(Effect.forkDetach(work), (running) =>
+    Effect.timeoutOrElse(Fiber.join(running), { duration: patience, orElse: () => Effect.fail(late()) })
+  )

@@ -1,0 +1,85 @@
+// The close of the listener against everything that could hold it up: it always ends, and soon (architecture 8).
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { once } from "node:events"
+import { connect as connectPlain } from "node:net"
+import { openRaw } from "./callRaw.ts"
+import { keys } from "./canned.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
+
+const closeMillis = 300
+/** Far more than the close may take, far less than any other limit of the server. */
+const patience = 4_000
+const path = "/partner/v1/clients/41/collateral"
+const head = `Host: x\r\nAuthorization: Bearer ${keys.trade}\r\n`
+
+/** Wall milliseconds of a graceful stop. */
+const stopMillis = async (server: Running): Promise<number> => {
+  const start = performance.now()
+  await server.stop()
+  return performance.now() - start
+}
+
+const holders: ReadonlyArray<readonly [name: string, hold: (server: Running) => Promise<void>]> = [
+  [
+    "a body that is half sent",
+    async (server) => {
+      const half = await openRaw(server)
+      half.socket.write(`POST ${path} HTTP/1.1\r\n${head}Expect: 100-continue\r\nContent-Length: 10\r\n\r\n`)
+      await half.until("100 Continue")
+      half.socket.write("{")
+    }
+  ],
+  [
+    "a chunked body without end",
+    async (server) => {
+      const half = await openRaw(server)
+      half.socket.write(`POST ${path} HTTP/1.1\r\n${head}Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n`)
+      await half.until("100 Continue")
+      half.socket.write("1\r\n{\r\n")
+    }
+  ],
+  [
+    "a connection that never begins TLS",
+    async (server) => {
+      const mute = connectPlain({ host: "127.0.0.1", port: server.port })
+      mute.on("error", () => {})
+      await once(mute, "connect")
+      // The server accepts in order: after this call it has accepted the mute connection too.
+      await server.call("GET", "/healthz", { key: null })
+    }
+  ],
+  [
+    "headers that are half sent after an earlier request",
+    async (server) => {
+      const half = await openRaw(server)
+      half.socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+      await half.until('"status":"ok"')
+      half.socket.write("GET /healthz HTTP/1.1\r\nHo")
+    }
+  ],
+  [
+    "a service that never answers and can not be interrupted",
+    async (server) => {
+      const started = new Promise<void>((resolve) => {
+        server.stub.collateral = () => {
+          resolve()
+          return Effect.uninterruptible(Effect.never)
+        }
+      })
+      server.call("POST", path, { body: {} }).catch(() => {})
+      await started
+    }
+  ]
+]
+
+describe("architecture 8: the close ends", () => {
+  for (const [name, hold] of holders) {
+    it(`architecture 8: ${name} does not hold it up`, async () => {
+      const server = await startStubServer({ closeMillis })
+      await hold(server)
+      assert.isBelow(await stopMillis(server), patience)
+      await server.close()
+    })
+  }
+})

@@ -1,0 +1,67 @@
+// Bodies that the server does not read to their end, over real sockets: what follows them can't be told from a request, so
+// the connection ends with the answer (doc 1, Limits: body caps; A1-02 gates 1 and 8).
+import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { bodyCaps } from "../../src/machines/shared/Limits.ts"
+import { bodyOf, callRaw, openRaw, statusLine } from "./callRaw.ts"
+import { keys } from "./canned.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
+
+let server: Running
+beforeAll(async () => {
+  server = await startStubServer({
+    operatorApp: Effect.succeed(HttpServerResponse.empty({ status: 404 }))
+  })
+})
+afterAll(() => server.close())
+
+describe("doc 1, Limits: a body that is not read to its end ends the connection", () => {
+  const head = (path: string, ...lines: ReadonlyArray<string>) =>
+    [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${keys.trade}`, ...lines, "", ""].join("\r\n")
+  const chunked = "Transfer-Encoding: chunked"
+  const overCap = `${(bodyCaps.onboarding + 1).toString(16)}\r\n${"x".repeat(bodyCaps.onboarding + 1)}`
+
+  const unread: ReadonlyArray<readonly [name: string, bytes: string, code: number]> = [
+    ["chunks beyond the route's cap", `${head("/partner/v1/clients", chunked)}${overCap}`, 4000],
+    ["the whole chunked body sent", `${head("/partner/v1/clients", chunked)}${overCap}\r\n0\r\n\r\n`, 4000],
+    ["a declared length beyond the route's cap", head("/partner/v1/clients", "Content-Length: 999999"), 4000],
+    ["a declared length beyond the edge cap", head("/partner/v1/clients", "Content-Length: 99999999"), 4130],
+    ["the same on the operator surface", head("/operator/v1/x", "Content-Length: 99999999"), 4130],
+    ["the same on a public route", head("/health", "Content-Length: 99999999"), 4130]
+  ]
+  it.each(unread)("A1-02: %s: 413 says connection: close, and means it", async (_, bytes, code) => {
+    const text = await callRaw(server, bytes)
+    assert.match(statusLine(text), / 413 /)
+    assert.match(text, /\r\nconnection: close\r\n/i)
+    assert.deepInclude(bodyOf(text), { code })
+    assert.lengthOf(text.match(/HTTP\/1\.1 /g) ?? [], 1)
+  })
+
+  it("A1-02: a 413 of the operator surface's own does the same", async () => {
+    const strict = await startStubServer({
+      operatorApp: Effect.succeed(HttpServerResponse.jsonUnsafe({ code: 4130 }, { status: 413 }))
+    })
+    try {
+      const text = await callRaw(strict, `${head("/operator/v1/x", chunked)}1\r\nx`)
+      assert.match(text, /\r\nconnection: close\r\n/i)
+      assert.deepInclude(bodyOf(text), { code: 4130 })
+    } finally {
+      await strict.close()
+    }
+  })
+
+  it("A1-02: a body that ends early is 400 code 4000 and ends the connection", async () => {
+    const connection = await openRaw(server)
+    connection.socket.end(`${head("/partner/v1/clients", "Content-Length: 10")}{"a"`)
+    const text = await connection.closed()
+    assert.match(statusLine(text), / 400 /)
+    assert.match(text, /\r\nconnection: close\r\n/i)
+    assert.deepInclude(bodyOf(text), { code: 4000 })
+  })
+
+  it("A1-02: a refusal of a body that was read leaves the connection open", async () => {
+    const { status, headers } = await server.call("POST", "/partner/v1/clients", { raw: "{" })
+    assert.deepStrictEqual([status, headers.connection], [400, "keep-alive"])
+  })
+})
