@@ -47,7 +47,12 @@ export const callService = async <A>(
 
 interface HttpFailure {
   readonly _tag: "HttpClientError"
-  readonly reason: { readonly _tag: string; readonly cause?: unknown; readonly response?: Answered }
+  readonly reason: {
+    readonly _tag: string
+    readonly request?: { readonly method: string }
+    readonly cause?: unknown
+    readonly response?: Answered
+  }
 }
 
 interface Answered {
@@ -60,7 +65,10 @@ const failureOf = (error: unknown): Effect.Effect<CliFailure> => {
   if ((error as HttpFailure)?._tag !== "HttpClientError") return Effect.succeed(strange)
   const { reason } = error as HttpFailure
   const { response } = reason
-  if (response === undefined) return Effect.succeed(unreachable(reason.cause))
+  if (response === undefined) {
+    const wrote = reason.request?.method !== "GET"
+    return Effect.succeed(wrote && isBroken(reason.cause) ? broken : unreachable(reason.cause))
+  }
   // A status that the contract does not name: still a refusal when it carries the envelope.
   return Effect.match(response.json, {
     onSuccess: (body) => (isEnvelope(body) ? new Failure(exitStatus.refused, plain(body)) : strange),
@@ -82,6 +90,17 @@ const strange = cliFailure(
   5030,
   "The address answers, but not as the brokerage of this version. Check --url."
 )
+
+/** The connection was there and went away: a command that writes may have been done. */
+const broken = new Failure(exitStatus.unreachable, {
+  code: 5030,
+  msg: "The connection broke before the answer came: check the audit before repeating the command.",
+  error: "The connection broke before the answer came: check the audit before repeating the command.",
+  data: { outcomeUnknown: true }
+})
+
+const isBroken = (cause: unknown): boolean =>
+  ["ECONNRESET", "EPIPE"].includes(String((cause as { readonly code?: unknown } | undefined)?.code ?? ""))
 
 const unreachable = (cause: unknown): CliFailure =>
   cliFailure(

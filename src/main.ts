@@ -169,8 +169,15 @@ const certificate = (options: ServeOptions, files: DataFiles) =>
 /** First start: an ADMIN key in DATA_DIR/operator.key, readable by its owner alone. */
 const keepFirstOperatorKey = (files: DataFiles) =>
   Effect.gen(function* () {
-    const issued = yield* (yield* OperatorKeys).ensureFirst
-    if (issued !== null) writeWhole(files.operatorKey, `${issued.key}\n`)
+    const first = yield* (yield* OperatorKeys).ensureFirst({
+      read: () => readIfThere(files.operatorKey),
+      write: (key) => writeWhole(files.operatorKey, `${key}\n`)
+    })
+    if (first === "missing") {
+      yield* Effect.logWarning(
+        "operator.key is not in the data directory: commands need one of the live ADMIN keys, given with --operator-key."
+      )
+    }
   })
 
 const announce = (options: ServeOptions, service: ServiceFile, demo: string | null): void => {

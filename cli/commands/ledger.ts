@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { type CliFailure, cliFailure, exitStatus } from "../CliIo.ts"
-import { required, requiredToken } from "../options.ts"
+import { given, required, requiredToken } from "../options.ts"
 import { fields, stack, table, text } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
@@ -12,6 +12,7 @@ interface AdjustOptions {
   readonly currency: (typeof currencyCodes)[number]
   readonly amount: string
   readonly reason: string
+  readonly reference?: string
 }
 
 export const addLedgerCommands = (program: Command, cli: Cli): void => {
@@ -23,10 +24,15 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "signed amount, such as 12.50 or -12.50"))
     .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))
-    .action((c: string, { currency, amount, reason }: AdjustOptions, command: Command) =>
+    .option(
+      "--reference <text>",
+      "your own name for this correction, 1 to 64 characters; recommended: the same one is never booked twice, so the command is safe to repeat"
+    )
+    .action((c: string, { currency, amount, reason, reference }: AdjustOptions, command: Command) =>
       cli.call(
         command,
-        (api) => api.ledger.adjust({ params: { client: c }, payload: { currency, amount, reason } }),
+        (api) =>
+          api.ledger.adjust({ params: { client: c }, payload: { currency, amount, reason, ...given({ reference }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
         { confirm: `Post ${amount} ${currency} to client ${c}? Postings are never undone, only corrected.` }
       )

@@ -9,7 +9,6 @@ import { Cause, Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { bodyCaps } from "../machines/shared/Limits.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
@@ -26,6 +25,7 @@ import type { AnswerRow } from "../runtime/store/Rows.ts"
 import { type Read, reads } from "./handlers/reads.ts"
 import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
 import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
+import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { type GateServices, passGates } from "./middleware/gates.ts"
 import {
@@ -47,12 +47,15 @@ export interface DispatcherOptions {
   readonly edgeHosts: ReadonlyArray<string>
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
   readonly waitMillis?: number
+  /** What bodies being read share with those of other surfaces; one of its own by default. */
+  readonly bodies?: BodyBudget
   /** Whether the server is closing: answers then end their connections. */
   readonly closing?: () => boolean
 }
 
 interface Parts {
   readonly gates: GateServices
+  readonly bodies: BodyBudget
   readonly wall: Clock.Clock
   readonly business: BusinessClock["Service"]
   readonly host: ActorHost["Service"]
@@ -75,6 +78,7 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
       rates: new RateWindows(),
       edgeHosts: options.edgeHosts
     },
+    bodies: options.bodies ?? new BodyBudget(),
     wall: yield* Clock.Clock,
     business,
     host,
@@ -87,7 +91,10 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
     reads: reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
     writes: writes({ onboarding: yield* Onboarding, collateral })
   }
-  for (const { operation, method } of partnerRoutes) {
+  for (const { operation, method, rules } of partnerRoutes) {
+    if (method !== "GET" && rules.bodyCap === 0) {
+      return yield* Effect.die(new Error(`the contract's ${operation} has no body cap`))
+    }
     if ((method === "GET" ? parts.reads : parts.writes)[operation] === undefined) {
       return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
     }
@@ -103,7 +110,7 @@ interface Admitted {
 }
 
 export class Dispatcher {
-  /** The dispatcher over the services of the current context. Dies when the contract has a route without a handler. */
+  /** The dispatcher over the services of the current context. Dies when the contract has a route without handler or cap. */
   static readonly make = (options: DispatcherOptions) =>
     Effect.map(partsOf(options), (parts) => new Dispatcher(parts, options))
 
@@ -171,9 +178,11 @@ export class Dispatcher {
   private write(admitted: Admitted): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
     const { exchange, caller, match } = admitted
     const { bodyCap } = match.route.rules
-    return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap ?? bodyCaps.edge), (read) => {
-      if (read._tag === "TooLarge") {
-        return Effect.succeed(renderRefusal(bodyCap === null ? gateRefusals.edgeCap : gateRefusals.routeCap))
+    return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap, this.parts.bodies), (read) => {
+      if (read._tag === "TooLarge") return Effect.succeed(renderRefusal(gateRefusals.routeCap))
+      if (read._tag === "NoRoom") {
+        exchange.last = true
+        return Effect.succeed(renderRefusal(gateRefusals.unavailable))
       }
       if (read._tag === "Aborted") return Effect.succeed(renderRefusal(gateRefusals.aborted))
       const parsed = parseBody(read.bytes)
@@ -262,7 +271,7 @@ export class Dispatcher {
     }
     if (answer.status === 503) headers["retry-after"] = "1"
     if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
-    if (this.options.closing?.() === true) headers["connection"] = "close"
+    if (exchange.last || this.options.closing?.() === true) headers["connection"] = "close"
     return answerNow(exchange, answer, headers)
   }
 }

@@ -7,8 +7,8 @@ import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { ActorHost } from "./engine/ActorHost.ts"
 import { BusinessClock } from "./engine/BusinessClock.ts"
-import type { Journal } from "./engine/Journal.ts"
-import { layerJournalPg } from "./engine/JournalPg.ts"
+import { Journal } from "./engine/Journal.ts"
+import { makeJournalPg } from "./engine/JournalPg.ts"
 import type { Sealing } from "./engine/Sealing.ts"
 import { SealingService } from "./engine/SealingService.ts"
 import { Timers } from "./engine/Timers.ts"
@@ -58,9 +58,10 @@ export const layerDatabase = (
   })
 
 export const layerRuntime = (options: RuntimeOptions) => {
-  const journal: Layer.Layer<Journal, SqlError.SqlError, PgClient.PgClient> = Layer.unwrap(
-    Effect.map(PgClient.PgClient, (sql) =>
-      layerJournalPg(Effect.succeed({ url: options.databaseUrl, sql, sealing: options.sealing, owner: options.owner }))
+  const journal = Layer.effect(
+    Journal,
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      makeJournalPg({ url: options.databaseUrl, sql, sealing: options.sealing, owner: options.owner })
     )
   )
   const base = Layer.mergeAll(

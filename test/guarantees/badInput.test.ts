@@ -280,10 +280,8 @@ describe("bad input", () => {
       assert.deepStrictEqual([over.status, over.json.code], [413, 4000])
       documented(await raw("/clients", padded(256 * 1024)), "256 KiB exactly")
       const megabyte = "x".repeat(1024 * 1024)
-      documented(
-        await collateral(service, key, clientId, { partnerRef: megabyte, direction: "DEPOSIT", amount: megabyte }),
-        "1 MB texts"
-      )
+      const long = { partnerRef: megabyte, direction: "DEPOSIT", amount: megabyte }
+      assert.strictEqual((await collateral(service, key, clientId, long)).status, 413)
       assert.strictEqual((await onboard(service, key, { email: megabyte })).status, 413)
     })
   )

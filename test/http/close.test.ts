@@ -1,10 +1,10 @@
 // The close of the listener against everything that could hold it up: it always ends, and soon (architecture 8).
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { once } from "node:events"
 import { connect as connectPlain } from "node:net"
 import { openRaw } from "./callRaw.ts"
-import { keys } from "./canned.ts"
+import { collateralBooked, keys } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const closeMillis = 300
@@ -82,4 +82,23 @@ describe("architecture 8: the close ends", () => {
       await server.close()
     })
   }
+
+  it("architecture 8: a running request that had waited for 100 Continue is answered", async () => {
+    const server = await startStubServer()
+    const gate = Deferred.makeUnsafe<void>()
+    const started = new Promise<void>((resolve) => {
+      server.stub.collateral = () => {
+        resolve()
+        return Effect.as(Deferred.await(gate), collateralBooked)
+      }
+    })
+    const caller = await openRaw(server)
+    caller.socket.write(`POST ${path} HTTP/1.1\r\n${head}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`)
+    await started
+    const stopped = server.stop()
+    Deferred.doneUnsafe(gate, Effect.void)
+    assert.include(await caller.closed(), "HTTP/1.1 201 Created")
+    await stopped
+    await server.close()
+  })
 })

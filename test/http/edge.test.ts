@@ -120,12 +120,7 @@ describe("A1-02: bytes that are no request of ours", () => {
       "HTTP/1.1 401 Unauthorized",
       4010
     ],
-    [
-      "an expectation nobody has",
-      `${me}\r\nHost: x\r\nExpect: tea\r\n\r\n`,
-      "HTTP/1.1 400 Bad Request",
-      4000
-    ],
+    ["an expectation nobody has", `${me}\r\nHost: x\r\nExpect: tea\r\n\r\n`, "HTTP/1.1 400 Bad Request", 4000],
     [
       "an expectation beside the known one",
       `${me}\r\nHost: x\r\nExpect: tea, 100-continue\r\n\r\n`,
@@ -146,12 +141,7 @@ describe("A1-02: bytes that are no request of ours", () => {
       "HTTP/1.1 400 Bad Request",
       4000
     ],
-    [
-      "an unknown coding",
-      `${write}\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n{}`,
-      "HTTP/1.1 400 Bad Request",
-      4000
-    ],
+    ["an unknown coding", `${write}\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n{}`, "HTTP/1.1 400 Bad Request", 4000],
     [
       "chunks of HTTP/1.0",
       `${write.replace("1.1", "1.0")}\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,

@@ -18,11 +18,11 @@ afterAll(() => {
   return service.stop()
 })
 
-const send = (raw: string | Uint8Array, type = "application/json") =>
+const send = (raw: string | Uint8Array) =>
   callServer(agent, Number(new URL(service.url).port), "POST", "/operator/v1/partners", {
     key: service.keys.ADMIN,
     raw,
-    headers: { "content-type": type }
+    headers: { "content-type": "application/json" }
   })
 
 describe("doc 1, Envelope: operator bodies", () => {
@@ -75,9 +75,8 @@ describe("A2-62: the amount of ledger adjust", () => {
   it("F2: the operator reads the sentence at the field", async () => {
     const partner = await service.partner({ code: "ZERO" })
     const clientId = String(await service.client(partner.key))
-    const ran = await service.cli([
-      ...["ledger", "adjust", clientId, "--currency", "USDC", "--amount", "0", "--reason", "a correction"]
-    ])
+    const zero = ["ledger", "adjust", clientId, "--currency", "USDC", "--amount", "0", "--reason", "a correction"]
+    const ran = await service.cli(zero)
     assert.deepStrictEqual(
       [ran.status, ran.refusal.code, ran.refusal.data.errors],
       [1, 4000, { amount: "The amount must not be zero." }]

@@ -49,6 +49,19 @@ describe("operator surface, Four eyes", () => {
     assert.deepStrictEqual([row.status, row.expiresAt - row.requestedAt], ["GRANTED", approvalMillis])
   })
 
+  it("A2-62: a reference is kept with the request; booked once, it is refused before anybody is asked to look", async () => {
+    const line = [...adjust("2"), "--reference", "CASE-7"]
+    const first = await service.done(line, "FINANCE")
+    const second = await service.done(line, "FINANCE")
+    const booked = await service.done(["approval", "grant", String(first.approvalId)], "ADMIN")
+    assert.strictEqual(booked.result.reference, "CASE-7")
+    const late = await service.cli(["approval", "grant", String(second.approvalId)], "ADMIN")
+    assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
+    assert.include(late.refusal.msg, `transaction ${booked.result.ledgerTxId}.`)
+    const third = await service.cli(line, "FINANCE")
+    assert.deepStrictEqual([third.status, third.refusal.data], [1, { ledgerTxId: booked.result.ledgerTxId }])
+  })
+
   it("two grants at once run the command once", async () => {
     const before = Number(await cash())
     const asked = await service.done(adjust("1"), "FINANCE")

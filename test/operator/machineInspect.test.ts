@@ -74,9 +74,8 @@ describe("operator surface, machine inspect", () => {
   it("A3-45: only what belongs to no object stays unnamed", async () => {
     await service.done(["screening", "add", "--name", "Some One", "--list", "PEP"])
     await service.done(["sim", "clock", "advance", "1s"])
-    await service.done([
-      ...["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "-1", "--reason", "fee"]
-    ])
+    const adjust = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "-1", "--reason", "fee"]
+    await service.done(adjust)
     const unnamed = await query<{ readonly action: string }>(
       service,
       "SELECT DISTINCT action FROM audit WHERE object IS NULL"

@@ -1,41 +1,166 @@
-import { afterAll, beforeAll, it } from "@effect/vitest"
-import { connect } from "node:tls"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
-let service: OperatorService
-beforeAll(async () => { service = await startOperatorService() })
-afterAll(() => service.stop())
-const hangUp = (text: string) => new Promise<void>((resolve) => {
-  const { port } = new URL(service.url)
-  const socket = connect({ port: Number(port), host: "127.0.0.1", ca: service.ca, servername: "localhost", rejectUnauthorized: false }, () => {
-    socket.write(text, () => setTimeout(() => { socket.destroy(); setTimeout(resolve, 300) }, 50))
-  })
-})
-it("x", async () => {
-  const head = (m: string, p: string, more = "") => `${m} /operator/v1${p} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.keys.ADMIN}\r\n${more}\r\n`
-  console.log("A"); await hangUp(head("POST", "/operators", "content-type: application/json\r\ncontent-length: 100\r\n") + "{\"la")
-  console.log("B"); await hangUp(head("POST", "/operators", "content-type: application/json\r\ntransfer-encoding: chunked\r\n") + "3\r\n{\"l\r\n")
-  console.log("C"); for (let i = 0; i < 20; i++) hangUp(head("GET", "/ledger/verify"))
-  await hangUp(head("GET", "/ledger/verify"))
-  const call = (m: string, p: string, body?: unknown, raw?: string) => callOperator(m, "/operator/v1" + p, { key: service.keys.ADMIN, body, ...(raw === undefined ? {} : {raw}), headers: {"content-type": "application/json"} }).then((a) => console.log(m, p, JSON.stringify(body), raw, a.status, a.text, a.headers["retry-after"]))
-  Object.assign(service, {})
-  for (const p of ["/clients?limit=abc", "/clients?limit=1e3", "/clients?limit=", "/clients?limit=1.5", "/clients?limit=1&limit=2", "/clients?limit=0", "/clients?before=x", "/cases?open=maybe", "/clients?state=x", "/clients?partner=a&partner=b", "/audit?since=-1", "/clients/%00", "/audit?client=%00", "/machines/client/%00", "/machines/verificationBlock/%00:PEP", "/partners/%00", "/audit?partner=%00", "/keys/%00", "/clients?partner=%00", "/clients/%ff", "/nothing"]) await call("GET", p)
-  for (const b of [{}, [], "x", 1, null, {advanceMillis: "5"}, {advanceMillis: null}, {advanceMillis: 1e20}, {advanceMillis: 1.5}]) await call("POST", "/sim/clock", b)
-  await call("POST", "/sim/clock", undefined, "{")
-  await call("POST", "/sim/clock", undefined, "")
-  for (const b of [{cidrs: 1}, {cidrs: [1]}, {}, {cidrs: ["x"]}]) await call("POST", "/partners/A/cidrs", b)
-  for (const b of [{read: "1"}, {read: 0}, {read: null}]) await call("POST", "/partners/A/limits", b)
-  for (const b of [{}, {code: 1, sandbox: 1, country: 5, licence: 5, custody: 1, uidPrefix: 2, collateralAsset: 5, name: 5}]) await call("POST", "/partners", b)
-  for (const b of [{}, {currency: 1, amount: 5, reason: 5}, {currency: "USDC", amount: "- 1", reason: "r"}]) await call("POST", "/clients/1/ledger/adjust", b)
-  for (const b of [{}, {name: 5, dob: 5, country: 5, list: 5}]) await call("POST", "/screening", b)
-})
-import { Agent, request } from "node:https"
+// The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
+// statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+import { PgClient } from "@effect/sql-pg"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { HttpEffect } from "effect/http"
 import { readFileSync } from "node:fs"
-const callOperator = (method: string, path: string, { key, body, raw, headers = {} }: any): Promise<any> =>
-  new Promise((resolve, reject) => {
-    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-    const out = request(`${service.url}${path}`, { method, ca: readFileSync(service.caFile, "utf8"), headers: { authorization: `Bearer ${key}`, ...(payload === undefined ? {} : {"content-length": Buffer.byteLength(payload)}), ...headers } }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on("data", (c) => chunks.push(c)); incoming.on("end", () => resolve({ status: incoming.statusCode, headers: incoming.headers, text: Buffer.concat(chunks).toString() }))
-    })
-    out.on("error", reject); out.end(payload)
+import { Agent } from "node:https"
+import { makeOperatorApp, operatorServices } from "../../src/http/operator/OperatorServer.ts"
+import { clockEnd } from "../../src/runtime/services/SimClock.ts"
+import { callServer } from "../http/callServer.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+let service: OperatorService
+let agent: Agent
+beforeAll(async () => {
+  service = await startOperatorService()
+  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
+})
+afterAll(() => {
+  agent.destroy()
+  return service.stop()
+})
+
+interface Envelope {
+  readonly code: number
+  readonly msg: string
+  readonly data?: { readonly errors?: Readonly<Record<string, string>>; readonly errorId?: string }
+}
+
+const send = async (method: "GET" | "POST", path: string, body?: unknown) => {
+  const answer = await callServer(agent, Number(new URL(service.url).port), method, `/operator/v1${path}`, {
+    key: service.keys.ADMIN,
+    ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } })
   })
+  return { status: answer.status, headers: answer.headers, json: answer.json as Envelope }
+}
+
+describe("A1-14: operator sentences", () => {
+  const limit = "The limit must be a whole number from 1 to 1000."
+  const advance = "The advance in milliseconds must be a whole number from 1 to 316224000000."
+  const read = "The read limit must be a whole number from 1 to 1000000000."
+  it.each([
+    ["GET", "/audit?limit=abc", undefined, { limit }],
+    ["GET", "/audit?limit=1e2", undefined, { limit }],
+    ["GET", "/audit?limit=0x10", undefined, { limit }],
+    ["GET", "/audit?limit=1.0", undefined, { limit }],
+    ["GET", "/audit?limit=", undefined, { limit }],
+    ["GET", "/audit?limit=1001", undefined, { limit }],
+    ["GET", "/audit?limit=1&limit=2", undefined, { limit }],
+    ["GET", "/audit?since=now", undefined, { since: "The time must be a whole number from 0 to 9007199254740991." }],
+    ["GET", "/cases?open=maybe", undefined, { open: "The open mark must be one of: true, false." }],
+    ["GET", "/clients?partner=a&partner=b", undefined, { partner: "It must be one id or name." }],
+    ["POST", "/sim/clock", {}, { advanceMillis: "The advance in milliseconds is required." }],
+    ["POST", "/sim/clock", { advanceMillis: "5" }, { advanceMillis: advance }],
+    ["POST", "/sim/clock", { advanceMillis: null }, { advanceMillis: advance }],
+    ["POST", "/sim/clock", { advanceMillis: 1.5 }, { advanceMillis: advance }],
+    ["POST", "/partners/A/limits", { read: "1" }, { read }],
+    ["POST", "/partners/A/cidrs", {}, { cidrs: "The address ranges are required." }],
+    ["POST", "/partners/A/cidrs", { cidrs: 1 }, { cidrs: "The address ranges must be a list." }],
+    ["POST", "/partners/A/cidrs", { cidrs: [1] }, { "cidrs.0": "Each entry must be text." }]
+  ] as ReadonlyArray<readonly ["GET" | "POST", string, unknown, Readonly<Record<string, string>>]>)(
+    "%s %s %j is 400 code 4000 with a plain sentence",
+    async (method, path, body, errors) => {
+      const { status, json } = await send(method, path, body)
+      assert.deepStrictEqual([status, json.code, json.data?.errors], [400, 4000, errors])
+    }
+  )
+
+  it("plain digits are taken", async () => {
+    assert.strictEqual((await send("GET", "/audit?limit=1&after=0&since=0")).status, 200)
+  })
+})
+
+describe("A1-01: names the database can't hold", () => {
+  it.each([
+    "/clients/%00",
+    "/clients/A%00-00000001",
+    "/audit?client=%00",
+    "/audit?partner=%00",
+    "/clients?partner=%00",
+    "/partners/%00",
+    "/machines/client/%00",
+    "/machines/%00/1",
+    "/machines/approval/%00",
+    "/machines/verificationBlock/%00:PEP"
+  ])("%s is 404 code 4004", async (path) => {
+    const { status, json } = await send("GET", path)
+    assert.deepStrictEqual([status, json.code], [404, 4004])
+  })
+})
+
+describe("doc 1, error registry: failed statements", () => {
+  const sql = (text: string) => service.run(Effect.flatMap(PgClient.PgClient, (client) => client.unsafe(text)))
+
+  it.each([
+    ["watch_entries", "/screening"],
+    ["audit", "/audit"],
+    ["approvals", "/approvals"],
+    ["clients", "/clients/NOBODY-00000001"]
+  ])("5000: a statement on %s that the server refuses is a defect with an id", async (table, path) => {
+    await sql(`ALTER TABLE ${table} RENAME TO moved_away`)
+    try {
+      const { status, headers, json } = await send("GET", path)
+      assert.deepStrictEqual([status, json.code, headers["retry-after"]], [500, 5000, undefined])
+      assert.match(json.data?.errorId ?? "", /^[0-9a-f-]{36}$/)
+    } finally {
+      await sql(`ALTER TABLE moved_away RENAME TO ${table}`)
+    }
+  })
+})
+
+describe("operator surface, callers who hang up", () => {
+  /** Runs one request as the server does and aborts it once it waits for its body; what was logged. */
+  const hangUp = () =>
+    service.run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const app = yield* Effect.provideContext(makeOperatorApp, yield* Layer.build(operatorServices))
+          const logged: Array<unknown> = []
+          const recorder = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+          const handle = HttpEffect.toWebHandler(Effect.provide(app, recorder))
+          const reading = Promise.withResolvers<void>()
+          const caller = new AbortController()
+          const answer = handle(
+            new Request("https://localhost/operator/v1/operators", {
+              method: "POST",
+              headers: { authorization: `Bearer ${service.keys.ADMIN}`, "content-type": "application/json" },
+              body: new ReadableStream({ pull: () => reading.resolve() }),
+              signal: caller.signal,
+              duplex: "half"
+            } as RequestInit)
+          )
+          yield* Effect.promise(() => reading.promise)
+          caller.abort()
+          return { status: (yield* Effect.promise(() => answer)).status, logged }
+        })
+      )
+    )
+
+  it("a caller who hangs up is no defect: nothing is logged", async () => {
+    assert.deepStrictEqual(await hangUp(), { status: 499, logged: [] })
+  })
+})
+
+describe("operator surface, sim clock: the end of time", () => {
+  const advance = (advanceMillis: number) => send("POST", "/sim/clock", { advanceMillis })
+
+  it("business time stays before the year 2100, however often it is moved", async () => {
+    const step = 3_650 * 86_400_000
+    let now = ((await send("GET", "/sim/clock")).json.data as unknown as { readonly now: number }).now
+    while (now + step < clockEnd) {
+      const { status, json } = await advance(step)
+      assert.strictEqual(status, 200)
+      now = (json.data as unknown as { readonly now: number }).now
+    }
+    const before = (await service.done(["sim", "clock", "show"])).offsetMillis
+    const { status, json } = await advance(step)
+    assert.deepStrictEqual(
+      [status, json.code, json.data?.errors],
+      [400, 4000, { advanceMillis: "The clock can't be moved into the year 2100 or later." }]
+    )
+    assert.strictEqual((await service.done(["sim", "clock", "show"])).offsetMillis, before)
+    assert.strictEqual((await advance(1_000)).status, 200)
+  })
+})

@@ -87,6 +87,11 @@ export class ClientsApi extends HttpApiGroup.make("clients")
       error: [BadRequest, Conflict]
     })
       .annotate(RouteRules, { idempotent: true, reliance: true, bodyCap: bodyCaps.onboarding })
-      .annotateMerge(OpenApi.annotations({ summary: "Onboard a client under KYC reliance" }))
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Onboard a client under KYC reliance",
+          description: "The body may have up to 256 KB."
+        })
+      )
   )
   .annotateMerge(OpenApi.annotations({ title: "Clients", description: "The partner's end clients." })) {}

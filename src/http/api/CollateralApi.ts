@@ -5,7 +5,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
 import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
 import { Id } from "../../machines/shared/Ids.ts"
-import { pageLimits } from "../../machines/shared/Limits.ts"
+import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
 import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
 import { RouteRules } from "./RouteRules.ts"
@@ -42,11 +42,12 @@ export class CollateralApi extends HttpApiGroup.make("collateral")
       success: [created(CollateralAnswer), ok(CollateralAnswer)],
       error: [BadRequest, Conflict]
     })
-      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: null })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.collateral })
       .annotateMerge(
         OpenApi.annotations({
           summary: "Report a deposit or withdrawal of collateral",
-          description: "201 for a report booked now; 200 with the original when the partnerRef was reported before."
+          description:
+            "201 for a report booked now; 200 with the original when the partnerRef was reported before. The body may have up to 64 KB."
         })
       ),
     HttpApiEndpoint.get("listOfClient", "/clients/:clientId/collateral", {

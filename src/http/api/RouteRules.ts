@@ -7,11 +7,11 @@ export interface RouteRules {
   readonly idempotent: boolean
   /** Only while the partner's reliance is APPROVED. */
   readonly reliance: boolean
-  /** Cap of the body in bytes; null: the edge cap alone. */
-  readonly bodyCap: number | null
+  /** Cap of the body in bytes. Every write has one: what the edge lets through would keep one thread busy too long. */
+  readonly bodyCap: number
 }
 
-const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: null }
+const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }
 
 /** The annotation; a route without it is a plain read. */
 export const RouteRules = Context.Reference<RouteRules>("brokerage/http/api/RouteRules", { defaultValue: () => plain })

@@ -19,7 +19,12 @@ export const wireErrors = [
     meaning: "The request is not valid: a field, a query parameter, the JSON itself or the Idempotency-Key header.",
     data: "{errors: {dotted.path: sentence}} when fields can be named"
   },
-  { code: 4000, status: 413, meaning: "The body is larger than this route allows (256 KB on onboarding).", data: "" },
+  {
+    code: 4000,
+    status: 413,
+    meaning: "The body is larger than this route allows (256 KB on onboarding, 64 KB on collateral reports).",
+    data: ""
+  },
   { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
   {
     code: 4004,

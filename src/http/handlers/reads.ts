@@ -85,7 +85,7 @@ const clientsQuery = (search: string) => {
   return reader.finish({
     limit: reader.limit(pageLimits.clients),
     ...reader.before(),
-    ...reader.text("q", 254),
+    ...reader.text("q"),
     ...reader.token("state", lifecycleStates),
     ...reader.token("level", verificationLevels)
   })

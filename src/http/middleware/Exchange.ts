@@ -21,6 +21,8 @@ export class Exchange {
   rate: RateVerdict | null = null
   match: RouteMatch | null = null
   idempotencyKey: string | null = null
+  /** Whether the connection ends with the answer. */
+  last = false
 
   constructor(
     request: IncomingMessage,

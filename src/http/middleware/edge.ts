@@ -4,11 +4,12 @@
 import { Cause, Effect } from "effect"
 import { Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
-import { STATUS_CODES } from "node:http"
+import { type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { defect, gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
 import { refusalWith } from "./answers.ts"
+import type { BodyBudget } from "./BodyBudget.ts"
 import { edgeCapGate, verbGate } from "./gates.ts"
 import { requestIdOf } from "./requestId.ts"
 
@@ -42,19 +43,27 @@ const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   (body._tag === "Uint8Array" || body._tag === "Stream") && body.contentType.startsWith("application/json")
 
 /**
- * Wraps an app that is not the dispatcher: verbs and caps before it, X-Request-Id and the envelope after it. A defect is
- * logged with an id and answered by that id alone.
+ * Wraps an app that is not the dispatcher: verbs, caps and the memory of bodies before it, X-Request-Id and the envelope
+ * after it. A defect is logged with an id and answered by that id alone.
  */
 export const edged =
-  <R>(app: App<R>) =>
+  <R>(app: App<R>, bodies: BodyBudget) =>
   (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Exclude<R, HttpServerRequest.HttpServerRequest>> => {
     const requestId = requestIdOf(request.headers["x-request-id"])
     const headers = { "x-request-id": requestId }
     const declared = request.headers["content-length"]
-    const refusal = verbGate(request.method) ?? edgeCapGate(declared === undefined ? null : Number(declared))
+    const length = declared === undefined ? null : Number(declared)
+    const refusal = verbGate(request.method) ?? edgeCapGate(length)
     if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
+    // These apps read as much as the cap allows, and only after their own authorization: they are counted beforehand.
+    const room = length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap)
+    if (!bodies.take(room)) {
+      return Effect.succeed(
+        refusalWith(gateRefusals.unavailable, { ...headers, "retry-after": "1", connection: "close" })
+      )
+    }
     // What the app writes down is the id that the caller gets back.
     const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
     return app.pipe(
@@ -62,9 +71,13 @@ export const edged =
       Effect.catchCause((cause) => answerOfCause(cause)),
       Effect.map((response) =>
         response.status < 400 || isJson(response)
-          ? HttpServerResponse.setHeaders(response, response.status === 413 ? { ...headers, connection: "close" } : headers)
+          ? HttpServerResponse.setHeaders(
+              response,
+              response.status === 413 ? { ...headers, connection: "close" } : headers
+            )
           : refusalWith(byStatus(response.status), headers)
-      )
+      ),
+      Effect.ensuring(Effect.sync(() => bodies.give(room)))
     )
   }
 
@@ -87,20 +100,36 @@ const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, invalid("The request took too long to arrive.")]
 }
 
-/** Answers bytes that are no request, in Node's `clientError` event, and closes the connection. */
+/** How long a caller may leave a connection open that we have ended, before it is cut. */
+const graceMillis = 500
+
+/** Ends a connection after what was written to it; a caller that does not end its side is not waited for. */
+const finish = (socket: Socket, text?: string): void => {
+  const cut = setTimeout(() => socket.destroy(), graceMillis)
+  socket.once("close", () => clearTimeout(cut))
+  if (text === undefined) socket.end()
+  else socket.end(text)
+}
+
+/**
+ * Answers bytes that are no request, in Node's `clientError` event, and closes the connection. A request whose framing
+ * turns out to be broken after its answer has left gets no second one.
+ */
 export const answerUnreadable = (error: Error & { readonly code?: string }, socket: Socket): void => {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy()
     return
   }
+  const { _httpMessage: current } = socket as Socket & { readonly _httpMessage?: ServerResponse | null }
+  if (current?.headersSent === true) return finish(socket)
   const [status, refusal] = unreadable[error.code ?? ""] ?? [400, invalid("The request is not valid HTTP.")]
-  socket.end(rawAnswer(status, refusal))
+  finish(socket, rawAnswer(status, refusal))
 }
 
 /** Answers CONNECT, which Node hands over without a response object. */
 export const answerConnect = (socket: Socket): void => {
   socket.on("error", () => socket.destroy())
-  socket.end(rawAnswer(404, gateRefusals.verb))
+  finish(socket, rawAnswer(404, gateRefusals.verb))
 }
 
 const rawAnswer = (status: number, refusal: WireRefusal): string => {

@@ -17,6 +17,7 @@ const badNumber = "The request body contains a number that is too large."
 /** Parses a body once. Duplicate members: the last wins, as JSON.parse does; `__proto__` members are dropped. */
 export const parseBody = (bytes: Uint8Array): ParsedBody => {
   if (!isUtf8(bytes)) return { ok: false, sentence: notJson }
+  if (tooNested(bytes)) return { ok: false, sentence: tooDeep }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
   let value: unknown
   try {
@@ -24,19 +25,39 @@ export const parseBody = (bytes: Uint8Array): ParsedBody => {
   } catch {
     return { ok: false, sentence: notJson }
   }
-  const sentence = fault(value, 0)
+  const sentence = fault(value)
   return sentence === null ? { ok: true, value } : { ok: false, sentence }
 }
 
+const quote = 0x22
+const backslash = 0x5c
+
+/**
+ * Whether containers lie deeper than allowed, by one pass over the bytes: known before a parser builds them. Brackets in
+ * strings don't count, and no byte of a longer UTF-8 sequence looks like one.
+ */
+const tooNested = (bytes: Uint8Array): boolean => {
+  let depth = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === quote) {
+      for (i++; i < bytes.length && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
+    } else if ((byte | 0x20) === 0x7b) {
+      // 0x5b and 0x7b, the opening brackets, differ in this bit alone; so do the closing ones.
+      if (++depth > depthLimit) return true
+    } else if ((byte | 0x20) === 0x7d) depth--
+  }
+  return false
+}
+
 /** The first thing wrong inside a value, or null; drops `__proto__` members on the way. */
-const fault = (value: unknown, depth: number): string | null => {
+const fault = (value: unknown): string | null => {
   if (typeof value === "string") return clean(value) ? null : badText
   if (typeof value === "number") return Number.isFinite(value) ? null : badNumber
   if (typeof value !== "object" || value === null) return null
-  if (depth >= depthLimit) return tooDeep
   if (Array.isArray(value)) {
     for (const item of value) {
-      const found = fault(item, depth + 1)
+      const found = fault(item)
       if (found !== null) return found
     }
     return null
@@ -44,7 +65,7 @@ const fault = (value: unknown, depth: number): string | null => {
   const record = value as Record<string, unknown>
   if (Object.hasOwn(record, "__proto__")) delete record["__proto__"]
   for (const key of Object.keys(record)) {
-    const found = clean(key) ? fault(record[key], depth + 1) : badText
+    const found = clean(key) ? fault(record[key]) : badText
     if (found !== null) return found
   }
   return null

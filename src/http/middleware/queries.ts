@@ -2,6 +2,7 @@
 // each bad parameter gets its own sentence (doc 1, Endpoints: 400 on a malformed paging value; A1-09).
 import { parseId } from "../../machines/shared/Ids.ts"
 import type { PageLimit } from "../../machines/shared/Limits.ts"
+import { cleanText } from "../../machines/shared/Text.ts"
 
 export type QueryErrors = Readonly<Record<string, string>>
 export type ParsedQuery<A> =
@@ -46,12 +47,12 @@ export class QueryReader {
     return {}
   }
 
-  /** Free text, trimmed; empty counts as absent. */
-  text<const K extends string>(name: K, max: number): { readonly [P in K]?: string } {
-    const text = this.once(name)?.trim() ?? ""
+  /** Free text as it is stored: trimmed, NFC (A1-14); empty counts as absent. The header limit alone bounds it. */
+  text<const K extends string>(name: K): { readonly [P in K]?: string } {
+    const text = cleanText(this.once(name) ?? "")
     if (text === "") return {}
-    if ([...text].length <= max && !text.includes("\0")) return { [name]: text } as { readonly [P in K]?: string }
-    this.errors[name] = `The parameter ${name} must have at most ${max} characters and no U+0000.`
+    if (!text.includes("\0")) return { [name]: text } as { readonly [P in K]?: string }
+    this.errors[name] = `The parameter ${name} must not contain U+0000.`
     return {}
   }
 

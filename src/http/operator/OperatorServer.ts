@@ -4,7 +4,7 @@
  * defect) gets the envelope here, and every answer carries the request's id.
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
-import { Headers, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
 import { Adjustments } from "../../runtime/services/Adjustments.ts"
@@ -78,7 +78,10 @@ const refusal = (status: number, code: number, sentence: string, data?: { readon
 
 /** The router's own answers have no body of ours. */
 const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse => {
-  if (response.status === 503) return HttpServerResponse.setHeader(response, "retry-after", "1")
+  // Nobody is invited to repeat a command that may be done already.
+  if (response.status === 503) {
+    return isUnsure(response) ? response : HttpServerResponse.setHeader(response, "retry-after", "1")
+  }
   if (response.status < 400 || response.headers["content-type"]?.startsWith("application/json")) return response
   switch (response.status) {
     case 401:
@@ -95,10 +98,21 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
+/** Told by the body: an error of the contract says nothing about headers. */
+const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
+  if (body._tag !== "Uint8Array") return false
+  const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }
+  return envelope.data?.outcomeUnknown === true
+}
+
 const answerCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const failure = cause.reasons.find(Cause.isFailReason)?.error
   const reason = (failure as { readonly reason?: { readonly _tag?: string } } | undefined)?.reason?._tag
   if (reason === "RouteNotFound") return Effect.succeed(refusal(404, 4004, "Not found."))
+  // The caller hung up, or its body could not be read to the end: no defect of ours, and the edge knows the status.
+  if (Cause.hasInterruptsOnly(cause) || HttpServerError.isHttpServerError(Cause.squash(cause))) {
+    return Effect.failCause(cause as Cause.Cause<never>)
+  }
   const errorId = randomUUID()
   return Effect.as(
     Effect.logError(`operator request failed (${errorId})`, cause),

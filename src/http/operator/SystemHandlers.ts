@@ -28,13 +28,7 @@ const LedgerHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       adjust: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(approvals.adjust(caller, params.client, payload))),
-      verify: () =>
-        answerOf(
-          verifyLedger.pipe(
-            Effect.provideService(PgClient.PgClient, sql),
-            Effect.catch(whenAway)
-          )
-        )
+      verify: () => answerOf(verifyLedger.pipe(Effect.provideService(PgClient.PgClient, sql), Effect.catch(whenAway)))
     })
   })
 )

@@ -1,15 +1,12 @@
 /**
- * The journal on Postgres: whatever queued while the last flush ran becomes one statement on one connection
- * (`batchStatement`). One flush at a time, first in first out, so that id order is commit order.
- *
- * - A guard that fails undoes the batch; `findCulprits` names the commits at fault, they are answered on their own,
- *   the rest is written again. Data errors bisect to the one bad commit.
- * - No answer from the server: a new connection ends the old backend, raises the epoch and reads the number of the
- *   last batch from the writer row: it says whether the batch is in. Then commits are answered or written again.
- * - A foreign epoch means that another process owns the database: this one stops for good.
+ * The journal on Postgres: whatever queued while the last flush ran becomes one statement on one connection. One flush at
+ * a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the commits at
+ * fault are found and answered on their own, the rest is written again. When the server does not answer, a new connection
+ * ends the old backend, raises the epoch and reads the number of the last batch from the writer row: it says whether the
+ * batch is in. A foreign epoch means that another process owns the database: this one stops for good.
  */
 import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Latch, Layer, Redacted, Schedule, Scope } from "effect"
+import { Cause, Effect, Exit, Latch, Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { batchStatement, type Statement } from "./batchStatement.ts"
 import type { Commit } from "./Commit.ts"
@@ -18,7 +15,7 @@ import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { type IdKind, Journal, journalQueueLimit, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import type { Sealing } from "./Sealing.ts"
-import { classify, describeFailure } from "./sqlFailure.ts"
+import { classify, describeFailure, hanging } from "./sqlFailure.ts"
 import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
@@ -30,7 +27,7 @@ export interface JournalPgOptions {
   readonly sealing: Sealing
   /** Names this process in the writer row; no two processes share it. */
   readonly owner: string
-  /** How long callers wait while the fate of their batch is unknown before they get `Unavailable`. */
+  /** How long callers wait for the fate of their batch before they get `Unavailable`. */
   readonly patienceMillis?: number
 }
 
@@ -65,21 +62,11 @@ export const makeJournalPg = (
     })
   })
 
-export const layerJournalPg = (options: Effect.Effect<JournalPgOptions>): Layer.Layer<Journal, SqlError.SqlError> =>
-  Layer.effect(Journal, Effect.flatMap(options, makeJournalPg))
-
-/** Tells our backends from foreign ones that were given the same pid after a restart of the server. */
+/** Tells our backends from foreign ones with the same pid. */
 const applicationName = "brokerage-journal"
 
 /** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
 const hangLimit = "5 seconds"
-const hanging = new SqlError.SqlError({
-  reason: new SqlError.ConnectionError({
-    cause: new Error("no answer"),
-    message: "the server hangs",
-    operation: "batch"
-  })
-})
 
 class Writer {
   readonly queue: Array<Waiting> = []
@@ -88,6 +75,8 @@ class Writer {
   stop: () => void = () => {}
   private usurped = false
   private busy = false
+  /** In, but not answered yet: see `deliver`. */
+  private committed: ReadonlyArray<Waiting> = []
   private epoch = 0
   /** The backend that wrote (or may still be writing) our last batch. */
   private backend = 0
@@ -117,6 +106,7 @@ class Writer {
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
+        if (this.queue.length === 0) this.deliver()
         if (this.queue.length === 0) {
           this.work.closeUnsafe()
           this.idle.openUnsafe()
@@ -138,7 +128,7 @@ class Writer {
   )
 
   readonly drain: Effect.Effect<void> = Effect.suspend(() =>
-    this.queue.length === 0 && !this.busy
+    this.queue.length === 0 && !this.busy && this.committed.length === 0
       ? Effect.void
       : Effect.andThen(
           this.idle.await,
@@ -160,7 +150,7 @@ class Writer {
       if (Exit.isSuccess(exit)) {
         this.counters = prepared.counters
         passPausePoint("after-commit")
-        this.answer(batch, { _tag: "Committed" })
+        this.committed = batch
         return Effect.void
       }
       return this.afterFailure(batch, attempt, prepared.counters, exit.cause)
@@ -181,8 +171,20 @@ class Writer {
   private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
     return Effect.suspend(() => {
       const { session } = this.connection as NonNullable<typeof this.connection>
-      return withinTime(session.queryValues(statement.sql, statement.params), () => hanging, hangLimit)
+      return withinTime(
+        session.queryValues(statement.sql, statement.params),
+        () => hanging,
+        hangLimit,
+        () => this.deliver()
+      )
     })
+  }
+
+  /** Answers the last batch while the server works on the next one: neither waits for the other. */
+  private deliver(): void {
+    const batch = this.committed
+    this.committed = []
+    this.answer(batch, { _tag: "Committed" })
   }
 
   private afterFailure(

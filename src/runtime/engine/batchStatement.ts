@@ -42,6 +42,16 @@ const int8 = (value: bigint, place: string): bigint => {
   return value
 }
 
+// U+0000 and lone surrogates as JSON.stringify escapes them; a backslash that is itself escaped starts no escape.
+export const unstorableDocument = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/
+
+/** JSON that every reader of the column can decode. */
+const document = (text: string, place: string): string => {
+  if (text.includes("\\u") && unstorableDocument.test(text))
+    throw new RangeError(`a text inside ${place} can't be stored`)
+  return text
+}
+
 /** A JavaScript value of a row as the driver wants it for the column. */
 export const toColumn = (value: unknown, type: ColumnType, place: string, sealing: Sealing): unknown => {
   if (value === null || value === undefined) return null
@@ -51,7 +61,7 @@ export const toColumn = (value: unknown, type: ColumnType, place: string, sealin
     case "money":
       return int8(value as bigint, place)
     case "json":
-      return JSON.stringify(value)
+      return document(JSON.stringify(value), place)
     case "sealed":
       return sealing.seal(JSON.stringify(value), place)
     case "sealedText":
@@ -81,11 +91,21 @@ export const placeOf = (table: string, column: string): string => `${table}.${co
 const arrayParam = (values: ReadonlyArray<unknown>, oid: number): unknown =>
   Result.getOrThrow(PgTypes.array(values, oid))
 
+const insertTexts = new Map<string, string>()
+
+/** The insert of a table whose columns start at parameter `first`; made once per position. */
 const insertInto = (spec: TableSpec, first: number): string => {
+  const name = `${spec.sqlName} ${first}`
+  let text = insertTexts.get(name)
+  if (text === undefined) insertTexts.set(name, (text = insertText(spec, first)))
+  return text
+}
+
+const insertText = (spec: TableSpec, first: number): string => {
   const names = spec.columns.map((column) => `"${column.sqlName}"`)
   const arrays = spec.columns.map((column, index) => `$${first + index}::${arrayType[column.type]}`)
   const aliases = spec.columns.map((_, index) => `c${index}`)
-  const values = spec.columns.map((column, index) => (column.type === "json" ? `c${index}::jsonb` : `c${index}`))
+  const values = spec.columns.map((column, index) => (column.type === "json" ? `c${index}::json` : `c${index}`))
   const insert = `INSERT INTO ${spec.sqlName} (${names.join(", ")}) SELECT ${values.join(", ")} FROM unnest(${arrays.join(
     ", "
   )}) AS v(${aliases.join(", ")})`

@@ -7,6 +7,7 @@ import { catalogue, type ColumnType, type TableSpec } from "../store/Catalogue.t
 import type { TableName, Tables } from "../store/Rows.ts"
 import { upcast, type Versioned, versionOf } from "./decide.ts"
 import { nullableColumns } from "./memoryRules.ts"
+import { unstorableDocument } from "./batchStatement.ts"
 import { machineOf } from "./SubjectLoader.ts"
 
 /** Column values by name; JSON as text. */
@@ -15,8 +16,6 @@ export type StoredRow = Readonly<Record<string, unknown>>
 /** Data the database would refuse; the message says which column, never the value. */
 export class RefusedData extends Error {}
 
-// What jsonb can't hold: U+0000 and lone surrogates, as JSON.stringify escapes them.
-const unstorableJson = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 const maxInt8 = 2n ** 63n - 1n
 
 const encodeValue = (value: unknown, type: ColumnType, place: string): unknown => {
@@ -37,7 +36,7 @@ const encodeValue = (value: unknown, type: ColumnType, place: string): unknown =
       return typeof value === "boolean" ? value : refuse("is no boolean")
     case "json": {
       const text = JSON.stringify(value)
-      return unstorableJson.test(text) ? refuse("is no JSON the database can hold") : text
+      return unstorableDocument.test(text) ? refuse("is no JSON the database can hold") : text
     }
     case "sealed":
       return JSON.stringify(value)

@@ -89,3 +89,12 @@ export const classify = (cause: Cause.Cause<unknown>): Failure => {
   }
   return { _tag: busyClasses.includes(server.code.slice(0, 2)) ? "Busy" : "Data", cause: error }
 }
+
+/** What a server that says nothing for too long counts as: the same as a lost connection. */
+export const hanging = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: new Error("no answer"),
+    message: "the server hangs",
+    operation: "batch"
+  })
+})

@@ -7,12 +7,17 @@ import { type Duration, Effect, Fiber } from "effect"
 /** Far beyond any healthy query, within the patience of callers. */
 export const databasePatience: Duration.Input = "8 seconds"
 
-/** The effect's result, or `late` when it does not come in time; the abandoned work ends when its connection does. */
+/**
+ * The effect's result, or `late` when it does not come in time; the abandoned work ends when its connection does.
+ * `meanwhile` runs once the work is on its way.
+ */
 export const withinTime = <A, E, R, E2>(
   work: Effect.Effect<A, E, R>,
   late: () => E2,
-  patience: Duration.Input = databasePatience
+  patience: Duration.Input = databasePatience,
+  meanwhile?: () => void
 ): Effect.Effect<A, E | E2, R> =>
-  Effect.flatMap(Effect.forkDetach(work), (running) =>
-    Effect.timeoutOrElse(Fiber.join(running), { duration: patience, orElse: () => Effect.fail(late()) })
-  )
+  Effect.flatMap(Effect.forkDetach(work, { startImmediately: true }), (running) => {
+    meanwhile?.()
+    return Effect.timeoutOrElse(Fiber.join(running), { duration: patience, orElse: () => Effect.fail(late()) })
+  })

@@ -38,7 +38,7 @@ export const m0001 = Effect.gen(function* () {
     body bytea NOT NULL,
     answered_at bigint NOT NULL,
     PRIMARY KEY (partner_id, key))`
-  yield* sql`CREATE INDEX answers_age ON answers (answered_at)`
+  yield* sql`CREATE INDEX answers_age ON answers USING brin (answered_at) WITH (autosummarize = on)`
   for (const kind of idKinds) {
     yield* sql.unsafe(`CREATE SEQUENCE ${idSequenceOf(kind)} AS bigint INCREMENT BY ${idBlockSize(kind)} START 1`)
   }

@@ -9,7 +9,7 @@ export const m0002 = Effect.gen(function* () {
     id bigint PRIMARY KEY,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     code text NOT NULL UNIQUE,
     name text NOT NULL,
     legal_name text NOT NULL,
@@ -21,20 +21,20 @@ export const m0002 = Effect.gen(function* () {
     uid_prefix text NOT NULL UNIQUE,
     read_per_minute bigint NOT NULL CHECK (read_per_minute BETWEEN 1 AND 1000000000),
     trade_per_minute bigint NOT NULL CHECK (trade_per_minute BETWEEN 1 AND 1000000000),
-    allowed_cidrs jsonb NOT NULL,
+    allowed_cidrs json NOT NULL,
     epoch bigint NOT NULL,
     created_at bigint NOT NULL)`
   yield* sql`CREATE TABLE reliances (
     partner_id bigint PRIMARY KEY,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL)`
+    context json NOT NULL)`
   yield* sql`CREATE TABLE api_keys (
     id bigint PRIMARY KEY,
     partner_id bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     hash text NOT NULL UNIQUE,
     prefix text NOT NULL,
     label text NOT NULL,
@@ -47,7 +47,7 @@ export const m0002 = Effect.gen(function* () {
     id bigint PRIMARY KEY,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     hash text NOT NULL UNIQUE,
     prefix text NOT NULL,
     label text NOT NULL,
@@ -57,9 +57,9 @@ export const m0002 = Effect.gen(function* () {
     id bigint PRIMARY KEY,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     command text NOT NULL,
-    args jsonb NOT NULL,
+    args json NOT NULL,
     requested_by bigint NOT NULL,
     requested_at bigint NOT NULL)`
   yield* sql`CREATE TABLE audit (

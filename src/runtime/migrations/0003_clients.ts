@@ -11,7 +11,7 @@ export const m0003 = Effect.gen(function* () {
     shard bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     uid text NOT NULL UNIQUE,
     partner_client_ref text NOT NULL,
     email text NOT NULL,
@@ -32,7 +32,7 @@ export const m0003 = Effect.gen(function* () {
     shard bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     PRIMARY KEY (client_id, code))`
   yield* sql`CREATE TABLE block_payloads (
     client_id bigint NOT NULL,
@@ -47,7 +47,7 @@ export const m0003 = Effect.gen(function* () {
     shard bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     received_at bigint NOT NULL)`
   yield* sql`CREATE INDEX kyc_packages_review ON kyc_packages (partner_id) WHERE state IN ('SPOT_CHECK', 'DOCUMENTS_REQUESTED')`
   yield* sql`CREATE TABLE kyc_revisions (
@@ -82,7 +82,7 @@ export const m0003 = Effect.gen(function* () {
     trigger text NOT NULL,
     outcome text NOT NULL,
     list_version bigint NOT NULL,
-    candidates jsonb NOT NULL,
+    candidates json NOT NULL,
     ran_at bigint NOT NULL)`
   yield* sql`CREATE INDEX screening_runs_client ON screening_runs (client_id, id)`
   yield* sql`CREATE TABLE watch_entries (
@@ -119,9 +119,9 @@ export const m0003 = Effect.gen(function* () {
     shard bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     reason text NOT NULL,
-    details jsonb NOT NULL,
+    details json NOT NULL,
     opened_at bigint NOT NULL,
     closed_at bigint)`
   yield* sql`CREATE INDEX cases_client ON cases (client_id, id)`

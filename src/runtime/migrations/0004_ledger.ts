@@ -16,7 +16,7 @@ export const m0004 = Effect.gen(function* () {
     reason text,
     client_id bigint,
     partner_id bigint NOT NULL,
-    refs jsonb NOT NULL,
+    refs json NOT NULL,
     ts bigint NOT NULL)`
   yield* sql`CREATE TABLE postings (
     posting_id bigint PRIMARY KEY,
@@ -62,7 +62,7 @@ export const m0004 = Effect.gen(function* () {
     shard bigint NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     created_at bigint NOT NULL)`
   yield* sql`CREATE INDEX collateral_reports_client ON collateral_reports (client_id, id DESC)`
   yield* sql`CREATE INDEX collateral_reports_partner ON collateral_reports (partner_id, id DESC)`

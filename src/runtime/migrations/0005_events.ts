@@ -10,7 +10,7 @@ export const m0005 = Effect.gen(function* () {
     seq bigint NOT NULL,
     name text NOT NULL,
     client_id bigint,
-    data jsonb NOT NULL,
+    data json NOT NULL,
     ts bigint NOT NULL,
     PRIMARY KEY (partner_id, seq))`
   yield* insertOnly("events")
@@ -18,7 +18,7 @@ export const m0005 = Effect.gen(function* () {
     partner_id bigint PRIMARY KEY,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     url text NOT NULL,
     secret bytea NOT NULL,
     created_at bigint NOT NULL,
@@ -30,7 +30,7 @@ export const m0005 = Effect.gen(function* () {
     event text NOT NULL,
     state text NOT NULL,
     version text NOT NULL,
-    context jsonb NOT NULL,
+    context json NOT NULL,
     body text NOT NULL,
     ts bigint NOT NULL,
     next_at bigint NOT NULL)`

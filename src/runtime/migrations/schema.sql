@@ -9,14 +9,14 @@ CREATE TABLE answers (
   answered_at bigint NOT NULL,
   CONSTRAINT answers_pkey PRIMARY KEY (partner_id, key)
 );
-CREATE INDEX answers_age ON public.answers USING btree (answered_at);
+CREATE INDEX answers_age ON public.answers USING brin (answered_at) WITH (autosummarize='on');
 
 CREATE TABLE api_keys (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   hash text NOT NULL,
   prefix text NOT NULL,
   label text NOT NULL,
@@ -32,9 +32,9 @@ CREATE TABLE approvals (
   id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   command text NOT NULL,
-  args jsonb NOT NULL,
+  args json NOT NULL,
   requested_by bigint NOT NULL,
   requested_at bigint NOT NULL,
   CONSTRAINT approvals_pkey PRIMARY KEY (id)
@@ -88,9 +88,9 @@ CREATE TABLE cases (
   shard bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   reason text NOT NULL,
-  details jsonb NOT NULL,
+  details json NOT NULL,
   opened_at bigint NOT NULL,
   closed_at bigint,
   CONSTRAINT cases_pkey PRIMARY KEY (id)
@@ -109,7 +109,7 @@ CREATE TABLE clients (
   shard bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   uid text NOT NULL,
   partner_client_ref text NOT NULL,
   email text NOT NULL,
@@ -134,7 +134,7 @@ CREATE TABLE collateral_reports (
   shard bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   created_at bigint NOT NULL,
   CONSTRAINT collateral_reports_pkey PRIMARY KEY (id)
 );
@@ -169,7 +169,7 @@ CREATE TABLE events (
   seq bigint NOT NULL,
   name text NOT NULL,
   client_id bigint,
-  data jsonb NOT NULL,
+  data json NOT NULL,
   ts bigint NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (partner_id, seq)
 );
@@ -200,7 +200,7 @@ CREATE TABLE kyc_packages (
   shard bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   received_at bigint NOT NULL,
   CONSTRAINT kyc_packages_client_id_key UNIQUE (client_id),
   CONSTRAINT kyc_packages_pkey PRIMARY KEY (id)
@@ -226,7 +226,7 @@ CREATE TABLE ledger_transactions (
   reason text,
   client_id bigint,
   partner_id bigint NOT NULL,
-  refs jsonb NOT NULL,
+  refs json NOT NULL,
   ts bigint NOT NULL,
   CONSTRAINT ledger_transactions_key_key UNIQUE (key),
   CONSTRAINT ledger_transactions_pkey PRIMARY KEY (tx_id)
@@ -250,7 +250,7 @@ CREATE TABLE operator_keys (
   id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   hash text NOT NULL,
   prefix text NOT NULL,
   label text NOT NULL,
@@ -265,7 +265,7 @@ CREATE TABLE partners (
   id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   code text NOT NULL,
   name text NOT NULL,
   legal_name text NOT NULL,
@@ -277,7 +277,7 @@ CREATE TABLE partners (
   uid_prefix text NOT NULL,
   read_per_minute bigint NOT NULL,
   trade_per_minute bigint NOT NULL,
-  allowed_cidrs jsonb NOT NULL,
+  allowed_cidrs json NOT NULL,
   epoch bigint NOT NULL,
   created_at bigint NOT NULL,
   CONSTRAINT partners_code_key UNIQUE (code),
@@ -309,7 +309,7 @@ CREATE TABLE reliances (
   partner_id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   CONSTRAINT reliances_pkey PRIMARY KEY (partner_id)
 );
 
@@ -337,7 +337,7 @@ CREATE TABLE screening_runs (
   trigger text NOT NULL,
   outcome text NOT NULL,
   list_version bigint NOT NULL,
-  candidates jsonb NOT NULL,
+  candidates json NOT NULL,
   ran_at bigint NOT NULL,
   CONSTRAINT screening_runs_pkey PRIMARY KEY (id)
 );
@@ -375,7 +375,7 @@ CREATE TABLE verification_blocks (
   shard bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   CONSTRAINT verification_blocks_pkey PRIMARY KEY (client_id, code)
 );
 
@@ -399,7 +399,7 @@ CREATE TABLE webhook_deliveries (
   event text NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   body text NOT NULL,
   ts bigint NOT NULL,
   next_at bigint NOT NULL,
@@ -412,7 +412,7 @@ CREATE TABLE webhook_endpoints (
   partner_id bigint NOT NULL,
   state text NOT NULL,
   version text NOT NULL,
-  context jsonb NOT NULL,
+  context json NOT NULL,
   url text NOT NULL,
   secret bytea NOT NULL,
   created_at bigint NOT NULL,

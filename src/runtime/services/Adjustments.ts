@@ -6,7 +6,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
 import { formatAmount, parseAmount } from "../../machines/shared/Money.ts"
-import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  refuse,
+  type Refusal,
+  unknown,
+  type Verdict
+} from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
@@ -16,12 +24,15 @@ import { findClient } from "./clientLookup.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
+import { whenAway } from "./whenAway.ts"
 
 export interface AdjustmentRequest {
   readonly currency: string
   /** Decimal string with an optional sign, in the currency's scale; not zero. */
   readonly amount: string
   readonly reason: string
+  /** The operator's own name of the correction, 1 to 64 characters; booked once for each client. */
+  readonly reference?: string
 }
 
 export interface Adjustment {
@@ -31,6 +42,7 @@ export interface Adjustment {
   readonly currency: Currency
   readonly amount: string
   readonly reason: string
+  readonly reference: string | null
   readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
   readonly ts: number
 }
@@ -57,12 +69,28 @@ export class Adjustments extends Context.Service<
       const directory = yield* Directory
       const sql = yield* PgClient.PgClient
 
+      /** The transaction that has the reference, or null. */
+      const bookedAs = (clientId: number, reference: string | null): Effect.Effect<number | null, Unavailable> =>
+        reference === null
+          ? Effect.succeed(null)
+          : sql
+              .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
+                manualKey(clientId, reference)
+              ])
+              .pipe(
+                Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].owner))),
+                Effect.catch(whenAway)
+              )
+
       return Adjustments.of({
         check: (client, request) =>
-          Effect.map(findClient(host, sql, client), (found) => {
+          Effect.gen(function* () {
+            const found = yield* findClient(host, sql, client)
             if (found === null) return refuse(unknown("Client"))
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
+            const booked = yield* bookedAs(found.id, referenceOf(request))
+            if (booked !== null) return refuse(alreadyBooked(booked))
             return found.state === "CLOSED"
               ? refuse(conflict("The account is closed."))
               : accept({ clientId: found.id })
@@ -72,7 +100,8 @@ export class Adjustments extends Context.Service<
             if (found === null) return Effect.succeed(refuse(unknown("Client")))
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return Effect.succeed(refuse(invalidFields({ amount: parsed })))
-            return host.dispatch({
+            const reference = referenceOf(request)
+            const attempt = host.dispatch({
               subject: clientSubject(found.id),
               by: caller.by,
               partner: () => directory.stamp(found.partnerId),
@@ -80,14 +109,37 @@ export class Adjustments extends Context.Service<
                 const row = turn.state.one("clients")
                 const partner = directory.partner(found.partnerId)
                 if (row === undefined || partner === null) return refuse(unknown("Client"))
-                return book(turn, row, partner, { ...parsed, reason: cleanText(request.reason) })
+                return book(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
               }
             })
+            return attempt.pipe(
+              // The one claim of an adjustment is its reference; the claim belongs to the transaction that has it.
+              Effect.catchTag("ClaimLost", ({ claims }) =>
+                Effect.succeed(refuse(alreadyBooked(claims[0]?.owner ?? null)))
+              ),
+              // A repeat is told so before anything else that has come to stand against it since.
+              Effect.flatMap((verdict): Effect.Effect<Verdict<Adjustment>, Unavailable> =>
+                verdict.ok
+                  ? Effect.succeed(verdict)
+                  : Effect.map(bookedAs(found.id, reference), (booked) =>
+                      booked === null ? verdict : refuse(alreadyBooked(booked))
+                    )
+              )
+            )
           })
       })
     })
   )
 }
+
+/** Unique fact and ledger key of a correction with a reference: the same one is never booked twice. */
+const manualKey = (clientId: number, reference: string): string => `manual:${clientId}:${reference}`
+
+const referenceOf = ({ reference }: AdjustmentRequest): string | null =>
+  reference === undefined ? null : cleanText(reference)
+
+const alreadyBooked = (ledgerTxId: number | null): Refusal =>
+  conflict(`This reference is booked already, as transaction ${ledgerTxId}. Nothing was booked now.`, { ledgerTxId })
 
 interface Signed {
   readonly currency: Currency
@@ -115,7 +167,7 @@ const book = (
   turn: Turn,
   row: ClientRow,
   partner: PartnerView,
-  { currency, amount, reason }: Signed & { readonly reason: string }
+  { currency, amount, reason, reference }: Signed & Pick<Adjustment, "reason" | "reference">
 ): Verdict<Adjustment> => {
   if (row.state === "CLOSED") return refuse(conflict("The account is closed."))
   const before = balanceOf(turn, row.id, row.partnerId, currency)
@@ -127,17 +179,19 @@ const book = (
     return refuse(conflict("The adjustment would take the client's balance below zero."))
   }
   const txId = turn.nextId("transaction")
+  const key = reference === null ? `manual:${txId}` : manualKey(row.id, reference)
+  if (reference !== null) turn.draft.claim(key, txId)
   const money = (minor: bigint) => formatAmount(minor, currency)
   const after = { cash: before.cash + amount, reserved: before.reserved }
   applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
     {
       type: "ledger.post",
       entry: "MANUAL",
-      key: `manual:${txId}`,
+      key,
       currency,
       amount: money(amount),
       reason,
-      refs: { adjustmentId: txId }
+      refs: { adjustmentId: txId, ...(reference === null ? {} : { reference }) }
     },
     { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
     {
@@ -155,6 +209,7 @@ const book = (
     currency,
     amount: money(amount),
     reason,
+    reference,
     balance: { cash: money(after.cash), reserved: money(after.reserved), total: money(after.cash + after.reserved) },
     ts: turn.now
   })

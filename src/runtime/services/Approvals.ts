@@ -103,8 +103,7 @@ export class Approvals extends Context.Service<
       const find = (
         condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
         limit: number
-      ) =>
-        pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
+      ) => pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
 
       const decide = (
         caller: OperatorCaller,

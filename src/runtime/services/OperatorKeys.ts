@@ -40,10 +40,11 @@ export interface Secret {
 }
 
 /** A fresh key: 256 random bits behind a marker. Only the hash may be stored (A1-06, A1-07). */
-export const makeSecret = (marker: "pbk_" | "bok_"): Secret => {
-  const key = `${marker}${randomBytes(32).toString("base64url")}`
-  return { key, hash: hashKey(key), prefix: key.slice(0, 10) }
-}
+export const makeSecret = (marker: "pbk_" | "bok_"): Secret =>
+  secretOf(`${marker}${randomBytes(32).toString("base64url")}`)
+
+const secretOf = (key: string): Secret => ({ key, hash: hashKey(key), prefix: key.slice(0, 10) })
+const keyShape = /^bok_[A-Za-z0-9_-]{43}$/
 
 /** What a key is looked up by: SHA-256 of the whole key, hexadecimal (A1-07). */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex")
@@ -66,6 +67,17 @@ export interface IssuedOperator {
   readonly role: OperatorRole
 }
 
+/** Where the first key is kept, readable by the service's owner alone. */
+export interface KeyFile {
+  /** The file's text; null when there is none. */
+  readonly read: () => string | null
+  /** Whole or not at all. */
+  readonly write: (key: string) => void
+}
+
+/** `made`: in the file and live. `kept`: nothing to do. `missing`: there are live ADMIN keys, but not in the file. */
+export type FirstKey = "made" | "kept" | "missing"
+
 export class OperatorKeys extends Context.Service<
   OperatorKeys,
   {
@@ -79,8 +91,11 @@ export class OperatorKeys extends Context.Service<
       operatorId: number,
       reason: string
     ): Effect.Effect<Verdict<OperatorView>, DispatchError>
-    /** First start: an ADMIN key when there is no live one; null otherwise. The caller keeps the key in a 0600 file. */
-    readonly ensureFirst: Effect.Effect<IssuedOperator | null, DispatchError>
+    /**
+     * First start: makes an ADMIN key when there is no live one. The readable key is in the file before its hash is
+     * committed, so a process that dies in between leaves no key that nobody can read; the next start takes it from there.
+     */
+    ensureFirst(file: KeyFile): Effect.Effect<FirstKey, DispatchError>
   }
 >()("brokerage/runtime/services/OperatorKeys") {
   static readonly layer = Layer.effect(
@@ -89,19 +104,36 @@ export class OperatorKeys extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
 
-      const issue = (by: Attribution, label: string, role: OperatorRole, onlyFirst: boolean) =>
-        host.dispatch({
-          subject: systemSubject,
-          by,
-          decide: (turn): IssuedOperator | null => {
-            if (onlyFirst && turn.state.all("operatorKeys").some(isLiveAdmin)) return null
-            return issueOperatorKey(turn, label, role)
-          }
+      /** A key left in the file by a start that did not get further: well-formed, and never the key of anybody. */
+      const leftKey = (file: KeyFile): string | null => {
+        const text = file.read()?.trim() ?? ""
+        const isTaken = () => directory.operatorKeys().some(({ hash }) => hash === hashKey(text))
+        return keyShape.test(text) && !isTaken() ? text : null
+      }
+
+      const makeFirst = (file: KeyFile): Effect.Effect<FirstKey, DispatchError> =>
+        Effect.suspend(() => {
+          const left = leftKey(file)
+          const secret = left === null ? makeSecret("bok_") : secretOf(left)
+          if (left === null) file.write(secret.key)
+          return host.dispatch({
+            subject: systemSubject,
+            by: firstStart,
+            decide: (turn): FirstKey => {
+              if (turn.state.all("operatorKeys").some(isLiveAdmin)) return "missing"
+              issueOperatorKey(turn, secret, "first start", "ADMIN")
+              return "made"
+            }
+          })
         })
 
       return OperatorKeys.of({
         create: (caller, { label, role }) =>
-          Effect.map(issue(caller.by, cleanText(label), role, false), (issued) => issued as IssuedOperator),
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => issueOperatorKey(turn, makeSecret("bok_"), cleanText(label), role)
+          }),
         list: Effect.sync(() =>
           directory
             .operatorKeys()
@@ -114,11 +146,11 @@ export class OperatorKeys extends Context.Service<
             by: caller.by,
             decide: (turn) => revokeOperatorKey(turn, operatorId, reason)
           }),
-        ensureFirst: Effect.suspend(() =>
-          directory.operatorKeys().some(isLiveAdmin)
-            ? Effect.succeed(null)
-            : issue(firstStart, "first start", "ADMIN", true)
-        )
+        ensureFirst: (file) =>
+          Effect.suspend(() => {
+            if (!directory.operatorKeys().some(isLiveAdmin)) return makeFirst(file)
+            return Effect.succeed<FirstKey>(file.read() === null ? "missing" : "kept")
+          })
       })
     })
   )
@@ -144,9 +176,13 @@ export const operatorView = (row: OperatorKeyRow): OperatorView => ({
   revokedAt: (row.context as unknown as ApiKeyContext).revokedAt
 })
 
-const issueOperatorKey = (turn: Turn, label: string, role: OperatorRole): IssuedOperator => {
+const issueOperatorKey = (
+  turn: Turn,
+  { key, hash, prefix }: Secret,
+  label: string,
+  role: OperatorRole
+): IssuedOperator => {
   const id = turn.nextId("operatorKey")
-  const { key, hash, prefix } = makeSecret("bok_")
   const decided = begin(apiKeyMachine, { keyId: id, createdAt: turn.now })
   turn.draft.put("operatorKeys", {
     id,

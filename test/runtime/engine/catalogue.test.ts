@@ -18,7 +18,7 @@ const sqlType: { readonly [T in ColumnType]: string } = {
   money: "bigint",
   text: "text",
   bool: "boolean",
-  json: "jsonb",
+  json: "json",
   sealed: "bytea",
   sealedText: "bytea"
 }

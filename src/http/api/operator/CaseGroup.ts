@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { caseReasons, caseStatuses } from "../../../machines/compliance/Case.ts"
+import { token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -22,7 +23,7 @@ export const CaseView = Schema.Struct({
 export class CaseGroup extends HttpApiGroup.make("case").add(
   HttpApiEndpoint.get("list", "/cases", {
     query: {
-      open: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      open: Schema.optionalKey(token("The open mark", ["true", "false"])),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

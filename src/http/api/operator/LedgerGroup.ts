@@ -13,15 +13,20 @@ export const Adjustment = Schema.Struct({
   currency: Schema.Literals(currencyCodes),
   amount: Schema.String,
   reason: Schema.String,
+  reference: Schema.NullOr(Schema.String),
   balance: Schema.Struct({ cash: Schema.String, reserved: Schema.String, total: Schema.String }),
   ts: Millis
 })
 
-/** Amount: a decimal string with an optional sign, in the currency's scale. */
+/**
+ * Amount: a decimal string with an optional sign, in the currency's scale. Reference: the operator's own name of the
+ * correction; a client's ledger takes each one once, so a request that is repeated is never booked twice.
+ */
 export const AdjustmentRequest = Schema.Struct({
   currency: token("The currency", currencyCodes),
   amount: text("The amount", 40),
-  reason: Reason
+  reason: Reason,
+  reference: Schema.optionalKey(text("The reference", 64))
 })
 
 export const LedgerProof = Schema.Struct({

@@ -1,23 +1,33 @@
 /** Fields that several operator requests share, with the sentences that refuse them (operator surface; A1-14, A1-01). */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { text } from "../../../machines/shared/Fields.ts"
 
 /** Why the operator does it: kept in the audit, and shown to the partner where the specification says so. */
 export const Reason = text("The reason", 500)
 
 /** A partner by id or code, a client by id or uid, any object by id: resolved by the service, 404 when unknown. */
-export const Reference = Schema.String
+export const Reference = Schema.String.annotate({ message: "It must be one id or name." })
 
 const whole = (label: string, minimum: number, maximum: number) => {
   const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
-  return Schema.Int.annotate({ message }).check(Schema.isBetween({ minimum, maximum }, { message }))
+  return Schema.Number.annotate({ message })
+    .check(Schema.isInt({ message }), Schema.isBetween({ minimum, maximum }, { message }))
+    .annotateKey({ messageMissingKey: `${label} is required.` })
+}
+
+/** As `whole`, in a query: plain digits, because a number's other spellings (1e3, 0x10, 1.0) are not what people mean. */
+const wholeText = (label: string, minimum: number, maximum: number) => {
+  const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
+  return Schema.String.annotate({ message })
+    .check(Schema.isPattern(/^(0|[1-9][0-9]{0,15})$/, { message }))
+    .pipe(Schema.decodeTo(whole(label, minimum, maximum), SchemaTransformation.numberFromString))
 }
 
 /** A page size; the command's own default applies when it is not sent. */
-export const Limit = (maximum: number) => Schema.optionalKey(whole("The limit", 1, maximum))
+export const Limit = (maximum: number) => Schema.optionalKey(wholeText("The limit", 1, maximum))
 
 /** An id a page starts before or after, exclusive. */
-export const Cursor = (label: string) => Schema.optionalKey(whole(label, 0, Number.MAX_SAFE_INTEGER))
+export const Cursor = (label: string) => Schema.optionalKey(wholeText(label, 0, Number.MAX_SAFE_INTEGER))
 
 /** Requests a minute (operator surface: rate limits can be set up to 10^9). */
 export const PerMinute = (label: string) => Schema.optionalKey(whole(label, 1, 1_000_000_000))

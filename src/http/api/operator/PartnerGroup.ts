@@ -53,6 +53,11 @@ export const PartnerCreation = Schema.Struct({
   sandbox: Schema.optionalKey(flag("The sandbox mark"))
 })
 
+/** The service judges each range; an empty list opens the partner to every address (A1-08). */
+const Cidrs = Schema.Array(Schema.String.annotate({ message: "Each entry must be text." }))
+  .annotate({ message: "The address ranges must be a list." })
+  .annotateKey({ messageMissingKey: "The address ranges are required." })
+
 const partner = { partner: Reference }
 
 export class PartnerGroup extends HttpApiGroup.make("partner").add(
@@ -81,7 +86,7 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
   }),
   HttpApiEndpoint.post("cidrs", "/partners/:partner/cidrs", {
     params: partner,
-    payload: Schema.Struct({ cidrs: Schema.Array(Schema.String) }),
+    payload: Schema.Struct({ cidrs: Cidrs }),
     success: Answer(PartnerProfile)
   })
 ) {}

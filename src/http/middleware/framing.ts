@@ -1,0 +1,23 @@
+// What a request must be before any gate looks at it: framing that every proxy in front of us reads the same way
+// (RFC 9112, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a body.
+import type { IncomingMessage } from "node:http"
+import { invalid, type WireRefusal } from "../toWire.ts"
+
+const host = invalid("The request must have exactly one Host header.")
+const coding = invalid("The Transfer-Encoding must be chunked, alone, over HTTP/1.1.")
+const expectation = invalid("The Expect header must be 100-continue.")
+
+/** Why a request is unsound, or null. After such an answer the connection must end: where the next begins is unknown. */
+export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {
+  const { headers, httpVersion, rawHeaders } = request
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ""
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) return host
+  const transfer = headers["transfer-encoding"]
+  if (transfer !== undefined && (transfer.toLowerCase() !== "chunked" || httpVersion === "1.0")) return coding
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") return expectation
+  return null
+}
