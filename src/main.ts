@@ -44,7 +44,7 @@ export class ServeError extends Schema.TaggedError<ServeError>()("ServeError", {
 export type Ending = "stopped" | "usurped"
 
 /** Budget of an orderly stop: finish requests, drain mailboxes and journal, close the database (15 s in all). */
-const drainLimit = "10 seconds"
+const drainLimit = "5 seconds"
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone

@@ -136,7 +136,7 @@ const start = (options: HttpServerOptions) =>
     let closing = false
     const bodies = new BodyBudget(options.bodyBytes)
     const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing: () => closing })
-    const publicRoutes = edged(yield* publicApp, bodies)
+    const publicRoutes = edged(yield* publicApp)
     const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp, bodies)
     const server = makeServer(options)
     const connections = connectionsOf(server)

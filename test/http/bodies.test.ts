@@ -169,6 +169,8 @@ describe("architecture 8: memory of bodies", () => {
     const over = await send(1_001)
     assert.deepStrictEqual([...told(over), over.headers["retry-after"]], [503, 5030, "1"])
     for (const _ of [1, 2]) assert.strictEqual((await send(1_000)).status, 200)
+    const open = await small.call("GET", "/healthz", { raw: "x".repeat(1_001) })
+    assert.strictEqual(open.status, 200, "a public route reads no body")
     await small.close()
   })
 })

@@ -31,6 +31,14 @@ const holders: ReadonlyArray<readonly [name: string, hold: (server: Running) => 
     }
   ],
   [
+    "a body that is half sent, unasked",
+    async (server) => {
+      const half = await openRaw(server)
+      half.socket.write(`POST ${path} HTTP/1.1\r\n${head}Content-Length: 10\r\n\r\n{`)
+      await server.call("GET", "/healthz", { key: null })
+    }
+  ],
+  [
     "a chunked body without end",
     async (server) => {
       const half = await openRaw(server)

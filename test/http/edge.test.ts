@@ -161,6 +161,8 @@ describe("A1-02: bytes that are no request of ours", () => {
   it("RFC 9112: HTTP/1.0 needs no Host, and a coding is named in any case", async () => {
     const old = await raw(`${me.replace("1.1", "1.0")}\r\n\r\n`)
     assert.strictEqual(statusLine(old), "HTTP/1.1 200 OK")
+    const patient = await raw(`${write.replace("1.1", "1.0")}\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`)
+    assert.strictEqual(statusLine(patient), "HTTP/1.1 201 Created")
     const chunked = await raw(
       `${write}\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`
     )

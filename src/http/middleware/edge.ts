@@ -44,10 +44,12 @@ const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
 
 /**
  * Wraps an app that is not the dispatcher: verbs, caps and the memory of bodies before it, X-Request-Id and the envelope
- * after it. A defect is logged with an id and answered by that id alone.
+ * after it. A defect is logged with an id and answered by that id alone. An app that reads bodies is given `bodies`: it
+ * reads through Effect, up to the edge cap, so its bodies count as declared. One that reads none is not, or
+ * declarations alone would use the memory up.
  */
 export const edged =
-  <R>(app: App<R>, bodies: BodyBudget) =>
+  <R>(app: App<R>, bodies: BodyBudget | null = null) =>
   (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Exclude<R, HttpServerRequest.HttpServerRequest>> => {
@@ -57,12 +59,11 @@ export const edged =
     const length = declared === undefined ? null : Number(declared)
     const refusal = verbGate(request.method) ?? edgeCapGate(length)
     if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
-    // These apps read as much as the cap allows, and only after their own authorization: they are counted beforehand.
-    const room = length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap)
-    if (!bodies.take(room)) {
-      return Effect.succeed(
-        refusalWith(gateRefusals.unavailable, { ...headers, "retry-after": "1", connection: "close" })
-      )
+    const room =
+      bodies === null ? 0 : (length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap))
+    if (bodies?.take(room) === false) {
+      const busy = { ...headers, "retry-after": "1", connection: "close" }
+      return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))
     }
     // What the app writes down is the id that the caller gets back.
     const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
@@ -77,7 +78,7 @@ export const edged =
             )
           : refusalWith(byStatus(response.status), headers)
       ),
-      Effect.ensuring(Effect.sync(() => bodies.give(room)))
+      Effect.ensuring(Effect.sync(() => bodies?.give(room)))
     )
   }
 

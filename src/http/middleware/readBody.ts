@@ -40,7 +40,9 @@ export const readBody = (
       return resume(Effect.succeed(empty))
     }
     if (request.destroyed) return resume(Effect.succeed(aborted))
-    if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue()
+    // HTTP/1.0 knows no interim answers (RFC 9110, 10.1.1).
+    const waits = request.headers.expect !== undefined && request.httpVersion !== "1.0"
+    if (waits && !response.headersSent) response.writeContinue()
     let chunks: Array<Buffer> | null = null
     let only: Buffer | null = null
     let size = 0
