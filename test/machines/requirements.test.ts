@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { blockCodes, blockLevel, BlockStatus, BlockView } from "../../src/machines/verification/Blocks.ts"
-import type { BlockCode, BlockStatuses } from "../../src/machines/verification/Blocks.ts"
+import type { BlockCode } from "../../src/machines/verification/Blocks.ts"
 import {
   actions,
   GateRefusal,
@@ -38,8 +38,11 @@ const approved = (...codes: ReadonlyArray<BlockCode>): Map<BlockCode, BlockStatu
   new Map(codes.map((code) => [code, "APPROVED"]))
 const allMica = approved(...mica)
 const allTwelve = approved(...mica, ...mifid)
-const withStatus = (blocks: BlockStatuses, code: BlockCode, status: BlockStatus): BlockStatuses =>
-  new Map([...blocks, [code, status]])
+const withStatus = (
+  blocks: ReadonlyMap<BlockCode, BlockStatus>,
+  code: BlockCode,
+  status: BlockStatus
+): ReadonlyMap<BlockCode, BlockStatus> => new Map([...blocks, [code, status]])
 
 describe("blocks", () => {
   it("A1-45: twelve in the specification's order, seven MICA and five MICA_MIFID", () => {
@@ -134,7 +137,7 @@ describe("requirements", () => {
 describe("verification gate", () => {
   const level = fc.constantFrom("NONE" as const, "MICA" as const, "MICA_MIFID" as const)
   const status = fc.constantFrom(...BlockStatus.literals)
-  const blocks: fc.Arbitrary<BlockStatuses> = fc
+  const blocks: fc.Arbitrary<ReadonlyMap<BlockCode, BlockStatus>> = fc
     .tuple(...blockCodes.map((code) => fc.tuple(fc.constant(code), fc.oneof(status, fc.constant("APPROVED" as const)))))
     .map((pairs) => new Map(pairs))
   const action: fc.Arbitrary<Action> = fc.constantFrom(...actions)

@@ -57,7 +57,7 @@ export const BlockView = Schema.Struct({
 export type BlockView = typeof BlockView.Type
 
 /** Statuses by block; an absent block is NOT_STARTED. */
-export type BlockStatuses = ReadonlyMap<BlockCode, BlockStatus>
+export type BlockStatuses = Pick<ReadonlyMap<BlockCode, BlockStatus>, "get">
 
 const mica: ReadonlySet<string> = new Set(micaBlockCodes)
 

@@ -2,7 +2,7 @@
  * The columns that only the writer of a batch can give: gap-free event numbers per partner and the audit hash
  * chain. Pure: the new counters are adopted after COMMIT, so a lost batch leaves no hole and no broken link.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { AuditRow, EventRow } from "../store/Rows.ts"
 import type { Commit } from "./Commit.ts"
 
@@ -17,25 +17,24 @@ export const auditGenesis = "0".repeat(64)
 
 /** Hash of one audit row after `previous`: SHA-256 over a fixed-order JSON array, hex. */
 export const auditHash = (previous: string, row: AuditRow): string =>
-  createHash("sha256")
-    .update(
-      JSON.stringify([
-        previous,
-        row.id,
-        row.ts,
-        row.role,
-        row.keyLabel,
-        row.requestId,
-        row.partnerId,
-        row.clientId,
-        row.object,
-        row.action,
-        row.before,
-        row.after,
-        row.reason
-      ])
-    )
-    .digest("hex")
+  hash(
+    "sha256",
+    JSON.stringify([
+      previous,
+      row.id,
+      row.ts,
+      row.role,
+      row.keyLabel,
+      row.requestId,
+      row.partnerId,
+      row.clientId,
+      row.object,
+      row.action,
+      row.before,
+      row.after,
+      row.reason
+    ])
+  )
 
 /** The batch's events and audit rows with their given columns, and the counters after it. */
 export const stampBatch = (
@@ -49,7 +48,7 @@ export const stampBatch = (
   const events: Array<EventRow> = []
   const audit: Array<AuditRow> = []
   const moved = new Map<number, number>()
-  let hash = counters.auditHash
+  let last = counters.auditHash
   for (const commit of commits) {
     for (const event of commit.rows.events ?? []) {
       const seq = (moved.get(event.partnerId) ?? counters.seqs.get(event.partnerId) ?? 0) + 1
@@ -57,10 +56,10 @@ export const stampBatch = (
       events.push({ ...event, seq })
     }
     for (const row of commit.rows.audit ?? []) {
-      hash = auditHash(hash, row)
-      audit.push({ ...row, hash })
+      last = auditHash(last, row)
+      audit.push({ ...row, hash: last })
     }
   }
   const seqs = moved.size === 0 ? counters.seqs : new Map([...counters.seqs, ...moved])
-  return { events, audit, counters: { seqs, auditHash: hash } }
+  return { events, audit, counters: { seqs, auditHash: last } }
 }

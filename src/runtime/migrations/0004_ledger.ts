@@ -28,7 +28,6 @@ export const m0004 = Effect.gen(function* () {
     kind text NOT NULL CHECK (kind IN ('cash', 'reserved')),
     amount bigint NOT NULL)`
   yield* sql`CREATE INDEX postings_client ON postings (client_id, posting_id DESC) WHERE client_id IS NOT NULL`
-  yield* sql`CREATE INDEX postings_house ON postings (account, currency) INCLUDE (amount) WHERE client_id IS NULL`
   yield* insertOnly("ledger_transactions")
   yield* insertOnly("postings")
   // Every posting of a transaction is inserted by one statement, so the inserted rows are all there is to sum.

@@ -301,7 +301,6 @@ CREATE TABLE postings (
   CONSTRAINT postings_pkey PRIMARY KEY (posting_id)
 );
 CREATE INDEX postings_client ON public.postings USING btree (client_id, posting_id DESC) WHERE (client_id IS NOT NULL);
-CREATE INDEX postings_house ON public.postings USING btree (account, currency) INCLUDE (amount) WHERE (client_id IS NULL);
 CREATE TRIGGER postings_balance AFTER INSERT ON public.postings REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION postings_balance(); -- for every role, always
 CREATE TRIGGER postings_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 

@@ -5,7 +5,6 @@ import type { KycPackageContext, KycPackageStatus } from "../../machines/kyc/Kyc
 import { formatAmount } from "../../machines/shared/Money.ts"
 import type { BlockContext } from "../../machines/verification/Block.ts"
 import {
-  type BlockCode,
   blockCodes,
   blockLevel,
   type BlockStatus,
@@ -29,8 +28,12 @@ export const ownClient = (state: SubjectState, partnerId: number): ClientRow | n
 
 export const clientContext = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
 
-export const blockStatuses = (state: SubjectState): BlockStatuses =>
-  new Map(state.all("verificationBlocks").map((row) => [row.code as BlockCode, row.state as BlockStatus]))
+export const blockStatuses = (state: SubjectState): BlockStatuses => {
+  const clientId = state.one("clients")?.id
+  return {
+    get: (code) => state.get("verificationBlocks", `${clientId}\u0000${code}`)?.state as BlockStatus | undefined
+  }
+}
 
 export const usdcBalance = (state: SubjectState): BalanceRow | undefined =>
   state.all("balances").find((row) => row.currency === "USDC")

@@ -343,6 +343,9 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
 
 export const tableNames = Object.keys(catalogue) as ReadonlyArray<TableName>
 
-/** The value that identifies a row inside its table, for maps. */
-export const keyOf = (table: TableName, row: object): string =>
-  catalogue[table].key.map((column) => String((row as Record<string, unknown>)[column])).join("\u0000")
+/** The value that identifies a row inside its table, for maps. Keys have one or two columns. */
+export const keyOf = (table: TableName, row: object): string => {
+  const [first, second] = catalogue[table].key as readonly [string, string?]
+  const values = row as Record<string, unknown>
+  return second === undefined ? String(values[first]) : `${values[first]}\u0000${values[second]}`
+}
