@@ -9,6 +9,8 @@ export class SubjectState {
   /** Null while the subject does not exist. */
   token: number | null
   private readonly tables = new Map<TableName, Map<string, object>>()
+  /** What was worked out from a table's rows, until one of them changes. */
+  private readonly views = new Map<TableName, unknown>()
 
   constructor(subject: SubjectKey, image: SubjectImage) {
     this.subject = subject
@@ -31,6 +33,13 @@ export class SubjectState {
     return this.tables.get(table)?.values().next().value as Tables[T] | undefined
   }
 
+  /** A reading of one table's rows, worked out once for as long as they stay as they are. One reading a table. */
+  derived<T extends TableName, A>(table: T, read: (rows: ReadonlyArray<Tables[T]>) => A): A {
+    let view = this.views.get(table) as A | undefined
+    if (view === undefined) this.views.set(table, (view = read(this.all(table))))
+    return view
+  }
+
   /** Takes over what a committed commit wrote. */
   adopt(commit: Commit): void {
     if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
@@ -42,6 +51,7 @@ export class SubjectState {
   }
 
   private set(table: TableName, row: object): void {
+    this.views.delete(table)
     let rows = this.tables.get(table)
     if (rows === undefined) this.tables.set(table, (rows = new Map()))
     const only = catalogue[table].residence?.only

@@ -5,6 +5,7 @@ import type { KycPackageContext, KycPackageStatus } from "../../machines/kyc/Kyc
 import { formatAmount } from "../../machines/shared/Money.ts"
 import type { BlockContext } from "../../machines/verification/Block.ts"
 import {
+  type BlockCode,
   blockCodes,
   blockLevel,
   type BlockStatus,
@@ -15,7 +16,7 @@ import { type Requirements, requirements } from "../../machines/verification/req
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../engine/Interpreter.ts"
 import type { SubjectState } from "../engine/SubjectState.ts"
-import type { BalanceRow, ClientRow } from "../store/Rows.ts"
+import type { BalanceRow, BlockRow, ClientRow } from "../store/Rows.ts"
 import type { PartnerView } from "./Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
@@ -28,12 +29,10 @@ export const ownClient = (state: SubjectState, partnerId: number): ClientRow | n
 
 export const clientContext = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
 
-export const blockStatuses = (state: SubjectState): BlockStatuses => {
-  const clientId = state.one("clients")?.id
-  return {
-    get: (code) => state.get("verificationBlocks", `${clientId}\u0000${code}`)?.state as BlockStatus | undefined
-  }
-}
+const statusesOf = (rows: ReadonlyArray<BlockRow>): BlockStatuses =>
+  new Map(rows.map((row) => [row.code as BlockCode, row.state as BlockStatus]))
+
+export const blockStatuses = (state: SubjectState): BlockStatuses => state.derived("verificationBlocks", statusesOf)
 
 export const usdcBalance = (state: SubjectState): BalanceRow | undefined =>
   state.all("balances").find((row) => row.currency === "USDC")
