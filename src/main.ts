@@ -16,12 +16,12 @@ import {
   openDataDirectory,
   readIfThere,
   removeFile,
-  type ServiceFile,
-  writeWhole
+  type ServiceFile
 } from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
 import { loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
+import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { ActorHost } from "./runtime/engine/ActorHost.ts"
 import { Journal } from "./runtime/engine/Journal.ts"
 import { type PausePoint, pausePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"

@@ -3,6 +3,8 @@
  * benchmark onboard with it. The same (n, tag) is the same person; different ones share neither reference, e-mail
  * nor document number.
  */
+import { DeclarationsMica } from "./DeclarationsMica.ts"
+
 const firstNames = [
   "Anna",
   "Ben",
@@ -31,22 +33,7 @@ const lastNames = [
   "Keller"
 ]
 
-const declarations = [
-  "fatca_crs_accurate",
-  "fatca_crs_responsible",
-  "fatca_crs_notify_changes",
-  "fatca_crs_disclosure",
-  "fatca_crs_consequences",
-  "accept_legal_docs",
-  "accuracy_of_info",
-  "market_conduct",
-  "aml_compliance",
-  "recording_consent",
-  "data_protection",
-  "notify_changes",
-  "cooperate_authorities",
-  "authorised_client"
-] as const
+const declarations = Object.keys(DeclarationsMica.fields).filter((name) => name !== "acceptedAt")
 
 const dayMillis = 86_400_000
 const pick = (values: ReadonlyArray<string>, n: number): string => values[n % values.length] as string

@@ -9,7 +9,7 @@ import type { ChildProcess } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import * as Fs from "node:fs"
 import { createServer } from "node:net"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import {
   checkUserMode,
   defaultUserMode,
@@ -23,6 +23,7 @@ import {
   type UserMode
 } from "./postgresBinaries.ts"
 import { isPostmasterOf, isRunning, lockDirectory, readPostmasterPid, readText } from "./postmasterPid.ts"
+import { syncFolder, writeWhole } from "./writeWhole.ts"
 
 /** The embedded server can not be started (or is used by somebody else). The sentence is for the operator. */
 export class EmbeddedPostgresError extends Schema.TaggedError<EmbeddedPostgresError>()("EmbeddedPostgresError", {
@@ -140,7 +141,7 @@ const ensurePassword = (home: string, directory: string) => {
     if (kept !== undefined && kept !== "") return kept
     if (Fs.existsSync(directory)) return undefined
     const password = randomBytes(32).toString("base64url")
-    writeDurably(path, `${password}\n`)
+    writeWhole(path, `${password}\n`)
     return password
   }).pipe(
     Effect.flatMap((password) =>
@@ -152,24 +153,6 @@ const ensurePassword = (home: string, directory: string) => {
 }
 
 const token = () => randomBytes(8).toString("hex")
-
-const writeDurably = (path: string, text: string) => {
-  const draft = `${path}.${token()}`
-  const file = Fs.openSync(draft, "wx", 0o600)
-  Fs.writeSync(file, text)
-  Fs.fsyncSync(file)
-  Fs.closeSync(file)
-  Fs.renameSync(draft, path)
-  syncFolder(dirname(path))
-}
-
-/** A rename survives a power cut only when its folder is flushed, too (Windows can not and need not). */
-const syncFolder = (folder: string) => {
-  if (process.platform === "win32") return
-  const handle = Fs.openSync(folder, "r")
-  Fs.fsyncSync(handle)
-  Fs.closeSync(handle)
-}
 
 /** initdb into a staging folder, renamed when complete: a killed initdb never looks like a cluster. */
 const initialise = Effect.fn("EmbeddedPostgres.initialise")(function* (cluster: Cluster) {
@@ -210,7 +193,7 @@ const choosePort = Effect.fn("EmbeddedPostgres.choosePort")(function* (cluster: 
     return yield* fail("The chosen port of the embedded PostgreSQL is in use by another program.")
   }
   cluster.port = bound ?? (yield* freePort(0)) ?? 0
-  yield* attempt("The port file can not be written.", () => writeDurably(path, `${cluster.port}\n`))
+  yield* attempt("The port file can not be written.", () => writeWhole(path, `${cluster.port}\n`))
 })
 
 const freePort = (port: number): Effect.Effect<number | undefined> =>
@@ -234,7 +217,7 @@ const adopt = Effect.fn("EmbeddedPostgres.adopt")(function* (cluster: Cluster) {
     cluster.port = port.value
     if (yield* Effect.orElseSucceed(answers(cluster), () => false)) {
       yield* attempt("The port file can not be written.", () =>
-        writeDurably(join(cluster.home, "port"), `${cluster.port}\n`)
+        writeWhole(join(cluster.home, "port"), `${cluster.port}\n`)
       )
       yield* Effect.logInfo("adopted the running embedded PostgreSQL", { pid: cluster.pid, port: cluster.port })
       return true

@@ -6,6 +6,7 @@ import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:
 import * as Fs from "node:fs"
 import { isIP } from "node:net"
 import { join } from "node:path"
+import { writeWhole } from "./writeWhole.ts"
 
 /** The files in DATA_DIR/tls can not be read, written or used. The sentence is for the operator. */
 export class LocalAuthorityError extends Schema.TaggedError<LocalAuthorityError>()("LocalAuthorityError", {
@@ -148,18 +149,6 @@ const writePair = (folder: string, name: string, pair: Pair) =>
     writeWhole(join(folder, `${name}.key`), pair.key, 0o600)
     writeWhole(join(folder, `${name}.pem`), pair.certificate, 0o644)
   })
-
-const writeWhole = (path: string, text: string, mode: number) => {
-  const draft = `${path}.${randomBytes(8).toString("hex")}`
-  const file = Fs.openSync(draft, "wx", mode)
-  try {
-    Fs.writeSync(file, text)
-    Fs.fsyncSync(file)
-  } finally {
-    Fs.closeSync(file)
-  }
-  Fs.renameSync(draft, path)
-}
 
 const issueLeaf = (authority: Pair, hosts: ReadonlyArray<string>, now: number) =>
   authority.key === ""

@@ -2,18 +2,7 @@
  * What a running service leaves in its data directory for its own command line: where it listens and how to be let in
  * (operator surface: service.json, operator.key, demo.json). Written whole or not at all; secrets are 0600.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync
-} from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 export interface ServiceFile {
@@ -42,16 +31,6 @@ export const openDataDirectory = (dataDirectory: string): DataFiles => {
   mkdirSync(files.root, { recursive: true, mode: 0o700 })
   chmodSync(files.root, 0o700)
   return files
-}
-
-/** Writes a file whole: a crash leaves the old one or the new one. */
-export const writeWhole = (path: string, text: string, mode = 0o600): void => {
-  const temporary = `${path}.new`
-  const file = openSync(temporary, "w", mode)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(temporary, path)
 }
 
 export const readIfThere = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null)

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { SealingError, type SealingKeys } from "../engine/Sealing.ts"
-import { writeWhole } from "./dataDirectory.ts"
+import { writeWhole } from "./writeWhole.ts"
 
 export const keyFileName = "encryption.keys"
 
