@@ -335,6 +335,10 @@ class Writer {
         applicationName,
         connectTimeout: 3_000,
         startupParameters: {
+          enable_seqscan: "off",
+          enable_hashjoin: "off",
+          enable_mergejoin: "off",
+          jit: "off",
           lock_timeout: "5000",
           statement_timeout: "30000",
           idle_in_transaction_session_timeout: "10000"

@@ -1,12 +1,11 @@
 /**
  * Runs the state machines without running actors: stored row and event in, next row and effects out, nothing else
- * touched (architecture, Machines). XState's documented transition() builds a throw-away actor per call; one shared inert
- * scope and one resolved snapshot per state give the same answer in 4 us instead of 16 or more (measured). That scope is
- * not public API, so it lives in this file alone, and test/machines/all.test.ts holds `step` and `stepSlow` equal over
+ * touched (architecture, Machines). XState defines the machines; flatMachine.ts runs them, several times faster than
+ * XState's transition(), which stays the yardstick: test/machines/all.test.ts holds `step` and `stepSlow` equal over
  * every reachable state.
  */
 import { Result, Schema } from "effect"
-import { createActor, initialTransition, transition } from "xstate"
+import { initialTransition, transition } from "xstate"
 import type {
   AnyMachineSnapshot,
   AnyStateMachine,
@@ -18,6 +17,7 @@ import type {
 } from "xstate"
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { type Kind, machines } from "../../machines/registry.ts"
+import { compileFlat, type FlatMachine } from "./flatMachine.ts"
 
 /** What a row keeps of a machine. The state is a single name: our machines are flat. */
 export interface Stored<M extends AnyStateMachine = AnyStateMachine> {
@@ -32,73 +32,18 @@ export interface Decision<M extends AnyStateMachine = AnyStateMachine> extends S
   readonly changed: boolean
 }
 
-type Scope = Parameters<AnyStateMachine["transition"]>[2]
+const compiled = new WeakMap<AnyStateMachine, FlatMachine>()
 
-interface Runner {
-  readonly scope: Scope
-  /** One resolved snapshot per state, reused with another context: resolving costs more than the step itself. */
-  readonly templates: Map<string, AnyMachineSnapshot>
-  readonly actions: Array<ExecutableActionObject>
-}
-
-const runners = new WeakMap<AnyStateMachine, Runner>()
-
-const runnerOf = (machine: AnyStateMachine): Runner => {
-  const known = runners.get(machine)
-  if (known !== undefined) return known
-  const actions: Array<ExecutableActionObject> = []
-  const actor = createActor(machine) // never started
-  const scope = {
-    self: actor,
-    id: machine.id,
-    sessionId: "inert",
-    system: actor.system,
-    logger: () => {},
-    defer: () => {},
-    emit: () => {},
-    stopChild: () => {},
-    actionExecutor: (action: ExecutableActionObject) => {
-      actions.push(action)
-    }
-  } as unknown as Scope
-  const runner = { scope, templates: new Map(), actions }
-  runners.set(machine, runner)
-  return runner
-}
-
-/** Only emits may leave a machine: anything else is a programming error and stops the turn. */
-const emitted = (action: ExecutableActionObject): MachineEffect => {
-  if (action.type !== "xstate.emit") throw new Error(`a machine must only emit, found action ${action.type}`)
-  return (action.params as { readonly event: MachineEffect }).event
-}
-
-const stateOf = (snapshot: AnyMachineSnapshot): string => {
-  if (snapshot.status === "error") throw snapshot.error
-  if (typeof snapshot.value !== "string") throw new Error("a machine must be flat: its state is one name")
-  return snapshot.value
-}
-
-/** The stored row as XState's snapshot. Throws on a state name the machine does not have. */
-const restore = (machine: AnyStateMachine, runner: Runner, stored: Stored): AnyMachineSnapshot => {
-  let template = runner.templates.get(stored.state)
-  if (template === undefined) {
-    template = machine.resolveState({ value: stored.state, context: {} }) as AnyMachineSnapshot
-    runner.templates.set(stored.state, template)
-  }
-  return { ...template, context: stored.context }
+const flat = (machine: AnyStateMachine): FlatMachine => {
+  let found = compiled.get(machine)
+  if (found === undefined) compiled.set(machine, (found = compileFlat(machine)))
+  return found
 }
 
 /** The first row of a machine with the effects of its entry. Throws when the context factory fails. */
 export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Decision<M> => {
-  const runner = runnerOf(machine)
-  runner.actions.length = 0
-  const snapshot = machine.getInitialSnapshot(runner.scope, input) as AnyMachineSnapshot
-  return {
-    state: stateOf(snapshot),
-    context: snapshot.context as ContextFrom<M>,
-    effects: runner.actions.map(emitted),
-    changed: true
-  }
+  const { state, context, effects } = flat(machine).begin(input)
+  return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
 
 /** One event on a stored row. An unhandled event, or a guard that says no, leaves `changed` false and no effects. */
@@ -107,27 +52,11 @@ export const step = <M extends AnyStateMachine>(
   stored: Stored<NoInfer<M>>,
   event: EventFrom<NoInfer<M>>
 ): Decision<M> => {
-  const runner = runnerOf(machine)
-  const before = restore(machine, runner, stored)
-  runner.actions.length = 0
-  const after = machine.transition(before, event, runner.scope) as AnyMachineSnapshot
-  return decision(before, after, runner.actions.map(emitted))
+  const moved = flat(machine).step(stored.state, stored.context as object, event)
+  return moved === null
+    ? { state: stored.state, context: stored.context, effects: [], changed: false }
+    : { state: moved.state, context: moved.context as ContextFrom<M>, effects: moved.effects, changed: true }
 }
-
-/**
- * A handled event that only emits may return the very snapshot it came from (xstate/State microstep), so effects count
- * as a change too.
- */
-const decision = <M extends AnyStateMachine>(
-  before: AnyMachineSnapshot,
-  after: AnyMachineSnapshot,
-  effects: ReadonlyArray<MachineEffect>
-): Decision<M> => ({
-  state: stateOf(after),
-  context: after.context as ContextFrom<M>,
-  effects,
-  changed: after !== before || effects.length > 0
-})
 
 /** `begin` and then the creation event, for machines whose first state NEW is never stored. */
 export const create = <M extends AnyStateMachine>(
@@ -135,6 +64,18 @@ export const create = <M extends AnyStateMachine>(
   input: InputFrom<M>,
   event: EventFrom<NoInfer<M>>
 ): Decision<M> => step(machine, begin(machine, input), event)
+
+const stateOf = (snapshot: AnyMachineSnapshot): string => {
+  if (snapshot.status === "error") throw snapshot.error
+  if (typeof snapshot.value !== "string") throw new Error("a machine must be flat: its state is one name")
+  return snapshot.value
+}
+
+/** Only emits may leave a machine: anything else is a programming error. */
+const emitted = (action: ExecutableActionObject): MachineEffect => {
+  if (action.type !== "xstate.emit") throw new Error(`a machine must only emit, found action ${action.type}`)
+  return (action.params as { readonly event: MachineEffect }).event
+}
 
 /** `begin` in XState's documented form: the yardstick for tests, not for the service. */
 export const beginSlow = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Decision<M> => {
@@ -154,8 +95,15 @@ export const stepSlow = <M extends AnyStateMachine>(
   event: EventFrom<NoInfer<M>>
 ): Decision<M> => {
   const before = machine.resolveState({ value: stored.state, context: stored.context }) as SnapshotFrom<M>
-  const [after, actions] = transition(machine, before, event as never)
-  return decision(before as AnyMachineSnapshot, after as AnyMachineSnapshot, actions.map(emitted))
+  const [next, actions] = transition(machine, before, event as never)
+  const after = next as AnyMachineSnapshot
+  return {
+    state: stateOf(after),
+    context: after.context as ContextFrom<M>,
+    effects: actions.map(emitted),
+    // A handled event that only emits may return the very snapshot it came from (xstate/State microstep).
+    changed: after !== (before as AnyMachineSnapshot) || actions.length > 0
+  }
 }
 
 /** A row as loaded: the machine version it was written under beside it. */
