@@ -20,6 +20,15 @@ export type EventName =
   | "kyc.documents_requested"
   | "collateral.booked"
   | "collateral.refused"
+  | "settlement.item_created"
+  | "webhook.test"
+
+/** Webhook events that the sweep makes from the clients' notification feeds (document 3, derived events). */
+export type FeedEventName =
+  | "client.verification_decision"
+  | "margin.restriction_set"
+  | "margin.restriction_lifted"
+  | "money.movement"
 
 /** Kinds of the client's notification feed (document 3, derived events). */
 export type NotificationKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"

@@ -19,8 +19,13 @@ import { partnerMachine } from "./partner/partnerMachine.ts"
 import { partnerInput, partnerSamples } from "./partner/partnerSamples.ts"
 import { relianceMachine } from "./partner/relianceMachine.ts"
 import { relianceInput, relianceSamples } from "./partner/relianceSamples.ts"
+import { settlementMachine } from "./settlement/settlementMachine.ts"
+import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
 import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
+import { deliveryMachine } from "./webhook/deliveryMachine.ts"
+import { endpointMachine } from "./webhook/endpointMachine.ts"
+import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
 
 /** What the registry knows about a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
@@ -108,6 +113,30 @@ export const machines = {
     title: "Collateral report",
     meaning: "The partner's word that it received or paid out a client's money, booked or refused.",
     clause: "doc 3, Collateral report; D11"
+  }),
+  settlementItem: entry({
+    machine: settlementMachine,
+    samples: settlementSamples,
+    inputs: [settlementInput],
+    title: "Settlement item",
+    meaning: "One economic result of a PARTNER-custody client, until the partner has settled it.",
+    clause: "doc 3, Settlement item; F28; D12"
+  }),
+  webhookEndpoint: entry({
+    machine: endpointMachine,
+    samples: endpointSamples,
+    inputs: [endpointInput],
+    title: "Webhook endpoint",
+    meaning: "Whether a partner's events are queued and sent.",
+    clause: "doc 3, Webhook registration and delivery; D13"
+  }),
+  webhookDelivery: entry({
+    machine: deliveryMachine,
+    samples: deliverySamples,
+    inputs: deliveryInputs,
+    title: "Webhook delivery",
+    meaning: "One event on its way to the partner's endpoint.",
+    clause: "doc 3, Webhook delivery; F29; D14"
   })
 }
 

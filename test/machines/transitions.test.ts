@@ -14,6 +14,8 @@ import { reliancePath, relianceStatuses } from "../../src/machines/partner/Relia
 import { type Kind, machines } from "../../src/machines/registry.ts"
 import { begin, create, type Decision, step } from "../../src/runtime/engine/decide.ts"
 import { clientRows } from "../fixtures/clientTransitionRows.ts"
+import { settlementItemRows } from "../fixtures/settlementRows.ts"
+import { webhookDeliveryRows, webhookEndpointRows } from "../fixtures/webhookRows.ts"
 import {
   apiKeyRows,
   approvalRows,
@@ -35,7 +37,10 @@ const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
   verificationBlock: blockRows,
   case: caseRows,
   approval: approvalRows,
-  collateralReport: collateralRows
+  collateralReport: collateralRows,
+  settlementItem: settlementItemRows,
+  webhookEndpoint: webhookEndpointRows,
+  webhookDelivery: webhookDeliveryRows
 }
 
 /** The stored row after the creation and the given events, each of which must be accepted. */

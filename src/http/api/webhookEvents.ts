@@ -6,6 +6,7 @@ import { lifecycleStates } from "../../machines/client/Client.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
 import { caseReasons } from "../../machines/compliance/Case.ts"
 import type { EventName } from "../../machines/Effects.ts"
+import { SettlementItem } from "../../machines/settlement/SettlementItem.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { verificationLevels } from "../../machines/client/Client.ts"
 
@@ -63,6 +64,14 @@ const events: { readonly [E in EventName]: EventDescription } = {
   "collateral.refused": {
     summary: "A collateral report was refused for an economic reason",
     data: report("REFUSED")
+  },
+  "settlement.item_created": {
+    summary: "An economic result of a PARTNER-custody client is to be settled",
+    data: Schema.Struct({ ...SettlementItem.fields, status: Schema.Literal("PENDING") })
+  },
+  "webhook.test": {
+    summary: "POST /webhook/test was called",
+    data: Schema.Struct({ message: Schema.String, requestedAt: Schema.Int })
   }
 }
 

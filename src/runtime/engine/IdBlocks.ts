@@ -13,6 +13,7 @@ const hotKinds: ReadonlySet<IdKind> = new Set([
   "collateral",
   "transaction",
   "posting",
+  "settlementItem",
   "delivery",
   "notification",
   "audit"

@@ -8,6 +8,7 @@ import { parseAmount } from "../../machines/shared/Money.ts"
 import type { EndpointRow } from "../store/Rows.ts"
 import { post } from "../ledger/Ledger.ts"
 import type { Turn } from "./ActorHost.ts"
+import { queueDelivery } from "./queueDelivery.ts"
 
 /**
  * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
@@ -68,29 +69,7 @@ const handlers: Handlers = {
       data: effect.data,
       ts: turn.now
     })
-    if (instance.endpoint?.state !== "ACTIVE") return
-    const id = turn.nextId("delivery")
-    turn.draft.put("webhookDeliveries", {
-      id,
-      partnerId,
-      clientId,
-      event: effect.name,
-      state: "PENDING",
-      version: "1",
-      context: { attempts: 0, lastStatus: null, error: null, sentAt: null },
-      body: JSON.stringify({
-        id,
-        event: effect.name,
-        partnerId,
-        clientId,
-        clientUid: instance.clientUid ?? null,
-        partnerClientRef: instance.partnerClientRef ?? null,
-        ts: turn.now,
-        data: effect.data
-      }),
-      ts: turn.now,
-      nextAt: turn.now
-    })
+    queueDelivery(turn, instance, effect)
   },
   notify: (turn, instance, effect) => {
     turn.draft.put("notifications", {

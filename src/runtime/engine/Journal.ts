@@ -47,6 +47,7 @@ export const idKinds = [
   "collateral",
   "transaction",
   "posting",
+  "settlementItem",
   "delivery",
   "notification",
   "audit",

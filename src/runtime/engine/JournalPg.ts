@@ -20,6 +20,7 @@ import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
 import { withinTime } from "./withinTime.ts"
+import { applicationName, hangLimit, writerSession } from "./writerSession.ts"
 
 export interface JournalPgOptions {
   readonly url: Redacted.Redacted
@@ -61,12 +62,6 @@ export const makeJournalPg = (
       batchSizes: () => writer.sizes
     })
   })
-
-/** Tells our backends from foreign ones with the same pid. */
-const applicationName = "brokerage-journal"
-
-/** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
-const hangLimit = "5 seconds"
 
 class Writer {
   readonly queue: Array<Waiting> = []
@@ -334,15 +329,7 @@ class Writer {
         url: this.options.url,
         applicationName,
         connectTimeout: 3_000,
-        startupParameters: {
-          enable_seqscan: "off",
-          enable_hashjoin: "off",
-          enable_mergejoin: "off",
-          jit: "off",
-          lock_timeout: "5000",
-          statement_timeout: "30000",
-          idle_in_transaction_session_timeout: "10000"
-        }
+        startupParameters: writerSession
       }).pipe(
         Scope.provide(scope),
         Effect.onError(() => Scope.close(scope, Exit.void))

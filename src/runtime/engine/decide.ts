@@ -161,7 +161,10 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   verificationBlock: [],
   case: [],
   approval: [],
-  collateralReport: []
+  collateralReport: [],
+  settlementItem: [],
+  webhookEndpoint: [],
+  webhookDelivery: []
 }
 
 /** The machine version a kind's rows are written under. */

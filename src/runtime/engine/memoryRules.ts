@@ -14,7 +14,7 @@ export const nullableColumns: { readonly [T in TableName]?: Columns<T> } = {
   ledgerTransactions: ["reason", "clientId"],
   postings: ["clientId"],
   events: ["clientId"],
-  webhookDeliveries: ["clientId"],
+  webhookDeliveries: ["clientId", "claimToken", "claimedAt"],
   audit: ["partnerId", "clientId", "object", "before", "after", "reason"]
 }
 
@@ -25,6 +25,7 @@ export const uniqueKeys: { readonly [T in TableName]?: ReadonlyArray<Columns<T>>
   operatorKeys: [["hash"]],
   clients: [["uid"], ["partnerId", "partnerClientRef"]],
   kycPackages: [["clientId"]],
+  settlementItems: [["txId", "type"]],
   ledgerTransactions: [["key"]]
 }
 
@@ -40,5 +41,6 @@ export const checks: { readonly [T in TableName]?: (row: Tables[T]) => boolean }
   operatorKeys: (row) => oneOf(row.role, "ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"),
   watchEntries: (row) => oneOf(row.list, "SANCTIONS", "PEP"),
   postings: (row) => oneOf(row.kind, "cash", "reserved"),
+  settlementItems: (row) => row.amount !== 0n,
   balances: (row) => row.reserved >= 0n && row.deposited >= 0n
 }

@@ -6,6 +6,8 @@ import { m0002 } from "./0002_partners.ts"
 import { m0003 } from "./0003_clients.ts"
 import { m0004 } from "./0004_ledger.ts"
 import { m0005 } from "./0005_events.ts"
+import { m0006 } from "./0006_settlement.ts"
+import { m0007 } from "./0007_deliveries.ts"
 
 const run = Migrator.make({})
 
@@ -16,7 +18,9 @@ export const migrate = run({
     "0002_partners": m0002,
     "0003_clients": m0003,
     "0004_ledger": m0004,
-    "0005_events": m0005
+    "0005_events": m0005,
+    "0006_settlement": m0006,
+    "0007_deliveries": m0007
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

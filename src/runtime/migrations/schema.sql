@@ -353,6 +353,28 @@ CREATE TABLE service_stamp (
   CONSTRAINT service_stamp_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE settlement_items (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  shard bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  type text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  tx_id bigint NOT NULL,
+  occurred_at bigint NOT NULL,
+  CONSTRAINT settlement_items_amount_check CHECK ((amount <> 0)),
+  CONSTRAINT settlement_items_pkey PRIMARY KEY (id),
+  CONSTRAINT settlement_items_tx_id_type_key UNIQUE (tx_id, type)
+);
+CREATE INDEX settlement_items_client ON public.settlement_items USING btree (client_id, id DESC);
+CREATE INDEX settlement_items_open ON public.settlement_items USING btree (partner_id, state, id DESC) WHERE (state <> 'SETTLED'::text);
+CREATE INDEX settlement_items_partner ON public.settlement_items USING btree (partner_id, id DESC);
+CREATE INDEX settlement_items_time ON public.settlement_items USING btree (partner_id, occurred_at);
+
 CREATE TABLE subjects (
   subject text NOT NULL,
   token bigint NOT NULL,
@@ -402,9 +424,11 @@ CREATE TABLE webhook_deliveries (
   body text NOT NULL,
   ts bigint NOT NULL,
   next_at bigint NOT NULL,
+  claim_token text,
+  claimed_at bigint,
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id)
 );
-CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'RETRYING'::text]));
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, next_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'RETRYING'::text]));
 CREATE INDEX webhook_deliveries_partner ON public.webhook_deliveries USING btree (partner_id, id DESC);
 
 CREATE TABLE webhook_endpoints (
@@ -477,5 +501,6 @@ CREATE SEQUENCE id_partner AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_posting AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 16;

@@ -60,7 +60,7 @@ const none = (): boolean => false
 
 /** Objects that live in a client's mailbox, found by their own id. */
 const ofClient =
-  (table: "kycPackages" | "cases" | "collateralReports", kind: Kind): Finder =>
+  (table: "kycPackages" | "cases" | "collateralReports" | "settlementItems", kind: Kind): Finder =>
   (sources, id) =>
     Effect.map(only(sources, table, byId(id)), (row) =>
       row === null
@@ -127,6 +127,35 @@ const finders: { readonly [K in Kind]: Finder } = {
   kycPackage: ofClient("kycPackages", "kycPackage"),
   case: ofClient("cases", "case"),
   collateralReport: ofClient("collateralReports", "collateralReport"),
+  settlementItem: ofClient("settlementItems", "settlementItem"),
+  webhookEndpoint: (sources, id) => {
+    const view = sources.directory.findPartner(id)
+    if (view === null) return Effect.succeed(null)
+    const partnerId = view.row.id
+    return Effect.map(
+      sources.host.read(`partner:${partnerId}`, (state) => state.one("webhookEndpoints") ?? null),
+      (row) =>
+        row === null
+          ? null
+          : {
+              row,
+              subject: `partner:${partnerId}`,
+              audit: { partnerId, clientId: null, object: `webhookEndpoint:${partnerId}` },
+              ownsTimer: none
+            }
+    )
+  },
+  webhookDelivery: (sources, id) =>
+    Effect.map(only(sources, "webhookDeliveries", byId(id)), (row) =>
+      row === null
+        ? null
+        : {
+            row,
+            subject: `partner:${row.partnerId}`,
+            audit: { partnerId: row.partnerId, clientId: null, object: `webhookDelivery:${row.id}` },
+            ownsTimer: none
+          }
+    ),
   verificationBlock: ({ host, sql }, id) => {
     const at = id.lastIndexOf(":")
     const code = id.slice(at + 1)

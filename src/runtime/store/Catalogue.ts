@@ -236,6 +236,18 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     ...machine,
     createdAt: "id"
   }),
+  settlementItems: table("settlementItems", ["id"], "upsert", {
+    id: "id",
+    partnerId: "id",
+    clientId: "id",
+    shard: "id",
+    ...machine,
+    type: "text",
+    currency: "text",
+    amount: "money",
+    txId: "id",
+    occurredAt: "id"
+  }),
   ledgerTransactions: table("ledgerTransactions", ["txId"], "insert", {
     txId: "id",
     key: "text",
@@ -287,7 +299,9 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     ...machine,
     body: "text",
     ts: "id",
-    nextAt: "id"
+    nextAt: "id",
+    claimToken: "text",
+    claimedAt: "id"
   }),
   notifications: table("notifications", ["id"], "insert", {
     id: "id",

@@ -217,6 +217,19 @@ export interface BalanceRow {
   readonly deposited: bigint
 }
 
+export interface SettlementItemRow extends MachineRow {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly shard: number
+  readonly type: string
+  readonly currency: string
+  /** Signed from the client's view; never zero. */
+  readonly amount: bigint
+  readonly txId: number
+  readonly occurredAt: number
+}
+
 export interface EventRow {
   readonly partnerId: number
   /** Gap-free per partner, in commit order; given when the batch is written. */
@@ -242,7 +255,11 @@ export interface DeliveryRow extends MachineRow {
   readonly event: string
   readonly body: string
   readonly ts: number
+  /** When the next attempt is due; of no meaning in SENT and FAILED. */
   readonly nextAt: number
+  /** Who is trying it now, and since when (business time): written by the delivery workers alone. */
+  readonly claimToken: string | null
+  readonly claimedAt: number | null
 }
 
 export interface NotificationRow {
@@ -315,6 +332,7 @@ export interface Tables {
   readonly decisions: DecisionRow
   readonly cases: CaseRow
   readonly collateralReports: CollateralReportRow
+  readonly settlementItems: SettlementItemRow
   readonly ledgerTransactions: LedgerTransactionRow
   readonly postings: PostingRow
   readonly balances: BalanceRow

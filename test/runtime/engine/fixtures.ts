@@ -153,6 +153,18 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     closedAt: noon
   },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
+  settlementItems: {
+    id,
+    ...machine,
+    partnerId: 1,
+    clientId: id,
+    shard,
+    type: "MANUAL",
+    currency: "USDC",
+    amount: -1n,
+    txId: id,
+    occurredAt: noon
+  },
   ledgerTransactions: {
     txId: id,
     key: `collateral:${id}`,
@@ -199,7 +211,9 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     ...machine,
     body: '{"a":1}',
     ts: noon,
-    nextAt: noon
+    nextAt: noon,
+    claimToken: `claim-${id}`,
+    claimedAt: noon
   },
   notifications: { id, partnerId: 1, clientId: id, kind: "CASE", ref: "1", ts: noon, writtenAt: noon },
   audit: auditRow(id, "client.create"),

@@ -1,0 +1,106 @@
+/**
+ * Settlement item: one economic result of a PARTNER-custody client that the partner settles with its client and reports
+ * back. The wire form and what the machine keeps (doc 3, Settlement item; F28; D12).
+ */
+import { Schema } from "effect"
+import type { JsonObject } from "../Effects.ts"
+import { Id } from "../shared/Ids.ts"
+
+export const settlementStatuses = ["PENDING", "SETTLED", "FAILED"] as const
+export type SettlementStatus = (typeof settlementStatuses)[number]
+
+/** What a partner may report. */
+export const reportStatuses = ["SETTLED", "FAILED"] as const
+export type ReportStatus = (typeof reportStatuses)[number]
+
+/** The posting types that make items (doc 3, Settlement item; SPOT_SETTLE: A3-27). */
+export const settlementTypes = [
+  "PNL",
+  "COMMISSION",
+  "FUNDING",
+  "BARRIER_SETTLE",
+  "SWAP_PRINCIPAL",
+  "SWAP_SETTLE",
+  "SWAP_FEE_ADJUST",
+  "NBP_WRITEOFF",
+  "SPOT_SETTLE",
+  "MANUAL"
+] as const
+export type SettlementType = (typeof settlementTypes)[number]
+
+/** The item as every answer, list and event shows it (doc 3, Settlement item). */
+export const SettlementItem = Schema.Struct({
+  itemId: Id,
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerClientRef: Schema.String,
+  type: Schema.Literals(settlementTypes),
+  currency: Schema.Literal("USDC"),
+  amount: Schema.String.annotate({
+    description: "Signed decimal string from the client's view: positive, the partner credits the client."
+  }),
+  refs: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "References of the posting, by type." }),
+  occurredAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
+  status: Schema.Literals(settlementStatuses),
+  partnerTxRef: Schema.NullOr(Schema.String),
+  settledAt: Schema.NullOr(Schema.Int).annotate({ description: "Unix milliseconds, as the partner reported it." }),
+  reportedAt: Schema.NullOr(Schema.Int).annotate({ description: "When the partner reported last, Unix milliseconds." }),
+  note: Schema.NullOr(Schema.String),
+  ledgerTxId: Id,
+  createdAt: Schema.Int.annotate({ description: "Unix milliseconds." })
+})
+export type SettlementItem = typeof SettlementItem.Type
+
+/** What the posting gives the item. `amount` is a signed decimal string in the currency's full scale, never zero. */
+export interface SettlementInput {
+  readonly itemId: number
+  readonly clientId: number
+  readonly clientUid: string
+  readonly partnerClientRef: string
+  readonly type: SettlementType
+  readonly currency: "USDC"
+  readonly amount: string
+  readonly refs: JsonObject
+  readonly occurredAt: number
+  readonly ledgerTxId: number
+  readonly createdAt: number
+}
+
+export interface SettlementContext extends SettlementInput {
+  readonly partnerTxRef: string | null
+  readonly settledAt: number | null
+  readonly reportedAt: number | null
+  readonly note: string | null
+  /** Reports that changed the item: with the id it names the next change, so that two at once can't both be applied. */
+  readonly reports: number
+}
+
+/** A checked report of the partner. */
+export interface SettlementEvent {
+  readonly type: "REPORT_SETTLED" | "REPORT_FAILED"
+  readonly at: number
+  /** Given on SETTLED; optional on FAILED (A3-20). */
+  readonly partnerTxRef: string | null
+  readonly settledAt: number | null
+  readonly note: string | null
+}
+
+/** The wire item of a stored context (A3-28: the same shape in lists, answers and the event). */
+export const itemOf = (context: SettlementContext, status: SettlementStatus): SettlementItem => ({
+  itemId: context.itemId,
+  clientId: context.clientId,
+  clientUid: context.clientUid,
+  partnerClientRef: context.partnerClientRef,
+  type: context.type,
+  currency: context.currency,
+  amount: context.amount,
+  refs: context.refs,
+  occurredAt: context.occurredAt,
+  status,
+  partnerTxRef: context.partnerTxRef,
+  settledAt: context.settledAt,
+  reportedAt: context.reportedAt,
+  note: context.note,
+  ledgerTxId: context.ledgerTxId,
+  createdAt: context.createdAt
+})

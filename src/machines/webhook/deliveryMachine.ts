@@ -1,0 +1,76 @@
+/**
+ * Webhook delivery: queued with its cause, tried until a 2xx or ten failures, then kept in the log. Who may try (the
+ * claim) is a matter of the store; the machine says what a finished attempt means. A 2xx that comes after the delivery
+ * was given up still counts: the receiver has it (D14; F29).
+ */
+import { setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import { webhookLimits } from "../shared/Limits.ts"
+import { type DeliveryContext, type DeliveryEvent, type DeliveryInput, retryDelay } from "./Webhook.ts"
+
+const delivery = setup({
+  types: {
+    context: {} as DeliveryContext,
+    events: {} as DeliveryEvent,
+    emitted: {} as MachineEffect,
+    input: {} as DeliveryInput
+  },
+  guards: { mayRetry: ({ context }) => context.attempts + 1 < webhookLimits.attempts }
+})
+
+const acknowledge = delivery.assign(({ context, event }) =>
+  event.type === "ACKNOWLEDGED"
+    ? { attempts: context.attempts + 1, lastStatus: event.status, error: null, sentAt: event.at, nextAt: null }
+    : {}
+)
+
+const fail = delivery.assign(({ context, event }) =>
+  event.type === "ATTEMPT_FAILED"
+    ? { attempts: context.attempts + 1, lastStatus: event.status, error: event.error, nextAt: null }
+    : {}
+)
+
+const retryLater = delivery.assign(({ context, event }) => ({ nextAt: event.at + retryDelay(context.attempts) }))
+
+const acknowledged = { target: "SENT", actions: acknowledge } as const
+const failedAttempt = [
+  { guard: "mayRetry", target: "RETRYING", actions: [fail, retryLater] },
+  { target: "FAILED", actions: fail }
+] as const
+
+export const deliveryMachine = delivery.createMachine({
+  id: "webhookDelivery",
+  version: "1",
+  context: ({ input }) => ({ ...input, lastStatus: null, error: null, sentAt: null }),
+  initial: "PENDING",
+  states: {
+    PENDING: {
+      description: "Queued in the transaction of its cause and due at once.",
+      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt }
+    },
+    RETRYING: {
+      description: "An attempt failed; the next one is due after the backoff.",
+      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt }
+    },
+    SENT: { type: "final", description: "The receiver answered a 2xx in time." },
+    FAILED: {
+      description: "Ten attempts failed. It stays in the log, and the operator can redeliver it.",
+      on: {
+        ACKNOWLEDGED: acknowledged,
+        REDELIVER: {
+          target: "PENDING",
+          actions: [
+            delivery.assign(({ event }) => ({ attempts: 0, nextAt: event.at })),
+            delivery.emit({
+              type: "audit",
+              action: "webhook.redeliver",
+              before: "FAILED",
+              after: "PENDING",
+              reason: null
+            })
+          ]
+        }
+      }
+    }
+  }
+})

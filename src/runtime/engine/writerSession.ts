@@ -1,0 +1,16 @@
+/** The journal's one database session: its name, its settings, and how long its statements may take (architecture section 8). */
+
+/** Tells our backends from foreign ones with the same pid. */
+export const applicationName = "brokerage-journal"
+
+/**
+ * Every row the writer touches is found by its key: a plan kept from when a table was small must never scan it later.
+ * And no statement of a writer may wait for ever.
+ */
+export const writerSession = {
+  ...{ enable_seqscan: "off", enable_hashjoin: "off", enable_mergejoin: "off", jit: "off" },
+  ...{ lock_timeout: "5000", statement_timeout: "30000", idle_in_transaction_session_timeout: "10000" }
+}
+
+/** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
+export const hangLimit = "5 seconds"
