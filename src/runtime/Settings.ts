@@ -17,6 +17,10 @@ export interface SettingsShape {
   readonly reviewHighRating: boolean
   /** Command classes that take effect only after a second operator key grants them. */
   readonly fourEyes: ReadonlySet<string>
+  /** Sandbox only: webhook hosts exempt from the public-host rule (operator surface, --allow-webhook-host). */
+  readonly webhookHosts: ReadonlySet<string>
+  /** PEM of the authority that is trusted for those hosts besides the public ones; null: none. */
+  readonly webhookAuthority: string | null
   /** Idle subjects kept in memory. */
   readonly residentClients: number
 }
@@ -29,6 +33,8 @@ export const defaultSettings: SettingsShape = {
   reviewDeclaredPep: true,
   reviewHighRating: true,
   fourEyes: new Set(),
+  webhookHosts: new Set(),
+  webhookAuthority: null,
   residentClients: 10_000
 }
 
