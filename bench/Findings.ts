@@ -2,6 +2,7 @@
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
 import type { TransitionCost } from "./transitionCost.ts"
+import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
 export interface Environment {
   readonly processor: string
@@ -54,6 +55,7 @@ export interface Findings {
   readonly shares: Shares
   readonly transition: TransitionCost
   readonly house: StoredHouse
+  readonly webhooks: WebhookFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -20,6 +20,7 @@ import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
 import { storeClients } from "./storedClients.ts"
 import { Systems } from "./Systems.ts"
 import { measureTransitionCost } from "./transitionCost.ts"
+import { measureWebhooks } from "./webhooks/webhookRounds.ts"
 
 interface Plan {
   readonly quick: boolean
@@ -198,12 +199,22 @@ const measureHouse = async (plan: Plan, partner: BenchPartner, template: number)
   }
 }
 
+const webhookPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "webhooks"),
+  clients: 100,
+  rounds: plan.rounds === 1 ? 1 : 3,
+  burstMillis: plan.quick ? 500 : 1_500,
+  backlog: plan.quick ? 2_000 : 10_000,
+  trickleMillis: plan.quick ? 3_000 : 12_000
+})
+
 const measure = async (plan: Plan): Promise<Findings> => {
   const side = await measureSideBySide(plan)
   const later = await measureLaterStarts(plan)
   const shares = await measureShares(plan, side.partner, side.clientIds, side.acknowledged)
   const transition = measureTransitionCost(plan.transitions)
   const house = await measureHouse(plan, side.partner, side.template)
+  const webhooks = await measureWebhooks({ ...webhookPlanOf(plan), progress })
   return {
     ...side,
     quick: plan.quick,
@@ -214,6 +225,7 @@ const measure = async (plan: Plan): Promise<Findings> => {
     shares,
     transition,
     house,
+    webhooks,
     acknowledged: shares.acknowledged
   }
 }
@@ -236,6 +248,7 @@ const run = async (): Promise<void> => {
     if (judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
     await stopServices(dataDirectory)
+    await stopServices(join(dataDirectory, "webhooks"))
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

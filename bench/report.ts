@@ -79,6 +79,30 @@ const figuresTable = (findings: Findings): string => {
   )
 }
 
+const webhookSection = ({ webhooks }: Findings): string => {
+  const { drain, latency, writes } = webhooks
+  const ratio = (own: number, other: number) => `${(own / Math.max(1e-9, other)).toFixed(1)} x`
+  const { service, peer } = latency
+  return `${table(
+    ["figure", "service", "graphile-worker", "service is"],
+    [
+      [
+        "deliveries a second while a backlog drains, one healthy receiver",
+        spread(drain.service, whole),
+        spread(drain.peer, whole),
+        ratio(drain.service.median, drain.peer.median)
+      ],
+      ...(["p50Millis", "p99Millis", "maxMillis"] as const).map((name) => [
+        `commit to arrival, ${name.replace("Millis", "")}, ms`,
+        millis(service[name]),
+        millis(peer[name]),
+        ""
+      ]),
+      ["not arrived after a minute", whole(service.missing), whole(peer.missing), ""]
+    ]
+  )}\n\nCommit to arrival: ${latency.perSecond} events a second to a healthy receiver, while a hanging and a dead receiver have ${latency.stuck} waiting events each. graphile-worker (12 jobs at once, local queue, batched completion) posts the same size of body to the same receivers from the same PostgreSQL server.\n\nMoney writes at 64 connections: ${spread(writes.quiet, whole)} a second with no endpoint, ${spread(writes.delivering, whole)} a second while each of them makes a delivery that is sent meanwhile.`
+}
+
 /** Cores that other programs may keep busy before a run says more about them than about the systems under test. */
 const quietCores = 0.2
 
@@ -118,6 +142,10 @@ ${rowsTable(findings.reads.rows)}
 Processor time at 64 connections, from a CPU profile of the service (a run of its own: profiling costs) and the processor time of all PostgreSQL processes.
 
 ${sharesSection(findings)}
+
+## Webhooks
+
+${webhookSection(findings)}
 
 ## Start, memory, transitions
 

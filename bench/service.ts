@@ -47,11 +47,25 @@ export const stopServices = async (dataDirectory: string): Promise<void> => {
 }
 
 /** Starts the service on a data directory. `nodeOptions`: for a run under the CPU profiler. */
-export const startService = async (dataDirectory: string, nodeOptions = ""): Promise<RunningService> => {
+export const startService = async (
+  dataDirectory: string,
+  nodeOptions = "",
+  more: ReadonlyArray<string> = []
+): Promise<RunningService> => {
   const startedAt = performance.now()
   const child = spawn(
     process.execPath,
-    [join(root, "bin", "brokerage.mjs"), "serve", "--sandbox", "--port", "0", "--data-dir", dataDirectory, "--json"],
+    [
+      join(root, "bin", "brokerage.mjs"),
+      "serve",
+      "--sandbox",
+      "--port",
+      "0",
+      "--data-dir",
+      dataDirectory,
+      "--json",
+      ...more
+    ],
     { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, NODE_OPTIONS: nodeOptions } }
   )
   const ended = new Promise<number | null>((resolve) => void child.once("exit", (code) => resolve(code)))

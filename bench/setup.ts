@@ -12,7 +12,7 @@ export interface BenchPartner {
 }
 
 interface Call {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
   readonly path: string
   readonly key: string
   readonly body: object
@@ -68,12 +68,12 @@ const withAgent = async <A>(service: RunningService, work: (agent: Agent) => Pro
 }
 
 /** Creates the partner, approves reliance, lifts the limits and issues a TRADE key. */
-export const createPartner = (service: RunningService): Promise<BenchPartner> =>
+export const createPartner = (service: RunningService, code = "BENCH"): Promise<BenchPartner> =>
   withAgent(service, async (agent) => {
     const operator = (path: string, body: object) =>
       call(service, agent, { method: "POST", path: `/operator/v1${path}`, key: service.operatorKey, body })
     const created = await operator("/partners", {
-      code: "BENCH",
+      code,
       name: "Bench",
       legalName: "Bench GmbH",
       country: "DE",
@@ -92,7 +92,8 @@ export const createPartner = (service: RunningService): Promise<BenchPartner> =>
 export const onboardClients = (
   service: RunningService,
   { partnerKey }: BenchPartner,
-  count: number
+  count: number,
+  tag = "bench"
 ): Promise<{ readonly clientIds: ReadonlyArray<number>; readonly rate: number }> =>
   withAgent(service, async (agent) => {
     const clientIds: Array<number> = []
@@ -101,7 +102,7 @@ export const onboardClients = (
     const work = async () => {
       while (next < count) {
         const n = next++
-        const body = sampleOnboarding(n, "bench", Date.now())
+        const body = sampleOnboarding(n, tag, Date.now())
         const made = await call(service, agent, {
           method: "POST",
           path: "/partner/v1/clients",
@@ -115,4 +116,23 @@ export const onboardClients = (
     }
     await Promise.all(Array.from({ length: onboardingsAtOnce }, work))
     return { clientIds: clientIds.sort((a, b) => a - b), rate: (count / (performance.now() - startedAt)) * 1_000 }
+  })
+
+const partnerCall = (service: RunningService, { partnerKey }: BenchPartner, rest: Omit<Call, "key">) =>
+  withAgent(service, (agent) => call(service, agent, { ...rest, key: partnerKey }))
+
+/** Registers the partner's webhook endpoint. */
+export const putWebhook = (service: RunningService, partner: BenchPartner, url: string) =>
+  partnerCall(service, partner, { method: "PUT", path: "/partner/v1/webhook", body: { url } })
+
+export const deleteWebhook = (service: RunningService, partner: BenchPartner) =>
+  partnerCall(service, partner, { method: "DELETE", path: "/partner/v1/webhook", body: {} })
+
+/** One small collateral report; it has to be booked. */
+export const reportCollateral = (service: RunningService, partner: BenchPartner, clientId: number, ref: string) =>
+  partnerCall(service, partner, {
+    method: "POST",
+    path: `/partner/v1/clients/${clientId}/collateral`,
+    body: { partnerRef: ref, direction: "DEPOSIT", amount: "0.010000" },
+    idempotencyKey: ref
   })

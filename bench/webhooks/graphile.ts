@@ -1,0 +1,120 @@
+/**
+ * graphile-worker doing the same work: a job per event, signed and posted over TLS with kept connections, at most once
+ * at a time per job, retried by the worker. Tuned as its documentation says for throughput: a local queue and batched
+ * completion. A process of its own, like the service.
+ */
+import { createHmac, randomUUID } from "node:crypto"
+import { Agent, request } from "node:https"
+import { setTimeout as pause } from "node:timers/promises"
+import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from "graphile-worker"
+import { answerParent } from "../child.ts"
+import type { PeerQuestion } from "./protocol.ts"
+
+interface Job {
+  readonly url: string
+  readonly body: string
+}
+
+const secret = `whs_${randomUUID()}`
+const timeoutMillis = 10_000
+let prepared: Extract<PeerQuestion, { kind: "prepare" }> | null = null
+let utils: WorkerUtils | null = null
+let runner: Runner | null = null
+let agent = new Agent()
+
+/** About what a settlement or collateral event looks like. */
+const bodyOf = (): string => {
+  const id = randomUUID()
+  const data = {
+    reportId: 1,
+    partnerRef: id,
+    direction: "DEPOSIT",
+    currency: "USDC",
+    amount: "1.250000",
+    note: "x".repeat(240)
+  }
+  return JSON.stringify({ id, event: "collateral.booked", partnerId: 1, clientId: 1, ts: Date.now(), data })
+}
+
+const post = ({ url, body }: Job): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timestamp = String(Math.floor(Date.now() / 1_000))
+    const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")
+    const sent = request(
+      url,
+      {
+        method: "POST",
+        agent,
+        signal: AbortSignal.timeout(timeoutMillis),
+        headers: {
+          "content-type": "application/json",
+          "content-length": Buffer.byteLength(body),
+          "x-brokerage-event": "collateral.booked",
+          "x-brokerage-timestamp": timestamp,
+          "x-brokerage-signature": `v1=${signature}`
+        }
+      },
+      (answer) => {
+        answer.resume()
+        const status = answer.statusCode ?? 0
+        if (status >= 200 && status < 300) resolve()
+        else reject(new Error(`answered ${status}`))
+      }
+    )
+    sent.once("error", reject)
+    sent.end(body)
+  })
+
+const jobs = (url: string, count: number) =>
+  Array.from({ length: count }, () => ({ identifier: "post", payload: { url, body: bodyOf() } }))
+
+/** The worker logs every job: a benchmark is no place for that. */
+const quiet = (): void => {}
+
+answerParent(async (question: PeerQuestion): Promise<null> => {
+  switch (question.kind) {
+    case "prepare": {
+      prepared = question
+      agent = new Agent({ keepAlive: true, maxSockets: question.concurrency, ca: question.ca })
+      utils = await makeWorkerUtils({ connectionString: question.databaseUrl })
+      await utils.migrate()
+      return null
+    }
+    case "queue":
+      for (let left = question.count; left > 0; left -= 1_000)
+        await utils?.addJobs(jobs(question.url, Math.min(left, 1_000)) as never)
+      return null
+    case "trickle": {
+      const until = performance.now() + question.millis
+      for (let n = 0; performance.now() < until; n++) {
+        await utils?.addJobs(jobs(question.url, 1) as never)
+        await pause(1_000 / question.perSecond)
+      }
+      return null
+    }
+    case "run": {
+      const { databaseUrl, concurrency } = prepared as NonNullable<typeof prepared>
+      runner = await run({
+        connectionString: databaseUrl,
+        logger: new Logger(() => quiet),
+        noHandleSignals: true,
+        taskList: { post: (payload) => post(payload as Job) },
+        preset: {
+          worker: {
+            concurrentJobs: concurrency,
+            maxPoolSize: 10,
+            localQueue: { size: 100 },
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0
+          }
+        }
+      })
+      return null
+    }
+    case "stop":
+      await runner?.stop()
+      await utils?.release()
+      agent.destroy()
+      return null
+  }
+})
