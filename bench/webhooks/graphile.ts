@@ -111,6 +111,10 @@ answerParent(async (question: PeerQuestion): Promise<null> => {
       })
       return null
     }
+    case "rest":
+      await runner?.stop()
+      runner = null
+      return null
     case "stop":
       await runner?.stop()
       await utils?.release()

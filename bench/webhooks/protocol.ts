@@ -23,4 +23,6 @@ export type PeerQuestion =
   /** Queues jobs to `url` one by one, `perSecond` for `millis`. */
   | { readonly kind: "trickle"; readonly url: string; readonly perSecond: number; readonly millis: number }
   | { readonly kind: "run" }
+  /** Stops working on jobs until the next "run". */
+  | { readonly kind: "rest" }
   | { readonly kind: "stop" }

@@ -146,6 +146,7 @@ const drainPeer = async ({ peer, receiver, plan, ports }: World): Promise<number
   await peer.ask({ kind: "queue", url: urlOf(ports.healthy), count: plan.backlog })
   await peer.ask({ kind: "run" })
   const arrivals = await arrivalsOf(receiver, plan.backlog)
+  await peer.ask({ kind: "rest" })
   if (arrivals.count !== plan.backlog) throw new Error(`${plan.backlog} jobs were queued, ${arrivals.count} arrived`)
   return rateAfter(arrivals, arrivals.at[0] ?? 0)
 }
@@ -170,6 +171,7 @@ const tricklePeer = async ({ peer, receiver, plan, ports }: World): Promise<Late
   await receiver.ask({ kind: "reset" })
   await peer.ask({ kind: "queue", url: urlOf(ports.hanging), count: stuck })
   await peer.ask({ kind: "queue", url: urlOf(ports.dead), count: stuck })
+  await peer.ask({ kind: "run" })
   await peer.ask({ kind: "trickle", url: urlOf(ports.healthy), perSecond, millis: plan.trickleMillis })
   const expected = Math.floor((plan.trickleMillis / 1_000) * perSecond * 0.8)
   return latencyOf(await arrivalsOf(receiver, expected), expected)
