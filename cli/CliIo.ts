@@ -15,6 +15,8 @@ export interface CliIo {
   readonly terminal: boolean
   /** Asks a yes or no question on the terminal. */
   readonly confirm: (question: string) => Promise<boolean>
+  /** Completes when a signal asks the command to end; it may be called often. */
+  readonly stopped: () => Promise<void>
   /** Runs the service until a signal stops it (main.ts alone knows how); its exit status. */
   readonly serve: (options: ServeRequest) => Promise<ExitStatus>
 }
@@ -30,6 +32,7 @@ export interface ServeRequest {
   readonly demo: boolean
   readonly json: boolean
   readonly edgeHosts: ReadonlyArray<string>
+  readonly allowWebhookHosts: ReadonlyArray<string>
   readonly fourEyes: ReadonlyArray<string> | null
   readonly blockedJurisdictions: ReadonlyArray<string> | null
   readonly identityProviders: ReadonlyArray<string> | null

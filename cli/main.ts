@@ -16,18 +16,32 @@ const confirm = async (question: string): Promise<boolean> => {
   }
 }
 
+let asked: Promise<void> | null = null
+
+/** SIGTERM or SIGINT. Asked twice is asked once: on a terminal Ctrl-C arrives directly and through the launcher. */
+const stopped: CliIo["stopped"] = () =>
+  (asked ??= new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve())
+  }))
+
+const print = (text: string) => void process.stdout.write(text)
+
 /** Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
-  // Listened to from the first moment, so that a stop asked for while starting is an orderly one too. Asked twice is
-  // asked once: on a terminal Ctrl-C arrives directly and through the launcher.
-  const asked = new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve())
-  })
+  // Listened to from the first moment, so that a stop asked for while starting is an orderly one too.
+  const stop = stopped()
   const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
   const exit = await Effect.runPromiseExit(
     service.serve(
       options,
-      Effect.promise(() => asked)
+      Effect.promise(() => stop),
+      ({ service, demo }) =>
+        demo === null || options.json || !process.stdout.isTTY
+          ? Effect.void
+          : Effect.flatMap(
+              Effect.promise(() => import("./demoReceiver.ts")),
+              ({ demoReceiver }) => demoReceiver({ ...service, dataDir: options.dataDir, key: demo.key, print })
+            )
     )
   )
   if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused
@@ -43,10 +57,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 })
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  stdout: (text) => void process.stdout.write(text),
+  stdout: print,
   stderr: (text) => void process.stderr.write(text),
   env: process.env,
   terminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
   confirm,
+  stopped,
   serve
 })

@@ -1,5 +1,6 @@
 /** Parsers of option values: a value that does not parse is wrong usage (exit status 2). */
 import { Argument, InvalidArgumentError, Option } from "commander"
+import { parseDuration } from "./duration.ts"
 
 /** A whole number in a range. */
 export const whole =
@@ -11,6 +12,13 @@ export const whole =
     }
     return value
   }
+
+/** A duration such as 90s, 15m, 8h or 2d; milliseconds. */
+export const durationOption = (text: string): number => {
+  const millis = parseDuration(text)
+  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 90s, 15m, 8h or 2d.")
+  return millis
+}
 
 /** A required option with a value. */
 export const required = (flags: string, description: string): Option =>

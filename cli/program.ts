@@ -11,6 +11,7 @@ import { addPartnerCommands } from "./commands/partner.ts"
 import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addWebhookCommands } from "./commands/webhook.ts"
 import type { Cli } from "./Cli.ts"
 import { defaultDataDir } from "./connection.ts"
 
@@ -30,6 +31,7 @@ export const buildProgram = (cli: Cli): Command => {
   addClientCommands(program, cli)
   addComplianceCommands(program, cli)
   addLedgerCommands(program, cli)
+  addWebhookCommands(program, cli)
   addOperatorCommands(program, cli)
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)

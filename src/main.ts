@@ -7,7 +7,7 @@ import { Deferred, Effect, Exit, Layer, Logger, Redacted, References, Schema, Sc
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
-import { demoText, prepareDemo } from "./demo.ts"
+import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
@@ -31,6 +31,7 @@ import { layerRuntime } from "./runtime/Runtime.ts"
 import { OperatorKeys } from "./runtime/services/OperatorKeys.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
+import { DeliveryWorker } from "./runtime/webhooks/DeliveryWorker.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 
 /** The service can't start; the sentence is for the operator. */
@@ -43,14 +44,24 @@ export class ServeError extends Schema.TaggedError<ServeError>()("ServeError", {
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
 
+/** What `serve` tells whoever called it once it listens. */
+export interface Ready {
+  readonly service: ServiceFile
+  readonly demo: Demo | null
+}
+
 /** Budget of an orderly stop: finish requests, drain mailboxes and journal, close the database (15 s in all). */
 const drainLimit = "5 seconds"
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
- * when it returns.
+ * when it returns. `whenReady` runs beside it from the moment it listens, and ends with it.
  */
-export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.Effect<Ending, unknown> =>
+export const serve = (
+  options: ServeOptions,
+  stop: Effect.Effect<void>,
+  whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
+): Effect.Effect<Ending, unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
       const ended = yield* Deferred.make<Ending>()
@@ -58,6 +69,7 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
       const url = yield* databaseUrl(options, files)
       const sealing = makeSealing(loadKeyFile(files.root))
+      const exemption = yield* webhookExemption(options, files)
       const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
       const runtime = yield* Layer.build(
         operatorServices.pipe(
@@ -73,7 +85,8 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
                     ? defaultSettings.blockedJurisdictions
                     : new Set(options.blockedJurisdictions),
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
-                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses))
+                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses)),
+                ...exemption
               },
               clockOffset: stamp.clockOffset,
               owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
@@ -109,6 +122,7 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
         writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files, service) : null
         announce(options, service, demo === null ? null : demoText(demo, service))
+        yield* Effect.forkScoped(whenReady({ service, demo }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         const ending = yield* Deferred.await(ended)
         yield* Effect.logInfo(
@@ -116,6 +130,8 @@ export const serve = (options: ServeOptions, stop: Effect.Effect<void>): Effect.
             ? "stopping: finishing what was accepted"
             : "another process has taken this database over: stopping"
         )
+        // Beside the last requests: both have to fit into the budget.
+        yield* Effect.forkScoped((yield* DeliveryWorker).stop)
         // A newer service on the same directory has written its own.
         if (readIfThere(files.service) === serviceText) removeFile(files.service)
         yield* Scope.close(http, Exit.void)
@@ -165,6 +181,18 @@ const certificate = (options: ServeOptions, files: DataFiles) =>
         }),
         catch: () => new ServeError({ sentence: "The files of --tls-cert and --tls-key can not be read." })
       })
+
+/** Webhook hosts that need not be public, and the authority trusted for them: a sandbox's alone. The demo listens here. */
+const webhookExemption = (options: ServeOptions, files: DataFiles) =>
+  Effect.gen(function* () {
+    const webhookHosts = new Set([...options.allowWebhookHosts, ...(options.demo ? ["127.0.0.1"] : [])])
+    if (webhookHosts.size === 0) return { webhookHosts, webhookAuthority: null }
+    if (!options.sandbox) return yield* new ServeError({ sentence: "--allow-webhook-host and --demo need --sandbox." })
+    // Of the same host as the service's own certificate, which is not issued again for it.
+    const host = options.tls === null ? { host: options.host } : {}
+    const { ca } = yield* LocalAuthority.ensure({ dataDirectory: files.root, ...host })
+    return { webhookHosts, webhookAuthority: ca }
+  })
 
 /** First start: an ADMIN key in DATA_DIR/operator.key, readable by its owner alone. */
 const keepFirstOperatorKey = (files: DataFiles) =>

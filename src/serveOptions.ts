@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly json: boolean
   /** Addresses or ranges whose X-Forwarded-For is believed. */
   readonly edgeHosts: ReadonlyArray<string>
+  /** Sandbox only: webhook hosts exempt from the public-host rule; the local authority is trusted for them. */
+  readonly allowWebhookHosts: ReadonlyArray<string>
   /** Command classes under four eyes; null: all of them outside the sandbox, none inside. */
   readonly fourEyes: ReadonlyArray<string> | null
   /** ISO alpha-2 codes refused as residency; null: the specification's list (A1-17). */

@@ -9,16 +9,18 @@ import { table, time, type View } from "../views/View.ts"
 interface TailOptions {
   readonly client?: string
   readonly partner?: string
+  readonly object?: string
   readonly since?: number
   readonly limit?: number
   readonly follow?: boolean
 }
 
-interface Entry {
+export interface Entry {
   readonly auditId: number
   readonly ts: number
   readonly role: string
   readonly keyLabel: string
+  readonly requestId: string
   readonly partnerId: number | null
   readonly clientId: number | null
   readonly object: string | null
@@ -39,6 +41,7 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     .description("what was done, newest last")
     .option("--client <C>", "only this client's (id or uid)")
     .option("--partner <P>", "only this partner's (id or code)")
+    .option("--object <KIND:ID>", "only of this object, such as collateralReport:17 or verificationBlock:5:PEP")
     .addOption(new Option("--since <ms>", "from this time on, Unix ms").argParser(whole(0, Number.MAX_SAFE_INTEGER)))
     .addOption(limitOption(1_000))
     .option("--follow", "go on printing what is new, one a line")
@@ -47,7 +50,8 @@ export const addAuditCommands = (program: Command, cli: Cli): void => {
     )
 }
 
-const queryOf = ({ client, partner, since, limit }: TailOptions) => given({ client, partner, since, limit })
+const queryOf = ({ client, partner, object, since, limit }: TailOptions) =>
+  given({ client, partner, object, since, limit })
 
 const tail = (cli: Cli, options: TailOptions, command: Command): Promise<void> =>
   cli.call(
@@ -72,7 +76,9 @@ const follow = (cli: Cli, options: TailOptions, command: Command): Promise<void>
     }
   })
 
-const changeOf = (entry: Entry): string => [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
+/** From which state or fact to which. */
+export const changeOf = (entry: Entry): string =>
+  [entry.before, entry.after].filter((state) => state !== null).join(" -> ")
 
 const lineOf = (entry: Entry): string =>
   [
@@ -90,8 +96,8 @@ const lineOf = (entry: Entry): string =>
     .join("  ")
     .replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?")
 
-/** Audit rows as a table; `machine inspect` shows a history with it. */
-export const entriesView = (entries: ReadonlyArray<Entry>): View =>
+/** Audit rows as a table. */
+const entriesView = (entries: ReadonlyArray<Entry>): View =>
   table(
     entries,
     {

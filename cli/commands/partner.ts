@@ -8,8 +8,8 @@ import { given, required, requiredToken, tokenArgument, tokenOption, whole } fro
 import { fields, stack, table, text, time } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
-const partnerArgument = "<P>"
-const partnerMeaning = "partner id or code"
+export const partnerArgument = "<P>"
+export const partnerMeaning = "partner id or code"
 const reason = () => required("--reason <text>", "why; kept in the audit")
 
 interface Creation {

@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
+import { isIP } from "node:net"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { isCountry } from "../../src/machines/shared/Country.ts"
 import type { Cli } from "../Cli.ts"
@@ -20,6 +21,7 @@ interface ServeFlags {
   readonly sandbox?: boolean
   readonly demo?: boolean
   readonly edgeHost?: ReadonlyArray<string>
+  readonly allowWebhookHost?: ReadonlyArray<string>
   readonly config?: string
   readonly fourEyes?: ReadonlyArray<string>
   readonly killAt?: string
@@ -40,6 +42,10 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--sandbox", "the development environment: sandbox partners and time travel")
     .option("--demo", "create a demo partner with a client")
     .option("--edge-host <CIDR...>", "edge hosts whose X-Forwarded-For is believed")
+    .option(
+      "--allow-webhook-host <HOST...>",
+      "sandbox only: webhook hosts that need not be public; the local authority is trusted for them"
+    )
     .option("--config <file>", "settings file, JSON")
     .option(
       "--four-eyes <class...>",
@@ -70,6 +76,7 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     demo: all.demo ?? false,
     json: globals.json ?? false,
     edgeHosts: all.edgeHost ?? [],
+    allowWebhookHosts: webhookHosts(all.allowWebhookHost ?? [], sandbox),
     fourEyes: all.fourEyes === undefined ? null : classesOf(all.fourEyes),
     blockedJurisdictions: all.blockedJurisdictions ?? null,
     identityProviders: all.identityProviders ?? null,
@@ -78,6 +85,15 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
 }
 
 const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
+
+/** Names or addresses alone: a port or path would never match the host of a url. */
+const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyArray<string> => {
+  if (given.length > 0 && !sandbox) throw usage("--allow-webhook-host needs --sandbox.")
+  if (!given.every((host) => isIP(host) !== 0 || /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(host))) {
+    throw usage("--allow-webhook-host takes host names and addresses, without port and path.")
+  }
+  return given
+}
 
 /** `none`, or classes written `ledger adjust` or `ledger-adjust`. */
 const classesOf = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -105,6 +121,7 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   sandbox: (value) => typeof value === "boolean",
   demo: (value) => typeof value === "boolean",
   edgeHost: (value) => isTexts(value),
+  allowWebhookHost: (value) => isTexts(value),
   fourEyes: (value) => isTexts(value),
   blockedJurisdictions: (value) => isTexts(value) && value.every(isCountry),
   identityProviders: (value) =>

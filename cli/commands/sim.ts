@@ -1,7 +1,7 @@
 /** `brokerage sim …`: the sandbox's tools (operator surface, Developers and QA). `sim partner run` joins them here. */
-import { Argument, type Command, InvalidArgumentError } from "commander"
+import { Argument, type Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { parseDuration } from "../duration.ts"
+import { durationOption } from "../options.ts"
 import { fields } from "../views/View.ts"
 
 export const addSimCommands = (program: Command, cli: Cli): Command => {
@@ -14,15 +14,9 @@ export const addSimCommands = (program: Command, cli: Cli): Command => {
   clock
     .command("advance")
     .description("move business time forward; it never goes back")
-    .addArgument(new Argument("<duration>", "how far: 90s, 15m, 8h or 2d").argParser(durationArgument))
+    .addArgument(new Argument("<duration>", "how far: 90s, 15m, 8h or 2d").argParser(durationOption))
     .action((advanceMillis: number, _: object, command: Command) =>
       cli.call(command, (api) => api.clock.advance({ payload: { advanceMillis } }), fields)
     )
   return sim
-}
-
-const durationArgument = (text: string): number => {
-  const millis = parseDuration(text)
-  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 90s, 15m, 8h or 2d.")
-  return millis
 }

@@ -2,13 +2,13 @@
  * `brokerage sim partner run`: a partner that onboards and reports with idempotent retries, checks every answer and at
  * the end its books against the service's (operator surface, Developers and QA). With --json one document a line.
  */
-import { type Command, InvalidArgumentError, Option } from "commander"
+import { type Command, Option } from "commander"
 import type { PartnerProgress, PartnerSummary } from "../../simulator/partner/runPartner.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
-import { parseDuration } from "../duration.ts"
-import { required, whole } from "../options.ts"
+import { durationOption, required, whole } from "../options.ts"
+import { addListenCommand } from "./simPartnerListen.ts"
 
 interface RunFlags {
   readonly key: string
@@ -21,11 +21,11 @@ interface RunFlags {
 const mostClients = 100_000
 const mostRate = 5_000
 
-/** Adds `partner run` under `sim`. */
+/** Adds `partner run` and `partner listen` under `sim`. */
 export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
-  sim
-    .command("partner")
-    .description("a simulated partner firm")
+  const partner = sim.command("partner").description("a simulated partner firm")
+  addListenCommand(partner, cli)
+  partner
     .command("run")
     .description("onboard clients and report their collateral, with idempotent retries; exits 1 on any contradiction")
     .addOption(required("--key <key>", "partner key with scope TRADE"))
@@ -34,12 +34,6 @@ export const addSimPartnerCommands = (sim: Command, cli: Cli): void => {
     .addOption(required("--for <duration>", "how long: 90s, 15m, 8h or 2d").argParser(durationOption))
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .action((flags: RunFlags, command: Command) => cli.attempt(command, (globals) => run(cli, flags, globals)))
-}
-
-const durationOption = (text: string): number => {
-  const millis = parseDuration(text)
-  if (millis === null) throw new InvalidArgumentError("It must be a duration such as 90s, 15m, 8h or 2d.")
-  return millis
 }
 
 const run = async (cli: Cli, flags: RunFlags, globals: Globals): Promise<void> => {

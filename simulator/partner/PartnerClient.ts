@@ -26,7 +26,7 @@ export interface PartnerAnswer {
 }
 
 export interface PartnerCall {
-  readonly method: "GET" | "POST"
+  readonly method: "GET" | "POST" | "PUT"
   readonly path: string
   readonly body?: string
   readonly idempotencyKey?: string

@@ -19,10 +19,14 @@ import { CollateralReports } from "../runtime/services/CollateralReports.ts"
 import { Directory } from "../runtime/services/Directory.ts"
 import { KeyUsage } from "../runtime/services/KeyUsage.ts"
 import { Onboarding } from "../runtime/services/Onboarding.ts"
+import { SettlementItems } from "../runtime/services/SettlementItems.ts"
 import { Summary } from "../runtime/services/Summary.ts"
+import { Webhooks } from "../runtime/services/Webhooks.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../runtime/store/Rows.ts"
 import { type Read, reads } from "./handlers/reads.ts"
+import { settlementReads, settlementWrites } from "./handlers/settlement.ts"
+import { webhookReads, webhookWrites } from "./handlers/webhook.ts"
 import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
 import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
@@ -70,6 +74,8 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
   const business = yield* BusinessClock
   const clients = yield* Clients
   const collateral = yield* CollateralReports
+  const settlement = yield* SettlementItems
+  const webhooks = yield* Webhooks
   const parts: Parts = {
     gates: {
       directory: yield* Directory,
@@ -88,8 +94,16 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
       clock: business,
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
-    reads: reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
-    writes: writes({ onboarding: yield* Onboarding, collateral })
+    reads: {
+      ...reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
+      ...settlementReads(settlement),
+      ...webhookReads(webhooks)
+    },
+    writes: {
+      ...writes({ onboarding: yield* Onboarding, collateral }),
+      ...settlementWrites(settlement),
+      ...webhookWrites(webhooks)
+    }
   }
   for (const { operation, method, rules } of partnerRoutes) {
     if (method !== "GET" && rules.bodyCap === 0) {
@@ -101,6 +115,8 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
   }
   return parts
 })
+
+const noBody = { ok: true, value: null } as const
 
 /** What is known once the gates are passed. */
 interface Admitted {
@@ -185,7 +201,7 @@ export class Dispatcher {
         return Effect.succeed(renderRefusal(gateRefusals.unavailable))
       }
       if (read._tag === "Aborted") return Effect.succeed(renderRefusal(gateRefusals.aborted))
-      const parsed = parseBody(read.bytes)
+      const parsed = read.bytes.length === 0 && match.route.rules.bodyless === true ? noBody : parseBody(read.bytes)
       // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
       if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
       const key = exchange.idempotencyKey
@@ -220,11 +236,14 @@ export class Dispatcher {
   ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
     if ("status" in body) return Effect.succeed(body)
     const write = this.parts.writes[match.route.operation] as Write
-    return Effect.flatMap(write.run({ caller, clientId: match.clientId ?? 0, body: body.value, slot }), (verdict) => {
-      if (slot === null) return Effect.succeed(write.render(verdict as never))
-      const row = slot.rowOf(verdict)
-      return row === null ? this.record(slot, write.render(verdict as never)) : Effect.succeed(row)
-    })
+    return Effect.flatMap(
+      write.run({ caller, clientId: match.clientId ?? 0, itemId: match.itemId, body: body.value, slot }),
+      (verdict) => {
+        if (slot === null) return Effect.succeed(write.render(verdict as never))
+        const row = slot.rowOf(verdict)
+        return row === null ? this.record(slot, write.render(verdict as never)) : Effect.succeed(row)
+      }
+    )
   }
 
   private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Rendered | AnswerRow, DispatchError> {

@@ -29,16 +29,12 @@ export const contentPolicy = (html: string): string => {
   ].join("; ")
 }
 
-const document = Layer.unwrap(
-  Effect.sync(() => {
-    const text = openApiText()
-    const serve = HttpServerResponse.text(text, { contentType: "application/json" })
-    return Layer.mergeAll(
-      HttpRouter.add("GET", "/openapi.json", serve),
-      HttpRouter.add("GET", "/partner/openapi.json", serve)
+const documentAt = (path: `/${string}`) =>
+  Layer.unwrap(
+    Effect.sync(() =>
+      HttpRouter.add("GET", path, HttpServerResponse.text(openApiText(), { contentType: "application/json" }))
     )
-  })
-)
+  )
 
 const health = Layer.unwrap(
   Effect.gen(function* () {
@@ -55,26 +51,39 @@ const health = Layer.unwrap(
   })
 )
 
-const routes = Layer.mergeAll(
-  document,
-  health,
+/** What the router tells about itself. */
+const routerRoutes = Layer.mergeAll(documentAt("/partner/openapi.json"), health)
+
+/** What the edge has for readers. */
+const siteRoutes = Layer.mergeAll(
+  documentAt("/openapi.json"),
   HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } })
 )
 
 /** Exact in case and slashes (A1-01). */
 const routing = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
 
-/** The public routes as one app. The one HTML page never changes, so its policy is computed once. */
-export const publicApp = Effect.gen(function* () {
-  const router = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, routing)
-  let policy: string | null = null
-  return Effect.map(router, (response) => {
-    const { body } = response
-    if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
-    policy ??= contentPolicy(new TextDecoder().decode(body.body))
-    return HttpServerResponse.setHeaders(response, {
-      "content-security-policy": policy,
-      "x-content-type-options": "nosniff"
+/** Routes as one app. The one HTML page never changes, so its policy is computed once. */
+const appOf = <R>(routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>) =>
+  Effect.gen(function* () {
+    const router = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, routing)
+    let policy: string | null = null
+    return Effect.map(router, (response) => {
+      const { body } = response
+      if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
+      policy ??= contentPolicy(new TextDecoder().decode(body.body))
+      return HttpServerResponse.setHeaders(response, {
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff"
+      })
     })
   })
-})
+
+/** The routes of a router behind an edge. */
+export const routerApp = Effect.suspend(() => appOf(routerRoutes))
+
+/** The routes of an edge in front of routers. */
+export const siteApp = Effect.suspend(() => appOf(siteRoutes))
+
+/** All of them, of a process that is both. */
+export const publicApp = Effect.suspend(() => appOf(Layer.mergeAll(siteRoutes, routerRoutes)))

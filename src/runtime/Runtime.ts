@@ -22,10 +22,16 @@ import { KeyUsage } from "./services/KeyUsage.ts"
 import { Onboarding } from "./services/Onboarding.ts"
 import { OperatorKeys } from "./services/OperatorKeys.ts"
 import { Partners } from "./services/Partners.ts"
+import { RowReads } from "./services/RowReads.ts"
 import { Screening } from "./services/Screening.ts"
+import { SettlementItems } from "./services/SettlementItems.ts"
 import { Summary } from "./services/Summary.ts"
+import { Webhooks } from "./services/Webhooks.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
+import { DeliveryFigures } from "./webhooks/DeliveryFigures.ts"
+import { WebhookAddresses } from "./webhooks/WebhookAddresses.ts"
+import { layerWebhookWorkers } from "./webhooks/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
 
 export interface RuntimeOptions {
@@ -70,11 +76,16 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = ActorHost.layer({ residentLimit: options.settings.residentClients }).pipe(Layer.provideMerge(base))
-  const views = Layer.mergeAll(Directory.layer, Screening.layer).pipe(Layer.provideMerge(engine))
+  const engine = Layer.merge(
+    ActorHost.layer({ residentLimit: options.settings.residentClients }),
+    RowReads.layer
+  ).pipe(Layer.provideMerge(base))
+  const views = Layer.mergeAll(Directory.layer, Screening.layer, WebhookAddresses.layer()).pipe(Layer.provideMerge(engine))
   const services = Layer.mergeAll(
     Onboarding.layer,
     CollateralReports.layer,
+    SettlementItems.layer,
+    Webhooks.layer.pipe(Layer.provide(DeliveryFigures.layer)),
     Clients.layer,
     Accounts.layer,
     Summary.layer,
@@ -83,6 +94,10 @@ export const layerRuntime = (options: RuntimeOptions) => {
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
-  const workers = Layer.mergeAll(Timers.layer(Effect.map(Directory, expiryHandlers)), AnswerSweep.layer)
+  const workers = Layer.mergeAll(
+    Timers.layer(Effect.map(Directory, expiryHandlers)),
+    AnswerSweep.layer,
+    layerWebhookWorkers({ name: options.owner })
+  )
   return workers.pipe(Layer.provideMerge(services))
 }

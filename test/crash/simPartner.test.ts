@@ -24,6 +24,7 @@ const run = (args: ReadonlyArray<string>) =>
       env: {},
       terminal: false,
       confirm: async () => true,
+      stopped: () => new Promise(() => {}),
       serve: async () => 0
     })
     const program = new Command("brokerage").option("--json").option("--url <url>").option("--ca <file>")

@@ -7,6 +7,7 @@ import {
   type VerificationView
 } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
+import type { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
 import type { BalancesWire, LedgerPage } from "../../src/runtime/services/Accounts.ts"
@@ -105,6 +106,25 @@ export const collateralBooked = accept({
     report
   }
 })
+
+export const item: SettlementItem = {
+  itemId: 6,
+  clientId,
+  clientUid: "CL-00000041",
+  partnerClientRef: "ref 1/ä",
+  type: "MANUAL",
+  currency: "USDC",
+  amount: "-1.500000",
+  refs: { adjustmentId: 9, reference: "fix" },
+  occurredAt: now,
+  status: "SETTLED",
+  partnerTxRef: "tx-1",
+  settledAt: now,
+  reportedAt: now,
+  note: null,
+  ledgerTxId: 9,
+  createdAt: now
+}
 
 export const balances: BalancesWire = {
   balances: [
@@ -216,3 +236,34 @@ export const ledger: LedgerPage = {
   ],
   ...page
 }
+
+export const webhookState = {
+  url: "https://hooks.example.org/events",
+  active: true,
+  createdAt: now,
+  updatedAt: now,
+  lastDeliveryAt: null,
+  pending: 1
+} as const
+
+export const webhookRegistered = {
+  url: webhookState.url,
+  secret: `whs_${"A".repeat(43)}`,
+  active: true,
+  createdAt: now,
+  updatedAt: now
+} as const
+
+export const delivery = {
+  deliveryId: 9,
+  event: "webhook.test",
+  clientId: null,
+  clientUid: null,
+  status: "RETRYING",
+  attempts: 1,
+  lastStatus: 500,
+  error: "The endpoint answered 500.",
+  ts: now,
+  sentAt: null,
+  nextAt: now + 10_000
+} as const

@@ -14,7 +14,9 @@ const partner = "/partner/v1"
 const common = [401, 403, 404, 413, 429, 500, 503]
 
 /** Operation, method, path, and what it documents besides the answers every partner route has. */
-const routes: ReadonlyArray<readonly [id: string, method: "get" | "post", path: string, own: ReadonlyArray<number>]> = [
+const routes: ReadonlyArray<
+  readonly [id: string, method: "get" | "post" | "put" | "delete", path: string, own: ReadonlyArray<number>]
+> = [
   ["profile.me", "get", `${partner}/me`, [200]],
   ["profile.summary", "get", `${partner}/summary`, [200]],
   ["clients.list", "get", `${partner}/clients`, [200, 400]],
@@ -25,8 +27,15 @@ const routes: ReadonlyArray<readonly [id: string, method: "get" | "post", path: 
   ["collateral.report", "post", `${partner}/clients/{clientId}/collateral`, [200, 201, 400, 409]],
   ["collateral.listOfClient", "get", `${partner}/clients/{clientId}/collateral`, [200, 400]],
   ["collateral.list", "get", `${partner}/collateral`, [200, 400]],
+  ["settlement.listItems", "get", `${partner}/settlement/items`, [200, 400]],
+  ["settlement.reportItem", "post", `${partner}/settlement/items/{itemId}/report`, [200, 400, 409]],
   ["account.balances", "get", `${partner}/clients/{clientId}/balances`, [200]],
-  ["account.ledger", "get", `${partner}/clients/{clientId}/ledger`, [200, 400]]
+  ["account.ledger", "get", `${partner}/clients/{clientId}/ledger`, [200, 400]],
+  ["webhook.register", "put", `${partner}/webhook`, [200, 400]],
+  ["webhook.get", "get", `${partner}/webhook`, [200]],
+  ["webhook.remove", "delete", `${partner}/webhook`, [200, 400]],
+  ["webhook.test", "post", `${partner}/webhook/test`, [200, 400, 409]],
+  ["webhook.deliveries", "get", `${partner}/webhook/deliveries`, [200, 400]]
 ]
 
 const pointer = (...parts: ReadonlyArray<string>) =>
@@ -108,7 +117,10 @@ describe("architecture 11: answers fit the published description", () => {
   afterAll(() => server.close())
 
   const concrete = (path: string) =>
-    path.replace("{clientId}", "41").replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
+    path
+      .replace("{clientId}", "41")
+      .replace("{itemId}", "6")
+      .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
   for (const [id, method, path] of routes) {
     it(`${id}: success and refusals`, async () => {
@@ -116,7 +128,7 @@ describe("architecture 11: answers fit the published description", () => {
         const validate = validatorOf(path, method, answer.status)
         assert.isTrue(validate(answer.json), JSON.stringify(validate.errors))
       }
-      const body = method === "post" ? { body: {} } : {}
+      const body = method === "post" || method === "put" ? { body: {} } : {}
       const call = (target: string, key?: string | null) =>
         server.call(method.toUpperCase(), target, { ...body, ...(key === undefined ? {} : { key }) })
       const success = await call(concrete(path))

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
-import { accept } from "../../src/machines/shared/Refusal.ts"
+import { accept, refuse, unknown } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
@@ -19,7 +19,9 @@ import { Directory, type PartnerView } from "../../src/runtime/services/Director
 import { Health } from "../../src/runtime/services/Health.ts"
 import { KeyUsage } from "../../src/runtime/services/KeyUsage.ts"
 import { Onboarding, type OnboardingVerdict } from "../../src/runtime/services/Onboarding.ts"
+import { SettlementItems } from "../../src/runtime/services/SettlementItems.ts"
 import { Summary } from "../../src/runtime/services/Summary.ts"
+import { Webhooks } from "../../src/runtime/services/Webhooks.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
@@ -28,6 +30,8 @@ import {
   clientId,
   clientWire,
   collateralBooked,
+  delivery,
+  item,
   keyRow,
   keys,
   ledger,
@@ -37,7 +41,9 @@ import {
   partner,
   report,
   summary,
-  verification
+  verification,
+  webhookRegistered,
+  webhookState
 } from "./canned.ts"
 
 /** What a test may change while the server runs, and what it may look at. */
@@ -172,6 +178,38 @@ const stubWrites = (stub: Stub) =>
           stub.lastRequestId = caller.by.requestId
           return Effect.flatMap(stub.onboard(), (verdict) => stub.ended(verdict, store))
         })
+    }),
+    Layer.succeed(SettlementItems, {
+      clientOf: (_partnerId, idOrUid) => Effect.succeed(idOrUid === String(clientId) ? clientId : null),
+      list: () => read(stub, () => ({ items: [item], ...page })),
+      report: (_caller, itemId, body, store) =>
+        Effect.suspend(() => {
+          stub.runs++
+          stub.lastBody = body
+          const found = itemId === item.itemId
+          return stub.ended(found ? accept({ item, changed: true }) : refuse(unknown("Settlement item")), store)
+        })
+    }),
+    Layer.succeed(Webhooks, {
+      register: (_caller, body) =>
+        Effect.sync(() => {
+          stub.lastBody = body
+          return accept(webhookRegistered)
+        }),
+      get: () => read(stub, () => accept(webhookState)),
+      remove: () => Effect.succeed(accept({ active: false, updatedAt: now } as const)),
+      test: (_caller, store) =>
+        Effect.suspend(() => {
+          stub.runs++
+          return stub.ended(accept({ deliveryId: 9, event: "webhook.test", queuedAt: now } as const), store)
+        }),
+      deliveries: (_partnerId, query) =>
+        read(stub, () => {
+          stub.lastListQuery = query
+          return { deliveries: [delivery], ...page }
+        }),
+      deliveriesOf: unused,
+      redeliver: unused
     }),
     Layer.succeed(CollateralReports, {
       report: (_caller, _id, body, store) =>

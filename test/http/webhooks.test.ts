@@ -4,10 +4,10 @@ import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { reachable } from "../../src/machines/describe.ts"
-import type { EffectOf } from "../../src/machines/Effects.ts"
+import type { EffectOf, EventName, FeedEventName } from "../../src/machines/Effects.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"
-import { step } from "../../src/runtime/engine/decide.ts"
-import { applyEffects } from "../../src/runtime/engine/Interpreter.ts"
+import { begin, step } from "../../src/runtime/engine/decide.ts"
+import { queueDelivery } from "../../src/runtime/engine/queueDelivery.ts"
 
 interface WebhookItem {
   readonly post: {
@@ -29,35 +29,49 @@ const produced = [
   "kyc.rejected",
   "kyc.documents_requested",
   "collateral.booked",
-  "collateral.refused"
+  "collateral.refused",
+  "settlement.item_created",
+  "webhook.test"
 ]
 
-type Told = EffectOf<"event">
+/** Doc 3, events derived from the notification feed, by its kinds of today. */
+const derived = [
+  ["client.verification_decision", "VERIFICATION_DECISION"],
+  ["margin.restriction_set", "RESTRICTION_SET"],
+  ["margin.restriction_lifted", "RESTRICTION_LIFTED"],
+  ["money.movement", "MONEY_MOVEMENT"]
+] as const
 
-/** Every event effect of every sample in every row a machine can be in. */
+const names = [...produced, ...derived.map(([name]) => name)]
+
+/** Told to the partner about itself: no client (doc 3, Webhook). */
+const ofPartner = ["webhook.test"]
+
+type Told = Pick<EffectOf<"event">, "data"> & { readonly name: EventName | FeedEventName }
+
+/** Every event effect of every creation, and of every sample in every row a machine can be in. */
 const emitted: ReadonlyArray<Told> = kinds.flatMap((kind) => {
   const walkable = machines[kind]
-  return reachable(walkable).flatMap(({ snapshot, state }) =>
-    walkable.samples.flatMap((event) =>
-      step(walkable.machine, { state, context: snapshot.context as never }, event as never).effects.filter(
-        (effect): effect is Told => effect.type === "event"
-      )
+  const born = walkable.inputs.flatMap((input) => begin(walkable.machine, input as never).effects)
+  const moved = reachable(walkable).flatMap(({ snapshot, state }) =>
+    walkable.samples.flatMap(
+      (event) => step(walkable.machine, { state, context: snapshot.context as never }, event as never).effects
     )
   )
+  return [...born, ...moved].filter((effect) => effect.type === "event")
 })
+const swept: ReadonlyArray<Told> = derived.map(([name, kind]) => ({ name, data: { kind, ref: "7", ts: 1 } }))
+const all: ReadonlyArray<Told> = [...emitted, ...swept]
 
 /** The body that the engine queues for an event. */
 const queued = (effect: Told): unknown => {
   const rows: Array<{ readonly body?: string }> = []
-  const draft = { put: (_: string, row: object) => void rows.push(row), nextEventSlot: () => 1 }
-  const instance = {
-    partnerId: 3,
-    clientId: 41,
-    clientUid: "CL-00000041",
-    partnerClientRef: "ref-1",
-    endpoint: { state: "ACTIVE" } as never
-  }
-  applyEffects({ now: 1_700_000_000_000, nextId: () => 9, draft } as never, instance, [effect])
+  const draft = { put: (_: string, row: object) => void rows.push(row) }
+  const endpoint = { state: "ACTIVE" } as never
+  const instance = ofPartner.includes(effect.name)
+    ? { partnerId: 3, clientId: null, endpoint }
+    : { partnerId: 3, clientId: 41, clientUid: "CL-00000041", partnerClientRef: "ref-1", endpoint }
+  queueDelivery({ now: 1_700_000_000_000, nextId: () => 9, draft } as never, instance, effect)
   return JSON.parse(rows.find((row) => row.body !== undefined)?.body ?? "null")
 }
 
@@ -67,10 +81,10 @@ const validatorOf = (name: string) =>
 
 describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
   it("doc 3: exactly the events produced today, each once, received without our keys and with any 2xx", () => {
-    assert.sameMembers(Object.keys(webhooks), produced)
+    assert.sameMembers(Object.keys(webhooks), names)
     assert.sameMembers([...new Set(emitted.map(({ name }) => name))], produced)
     const ids = Object.values(webhooks).map(({ post }) => post.operationId)
-    assert.strictEqual(new Set(ids).size, produced.length)
+    assert.strictEqual(new Set(ids).size, names.length)
     for (const { post } of Object.values(webhooks)) {
       assert.deepStrictEqual(post.security, [])
       assert.deepStrictEqual(Object.keys(post.responses), ["2XX"])
@@ -81,9 +95,9 @@ describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
     )
   })
 
-  it.each(produced)("doc 3, Webhook: the delivery of %s is as described, and nothing less", (name) => {
+  it.each(names)("doc 3, Webhook: the delivery of %s is as described, and nothing less", (name) => {
     const validate = validatorOf(name)
-    const bodies = emitted.filter((effect) => effect.name === name).map(queued)
+    const bodies = all.filter((effect) => effect.name === name).map(queued)
     assert.isNotEmpty(bodies)
     for (const body of bodies) {
       assert.isTrue(validate(body), JSON.stringify([body, validate.errors]))
@@ -98,6 +112,20 @@ describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
         const { [member]: _, ...rest } = data
         assert.isFalse(validate({ ...whole, data: rest }), `data without ${member}`)
       }
+    }
+  })
+
+  it("doc 3, Webhook: the client fields are null on partner-level events, and only there", () => {
+    for (const name of names) {
+      const effect = all.find((each) => each.name === name)
+      assert.isDefined(effect)
+      if (effect === undefined) return
+      const body = queued(effect) as Readonly<Record<string, unknown>>
+      const other = ofPartner.includes(name)
+        ? { clientId: 41, clientUid: "CL-00000041", partnerClientRef: "ref-1" }
+        : { clientId: null, clientUid: null, partnerClientRef: null }
+      for (const [member, value] of Object.entries(other))
+        assert.isFalse(validatorOf(name)({ ...body, [member]: value }), `${name} ${member}`)
     }
   })
 

@@ -1,4 +1,4 @@
-// One live object through the command line: its history is the audit rows that name it, and no others; timers are those
+// One live object through the command line: its history is the audit rows that tell of it, and no others; timers are those
 // of the object and not of its whole mailbox (operator surface, machine inspect; A3-45).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { advance, collateral, dayMillis, onboard, person, query } from "../support/Builders.ts"
@@ -9,6 +9,7 @@ const dateIn = (days: number) => new Date(Date.now() + days * dayMillis).toISOSt
 
 let service: OperatorService
 let clientId: number
+let packageId: number
 let held: { readonly clientId: number; readonly caseId: number; readonly kycPackageId: number }
 const reports: Array<number> = []
 const keys: Array<number> = []
@@ -21,7 +22,9 @@ beforeAll(async () => {
   await service.done(["key", "revoke", String(second.keyId), "--reason", "unused"])
   await service.partner({ code: "TWO" })
   const documents = { "identityCheck.documentExpiry": dateIn(40), "kyc.identification.expiration_date": dateIn(30) }
-  clientId = (await onboard(service, partner.key, person(901, "inspect", documents))).json.data.clientId
+  const onboarded = (await onboard(service, partner.key, person(901, "inspect", documents))).json.data
+  clientId = onboarded.clientId
+  packageId = onboarded.kycPackageId
   const risky = await onboard(service, partner.key, person(900, "inspect", { "attestation.riskRating": "HIGH" }))
   const { data } = risky.json
   held = { clientId: data.clientId, caseId: data.review.caseId, kycPackageId: data.kycPackageId }
@@ -54,7 +57,9 @@ describe("operator surface, machine inspect", () => {
       () => [`kycPackage:${held.kycPackageId} kyc.store`, `kycPackage:${held.kycPackageId} kyc.accept`]
     ],
     ["client", () => clientId, () => [`client:${clientId} client.onboard`]],
-    ["verificationBlock", () => `${clientId}:FATCA`, () => []]
+    // The partner writes all its blocks with the package: the package's row tells.
+    ["verificationBlock", () => `${clientId}:FATCA`, () => [`kycPackage:${packageId} kyc.store`]],
+    ["verificationBlock", () => `${held.clientId}:PEP`, () => [`kycPackage:${held.kycPackageId} kyc.store`]]
   ]
   it.each(objects.map(([kind, id, history], index) => ({ kind, id, history, index })))(
     "A3-45: the history of $kind ($index) is its own from its first row on",
@@ -66,6 +71,7 @@ describe("operator surface, machine inspect", () => {
     const actions = new Set(await historyOf("partner", "ONE"))
     assert.sameMembers([...actions], [`partner:${partnerId} partner.create`, `partner:${partnerId} partner.limits`])
     assert.deepStrictEqual(await historyOf("reliance", "ONE"), [
+      `partner:${partnerId} partner.create`,
       `reliance:${partnerId} reliance.request`,
       `reliance:${partnerId} reliance.approve`
     ])
@@ -114,10 +120,12 @@ describe("operator surface, machine inspect", () => {
 
   it("D3: an expired block has its own row and its timer is gone", async () => {
     await advance(service, 32 * dayMillis)
+    const stored = `kycPackage:${packageId} kyc.store`
     assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:IDENTIFICATION`), [
+      stored,
       `verificationBlock:${clientId}:IDENTIFICATION block.expire`
     ])
-    assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:PEP`), [])
+    assert.deepStrictEqual(await historyOf("verificationBlock", `${clientId}:PEP`), [stored])
     assert.deepStrictEqual((await inspect("verificationBlock", `${clientId}:IDENTIFICATION`)).timers, [])
   })
 })

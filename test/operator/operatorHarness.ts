@@ -37,6 +37,7 @@ export const recordingIo = (over: Partial<CliIo> = {}) => {
     env: {},
     terminal: false,
     confirm: () => Promise.reject(new Error("nobody was to be asked")),
+    stopped: () => new Promise(() => {}),
     serve: () => Promise.reject(new Error("nothing was to be served")),
     ...over
   }

@@ -17,6 +17,7 @@ import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
+import { WebhookGroup } from "./operator/WebhookGroup.ts"
 
 export const operatorPrefix = "/operator/v1"
 
@@ -29,6 +30,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(KycGroup)
   .add(CaseGroup)
   .add(LedgerGroup)
+  .add(WebhookGroup)
   .add(AuditGroup)
   .add(MachineGroup)
   .add(ClockGroup)

@@ -6,15 +6,17 @@ import { ClientsApi } from "./ClientsApi.ts"
 import { CollateralApi } from "./CollateralApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { PartnerKey } from "./Security.ts"
+import { SettlementApi } from "./SettlementApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { VerificationApi } from "./VerificationApi.ts"
+import { WebhookApi } from "./WebhookApi.ts"
 
 export const partnerPrefix = "/partner/v1"
 /** Version of the machine-readable description (doc 1, Versioning). */
 export const apiVersion = "2.4.1"
 
 export class PartnerApi extends HttpApi.make("partner")
-  .add(ProfileApi, ClientsApi, VerificationApi, CollateralApi, AccountApi)
+  .add(ProfileApi, ClientsApi, VerificationApi, CollateralApi, SettlementApi, AccountApi, WebhookApi)
   .middleware(PartnerKey)
   .prefix(partnerPrefix)
   .add(SystemApi)

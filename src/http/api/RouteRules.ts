@@ -9,6 +9,8 @@ export interface RouteRules {
   readonly reliance: boolean
   /** Cap of the body in bytes. Every write has one: what the edge lets through would keep one thread busy too long. */
   readonly bodyCap: number
+  /** A write without fields: sent without a body too. */
+  readonly bodyless?: true
 }
 
 const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }

@@ -22,7 +22,8 @@ export const wireErrors = [
   {
     code: 4000,
     status: 413,
-    meaning: "The body is larger than this route allows (256 KB on onboarding, 64 KB on collateral reports).",
+    meaning:
+      "The body is larger than this route allows (256 KB on onboarding, 64 KB on collateral and settlement reports, 16 KB on the webhook).",
     data: ""
   },
   { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
@@ -58,7 +59,7 @@ export const wireErrors = [
     status: 409,
     meaning:
       "Conflict: a reference or an Idempotency-Key was used for another request, the same request is still in progress, or the state does not allow the action.",
-    data: "{reportId, status, refusal, report} on a refused collateral report; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
+    data: "{reportId, status, refusal, report} on a refused collateral report; {item} on a settled item reported as failed; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
   },
   {
     code: 4290,

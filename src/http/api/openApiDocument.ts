@@ -11,12 +11,19 @@ interface JsonObject {
   [key: string]: unknown
 }
 
+interface Parameter {
+  readonly name: string
+  readonly in: string
+}
+
 const id = { type: "integer", minimum: 1 }
 const listOf: Readonly<Record<string, { readonly max: number; readonly default: number }>> = {
   "clients.list": pageLimits.clients,
   "collateral.list": pageLimits.collateral,
   "collateral.listOfClient": pageLimits.collateral,
-  "account.ledger": pageLimits.history
+  "settlement.listItems": pageLimits.settlementItems,
+  "account.ledger": pageLimits.history,
+  "webhook.deliveries": pageLimits.deliveries
 }
 
 const text = (description: string) => ({ description, schema: { type: "string" } })
@@ -29,8 +36,9 @@ const rates = {
   "RateLimit-Reset": seconds("Seconds until the next slot frees.")
 }
 
-const schemaOf = (name: string, operation: string): JsonObject | null => {
-  if (name === "clientId" || name === "before") return id
+const schemaOf = ({ name, in: place }: Parameter, operation: string): JsonObject | null => {
+  if (place === "path" ? name === "clientId" || name === "itemId" : name === "before") return id
+  if (name === "since") return { type: "integer", minimum: 0 }
   const page = name === "limit" ? listOf[operation] : undefined
   return page === undefined ? null : { type: "integer", minimum: 1, maximum: page.max, default: page.default }
 }
@@ -64,7 +72,7 @@ export const openApiDocument = (): OpenApiDocument => {
   for (const item of Object.values(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
       for (const parameter of operation.parameters) {
-        const schema = schemaOf(parameter.name, operation.operationId)
+        const schema = schemaOf(parameter, operation.operationId)
         if (schema !== null) Object.assign(parameter, { schema })
       }
       for (const [status, response] of Object.entries(operation.responses)) {

@@ -2,17 +2,19 @@
 // endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
 // is described here.
 import { Schema } from "effect"
-import { lifecycleStates } from "../../machines/client/Client.ts"
+import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
 import { caseReasons } from "../../machines/compliance/Case.ts"
 import type { EventName } from "../../machines/Effects.ts"
 import { SettlementItem } from "../../machines/settlement/SettlementItem.ts"
 import { Id } from "../../machines/shared/Ids.ts"
-import { verificationLevels } from "../../machines/client/Client.ts"
+import { feedEvents } from "./feedEvents.ts"
 
 interface EventDescription {
   readonly summary: string
   readonly data: Schema.Top
+  /** Not about a client: the client fields of the delivery are null. */
+  readonly ofPartner?: true
 }
 
 const level = Schema.Literals(verificationLevels)
@@ -71,19 +73,21 @@ const events: { readonly [E in EventName]: EventDescription } = {
   },
   "webhook.test": {
     summary: "POST /webhook/test was called",
-    data: Schema.Struct({ message: Schema.String, requestedAt: Schema.Int })
+    data: Schema.Struct({ message: Schema.String, requestedAt: Schema.Int }),
+    ofPartner: true
   }
 }
 
-/** What is posted to the partner's endpoint: all events of today are about a client. */
-const deliveryOf = (event: string, data: Schema.Top) =>
+const aboutClient = { clientId: Id, clientUid: Schema.String, partnerClientRef: Schema.String }
+const aboutPartner = { clientId: Schema.Null, clientUid: Schema.Null, partnerClientRef: Schema.Null }
+
+/** What is posted to the partner's endpoint (doc 3, Webhook: the client fields are null on partner-level events). */
+const deliveryOf = (event: string, { data, ofPartner }: EventDescription) =>
   Schema.Struct({
     id: Id.annotate({ description: "The delivery; retries carry the same id." }),
     event: Schema.Literal(event),
     partnerId: Id,
-    clientId: Id,
-    clientUid: Schema.String,
-    partnerClientRef: Schema.String,
+    ...(ofPartner === true ? aboutPartner : aboutClient),
     ts: Schema.Int.annotate({ description: "When it was queued, Unix milliseconds." }),
     data
   })
@@ -91,21 +95,29 @@ const deliveryOf = (event: string, data: Schema.Top) =>
 /** Description of the tag that groups the webhooks. */
 export const webhookTag = { name: "Webhooks", description: "What the service posts to the partner's endpoint." }
 
+/** What is told at once, then what is derived from the clients' notification feeds. */
+const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
+  ...Object.entries<EventDescription>(events),
+  ...feedEvents.map(({ name, ...description }) => [name, description] as const)
+]
+
 /** The `webhooks` member of the OpenAPI document, by event. */
 export const webhookItems = (): Readonly<Record<string, object>> =>
   Object.fromEntries(
-    Object.entries(events).map(([event, { summary, data }]) => [
+    described.map(([event, description]) => [
       event,
       {
         post: {
           operationId: `webhooks.${event}`,
           tags: [webhookTag.name],
-          summary,
+          summary: description.summary,
           parameters: [],
           security: [],
           requestBody: {
             required: true,
-            content: { "application/json": { schema: Schema.toJsonSchemaDocument(deliveryOf(event, data)).schema } }
+            content: {
+              "application/json": { schema: Schema.toJsonSchemaDocument(deliveryOf(event, description)).schema }
+            }
           },
           responses: { "2XX": { description: "Received; the body of the answer is ignored." } }
         }

@@ -39,9 +39,10 @@ export interface ReadInput {
 
 export type Read = (input: ReadInput) => Effect.Effect<Reply, Unavailable>
 
-const refused = (refusal: WireRefusal): Reply => ({ ok: false, refusal })
+export const refused = (refusal: WireRefusal): Reply => ({ ok: false, refusal })
 const bare = (body: unknown): Reply => ({ ok: true, status: 200, body })
-const data = (value: unknown): Reply => bare({ code: 0, data: value })
+/** 200 in the envelope. */
+export const data = (value: unknown): Reply => bare({ code: 0, data: value })
 const orUnknown =
   (wrap: (value: unknown) => Reply) =>
   (value: unknown): Reply =>

@@ -19,6 +19,8 @@ export interface WriteInput {
   readonly caller: Caller
   /** 0 when the route names no client. */
   readonly clientId: number
+  /** Null when the route names no item, or the segment can't be the id of any. */
+  readonly itemId: number | null
   readonly body: unknown
   /** Null for a request without Idempotency-Key. */
   readonly slot: AnswerSlot | null
@@ -36,7 +38,8 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   body: refusalText(refusal)
 })
 
-const write = <A>(
+/** A write from the form of its success and the service call behind it. */
+export const write = <A>(
   success: (value: A) => Rendered,
   run: (input: WriteInput, store: StoreAnswer<Verdict<A>>) => Effect.Effect<Verdict<A>, DispatchError>
 ): Write => {
@@ -55,7 +58,10 @@ interface CollateralSuccess {
 
 const storeNothing = (): null => null
 
-const enveloped = (status: number, data: unknown): Rendered => ({ status, body: JSON.stringify({ code: 0, data }) })
+export const enveloped = (status: number, data: unknown): Rendered => ({
+  status,
+  body: JSON.stringify({ code: 0, data })
+})
 
 /** The writes by operation id; the dispatcher checks at start that every write of the contract is here. */
 export const writes = ({ onboarding, collateral }: WriteServices): Readonly<Record<string, Write>> => ({

@@ -1,13 +1,10 @@
 // The outermost layer: verbs and declared sizes for every surface, and the envelope around every answer that is not ours
-// (doc 1, Authentication: HEAD and verbs; A1-01, A1-02). Also what Node answers before a request exists: unreadable
-// HTTP, oversized headers, time-outs.
+// (doc 1, Authentication: HEAD and verbs; A1-01, A1-02).
 import { Cause, Effect } from "effect"
 import { Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
-import { type ServerResponse, STATUS_CODES } from "node:http"
-import type { Socket } from "node:net"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
-import { defect, gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
+import { defect, gateRefusals, invalid, type WireRefusal } from "../toWire.ts"
 import { refusalWith } from "./answers.ts"
 import type { BodyBudget } from "./BodyBudget.ts"
 import { edgeCapGate, verbGate } from "./gates.ts"
@@ -16,7 +13,7 @@ import { requestIdOf } from "./requestId.ts"
 type App<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 
 /** What an answer without our envelope becomes, by its status. */
-const byStatus = (status: number): WireRefusal => {
+export const byStatus = (status: number): WireRefusal => {
   switch (status) {
     case 401:
       return gateRefusals.unauthorized
@@ -94,54 +91,3 @@ const answerOfCause = (cause: Cause.Cause<unknown>): Effect.Effect<HttpServerRes
 
 /** The body cap of apps that read bodies through Effect. */
 export const edgeBodyCap = bodyCaps.edge
-
-const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
-  HPE_INVALID_METHOD: [404, gateRefusals.verb],
-  HPE_HEADER_OVERFLOW: [431, invalid("The request headers are too large.")],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, invalid("The request took too long to arrive.")]
-}
-
-/** How long a caller may leave a connection open that we have ended, before it is cut. */
-const graceMillis = 500
-
-/** Ends a connection after what was written to it; a caller that does not end its side is not waited for. */
-const finish = (socket: Socket, text?: string): void => {
-  const cut = setTimeout(() => socket.destroy(), graceMillis)
-  socket.once("close", () => clearTimeout(cut))
-  if (text === undefined) socket.end()
-  else socket.end(text)
-}
-
-/**
- * Answers bytes that are no request, in Node's `clientError` event, and closes the connection. A request whose framing
- * turns out to be broken after its answer has left gets no second one.
- */
-export const answerUnreadable = (error: Error & { readonly code?: string }, socket: Socket): void => {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy()
-    return
-  }
-  const { _httpMessage: current } = socket as Socket & { readonly _httpMessage?: ServerResponse | null }
-  if (current?.headersSent === true) return finish(socket)
-  const [status, refusal] = unreadable[error.code ?? ""] ?? [400, invalid("The request is not valid HTTP.")]
-  finish(socket, rawAnswer(status, refusal))
-}
-
-/** Answers CONNECT, which Node hands over without a response object. */
-export const answerConnect = (socket: Socket): void => {
-  socket.on("error", () => socket.destroy())
-  finish(socket, rawAnswer(404, gateRefusals.verb))
-}
-
-const rawAnswer = (status: number, refusal: WireRefusal): string => {
-  const body = refusalText(refusal)
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${randomUUID()}`,
-    "Connection: close",
-    "",
-    body
-  ].join("\r\n")
-}

@@ -1,15 +1,21 @@
 // What a request must be before any gate looks at it: framing that every proxy in front of us reads the same way
-// (RFC 9112, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a body.
+// (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a
+// body.
 import type { IncomingMessage } from "node:http"
 import { invalid, type WireRefusal } from "../toWire.ts"
 
+const version = invalid("The request must be HTTP/1.1 or HTTP/1.0.")
+const target = invalid("The request target must be a path.")
 const host = invalid("The request must have exactly one Host header.")
 const coding = invalid("The Transfer-Encoding must be chunked, alone, over HTTP/1.1.")
 const expectation = invalid("The Expect header must be 100-continue.")
 
 /** Why a request is unsound, or null. After such an answer the connection must end: where the next begins is unknown. */
 export const framingRefusal = (request: IncomingMessage): WireRefusal | null => {
-  const { headers, httpVersion, rawHeaders } = request
+  const { headers, httpVersion, rawHeaders, url = "" } = request
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return version
+  // The other forms are for proxies, which this server is not; `*` is a path of no route.
+  if ((url.charCodeAt(0) !== 47 && url !== "*") || url.includes("#")) return target
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ""

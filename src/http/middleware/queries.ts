@@ -37,6 +37,22 @@ export class QueryReader {
     return {}
   }
 
+  /** A moment in Unix ms. */
+  millis<const K extends string>(name: K): { readonly [P in K]?: number } {
+    const text = this.once(name)
+    if (text === null) return {}
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+    if (Number.isSafeInteger(value)) return { [name]: value } as { readonly [P in K]?: number }
+    this.errors[name] = `The parameter ${name} must be a whole number of Unix milliseconds.`
+    return {}
+  }
+
+  /** What names an object, as sent; null when absent. Nothing is wrong with it: what it names is unknown at worst. */
+  name(name: string): string | null {
+    const text = this.once(name)
+    return text === null ? null : cleanText(text)
+  }
+
   /** One of the given tokens, exact. */
   token<const K extends string, const T extends string>(name: K, tokens: ReadonlyArray<T>): { readonly [P in K]?: T } {
     const text = this.once(name)

@@ -22,6 +22,8 @@ export interface RouteMatch {
   readonly route: Route
   /** Null when the route names no client, or the segment can't be the id of any. */
   readonly clientId: number | null
+  /** Null when the route names no item, or the segment can't be the id of any. */
+  readonly itemId: number | null
   /** Null when the route has no reference, or the segment can't be one. */
   readonly partnerClientRef: string | null
 }
@@ -65,6 +67,13 @@ const entries = ((): ReadonlyMap<string, ReadonlyArray<Entry>> => {
   return table
 })()
 
+/** Whether a request target lies under a prefix. */
+export const under = (url: string, prefix: string): boolean => {
+  if (!url.startsWith(prefix)) return false
+  const next = url.charCodeAt(prefix.length)
+  return Number.isNaN(next) || next === 47 || next === 63
+}
+
 /** The route of a method (GET for HEAD) and a path without query; null when there is none. */
 export const matchRoute = (method: string, path: string): RouteMatch | null => {
   if (!path.startsWith(`${partnerPrefix}/`)) return null
@@ -78,12 +87,14 @@ export const matchRoute = (method: string, path: string): RouteMatch | null => {
       continue
     }
     let clientId: number | null = null
+    let itemId: number | null = null
     let partnerClientRef: string | null = null
     for (const [index, segment] of segments.entries()) {
       if (segment === ":clientId") clientId = parseId(parts[index] ?? "") ?? null
+      else if (segment === ":itemId") itemId = parseId(parts[index] ?? "") ?? null
       else if (segment === ":partnerClientRef") partnerClientRef = referenceOf(parts[index] ?? "")
     }
-    return { route, clientId, partnerClientRef }
+    return { route, clientId, itemId, partnerClientRef }
   }
   return null
 }

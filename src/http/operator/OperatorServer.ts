@@ -23,6 +23,7 @@ import { requestIdOf } from "../middleware/requestId.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { PartnerHandlersLayer } from "./PartnerHandlers.ts"
 import { SystemHandlersLayer } from "./SystemHandlers.ts"
+import { WebhookHandlersLayer } from "./WebhookHandlers.ts"
 
 /** The services behind the operator's commands; they need the engine, the directory, settings and the database. */
 export const operatorServices = Approvals.layer.pipe(
@@ -41,7 +42,7 @@ export const operatorServices = Approvals.layer.pipe(
 
 /** The routes of the operator surface on an HttpRouter. */
 export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
-  Layer.provide([PartnerHandlersLayer, ComplianceHandlersLayer, SystemHandlersLayer]),
+  Layer.provide([PartnerHandlersLayer, ComplianceHandlersLayer, SystemHandlersLayer, WebhookHandlersLayer]),
   Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
 )
 

@@ -1,6 +1,6 @@
 /** Handlers of ledger, audit, machines, the sandbox clock and approvals: each is one call of a service (operator surface). */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Semaphore } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
@@ -25,10 +25,15 @@ const LedgerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
     const sql = yield* PgClient.PgClient
+    // One at a time: each holds a connection and a snapshot for as long as it takes.
+    const turn = yield* Semaphore.make(1)
     return handlers.handleAll({
       adjust: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(approvals.adjust(caller, params.client, payload))),
-      verify: () => answerOf(verifyLedger.pipe(Effect.provideService(PgClient.PgClient, sql), Effect.catch(whenAway)))
+      verify: () =>
+        answerOf(
+          turn.withPermits(1)(verifyLedger.pipe(Effect.provideService(PgClient.PgClient, sql), Effect.catch(whenAway)))
+        )
     })
   })
 )
@@ -53,6 +58,7 @@ const AuditHandlers = HttpApiBuilder.group(
               limit: query.limit ?? 50,
               ...(partner === undefined ? {} : { partnerId: partner.row.id }),
               ...(client === undefined ? {} : { clientId: client.id }),
+              ...(query.object === undefined ? {} : { object: query.object }),
               ...(query.since === undefined ? {} : { since: query.since }),
               ...(query.after === undefined ? {} : { after: query.after })
             })
@@ -68,7 +74,16 @@ const MachineHandlers = HttpApiBuilder.group(
   "machine",
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
-    return handlers.handleAll({ inspect: ({ params }) => answer(inspect.machine(params.kind, params.id)) })
+    return handlers.handleAll({
+      list: () => answerOf(Effect.map(inspect.counts, (machines) => ({ machines }))),
+      inspect: ({ params, query }) =>
+        answer(
+          inspect.machine(params.kind, params.id, {
+            limit: query.limit ?? 200,
+            ...(query.before === undefined ? {} : { before: query.before })
+          })
+        )
+    })
   })
 )
 

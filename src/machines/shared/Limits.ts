@@ -14,6 +14,10 @@ export const bodyCaps = {
   onboarding: 256 * 1024,
   /** Ours: the texts give none, and the longest documented report has under 4 KB even with every character escaped. */
   collateral: 64 * 1024,
+  /** Ours, likewise. */
+  settlementReport: 64 * 1024,
+  /** Ours: a url of the longest length with every character escaped has 12 KB. */
+  webhook: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file (doc 1, rule 10). */
   documentBase64: 11_184_812,
@@ -104,6 +108,9 @@ export const moneyLengths = {
 
 /** Entries of one bulk settlement report (doc 3 Limits). */
 export const bulkSettlementMax = 500
+
+/** Webhook url, before and after normalisation (A3-32). */
+export const webhookUrlMaxLength = 2_048
 
 /** Webhook deliveries (doc 3 Limits). */
 export const webhookLimits = {

@@ -33,7 +33,8 @@ export const endpointMachine = endpoint.createMachine({
     ACTIVE: {
       description: "Events are queued and sent, signed with the present secret.",
       on: {
-        PUT: { actions: [sweepFromNow, note("webhook.rotate", "ACTIVE", "ACTIVE")] },
+        // The sweep goes on where it was: a new secret is no reason to lose what was not forwarded yet.
+        PUT: { actions: note("webhook.rotate", "ACTIVE", "ACTIVE") },
         DELETE: { target: "INACTIVE", actions: note("webhook.delete", "ACTIVE", "INACTIVE") },
         PARTNER_CLOSED: { target: "INACTIVE", actions: note("webhook.close", "ACTIVE", "INACTIVE") },
         TEST: {

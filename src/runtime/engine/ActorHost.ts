@@ -162,8 +162,7 @@ class Host {
   }
 
   read<A>(subject: SubjectKey, look: (state: SubjectState) => A): Effect.Effect<A, Unavailable> {
-    // While nobody knows whether the last batch is in, memory may be behind the database.
-    if (!this.journal.accepting()) return Effect.fail(new Unavailable({ unknown: false }))
+    if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
     const actor = this.actor(subject)
     const { state } = actor
     if (state !== null) return Effect.sync(() => look(state))

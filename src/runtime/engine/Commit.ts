@@ -26,6 +26,16 @@ export interface Claim {
   readonly owner: number
 }
 
+/**
+ * A timer of a subject that a commit removes. With `dueAt` only while it still is due then: a firing removes what fired,
+ * and never the same timer set again meanwhile.
+ */
+export interface ClearedTimer {
+  readonly subject: SubjectKey
+  readonly name: string
+  readonly dueAt?: number
+}
+
 /** Rows of a commit by table. The columns given at write time (`seq`, `hash`) are overwritten there. */
 export type CommitRows = { readonly [T in TableName]?: ReadonlyArray<Tables[T]> }
 
@@ -36,8 +46,8 @@ export interface Commit {
   /** Claims given back, so that the fact is free again. */
   readonly releases: ReadonlyArray<string>
   readonly rows: CommitRows
-  /** Timers of the subject removed by this commit. */
-  readonly clearedTimers: ReadonlyArray<{ readonly subject: SubjectKey; readonly name: string }>
+  /** Timers removed by this commit. */
+  readonly clearedTimers: ReadonlyArray<ClearedTimer>
 }
 
 /** The name under which a stored answer counts as a claim: the first one for a key wins. */
@@ -56,7 +66,7 @@ export class CommitBuilder {
   private readonly tables = new Map<TableName, Map<string, object>>()
   private readonly claimList: Array<Claim> = []
   private readonly releaseList: Array<string> = []
-  private readonly cleared: Array<{ readonly subject: SubjectKey; readonly name: string }> = []
+  private readonly cleared: Array<ClearedTimer> = []
   private size = 0
   private eventSlots = 0
 
@@ -86,9 +96,15 @@ export class CommitBuilder {
     this.releaseList.push(name)
   }
 
+  /** Removes a timer, one set earlier in this turn too. */
   clearTimer(subject: SubjectKey, name: string): void {
     this.tables.get("timers")?.delete(keyOf("timers", { subject, name }))
     this.cleared.push({ subject, name })
+  }
+
+  /** Removes the timer that fired; set again meanwhile, it stays. */
+  clearFired(timer: Tables["timers"]): void {
+    this.cleared.push({ subject: timer.subject, name: timer.name, dueAt: timer.dueAt })
   }
 
   get isEmpty(): boolean {

@@ -6,7 +6,8 @@ import type { EffectOf, MachineEffect } from "../../machines/Effects.ts"
 import type { Kind } from "../../machines/registry.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
 import type { EndpointRow } from "../store/Rows.ts"
-import { post } from "../ledger/Ledger.ts"
+import { type Posting, post } from "../ledger/Ledger.ts"
+import { putSettlementItem } from "../ledger/settlementItems.ts"
 import type { Turn } from "./ActorHost.ts"
 import { queueDelivery } from "./queueDelivery.ts"
 
@@ -24,6 +25,8 @@ export interface Instance {
   readonly object?: ObjectName
   readonly clientUid?: string
   readonly partnerClientRef?: string
+  /** Who holds the client's money: decides whether a posting makes a settlement item (document 3). */
+  readonly custodyModel?: "BROKER" | "PARTNER"
   /** The partner's webhook endpoint: deliveries are queued only while it is ACTIVE (document 3). */
   readonly endpoint?: EndpointRow | null
   /** The transaction id a `ledger.post` is booked under, when the machine's event already named it. */
@@ -45,7 +48,7 @@ const handlers: Handlers = {
     const negative = effect.amount.startsWith("-")
     const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
     if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
-    post(turn, {
+    const posting: Posting = {
       ...owned(instance),
       txId: instance.txId ?? turn.nextId("transaction"),
       entry: effect.entry,
@@ -55,7 +58,10 @@ const handlers: Handlers = {
       reason: effect.reason,
       refs: effect.refs,
       deposited: effect.entry === "PARTNER_COLLATERAL_IN" ? amount : 0n
-    })
+    }
+    post(turn, posting)
+    const item = putSettlementItem(turn, instance, posting)
+    if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
   },
   event: (turn, instance, effect) => {
     const partnerId = instance.partnerId

@@ -64,8 +64,10 @@ export class Journal extends Context.Service<
      * waits for that word any more, but what follows committed rows must hear it, before the journal accepts again.
      */
     submit(commit: Commit, done: (outcome: Outcome) => void): void
-    /** False while the database is away or the queue is full: refuse before anything is claimed. */
+    /** False while the database is away or can't write, or the queue is full: refuse before anything is claimed. */
     readonly accepting: () => boolean
+    /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
+    readonly certain: () => boolean
     /** Reads subjects in one go; a subject that does not exist has token null. */
     load(subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, JournalUnavailable>
     /** The next id of a kind. Ids are taken in decision order, which is commit order (gaps are normal). */

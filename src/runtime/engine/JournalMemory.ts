@@ -54,6 +54,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   return {
     submit: (commit, done) => writer.submit({ commit, done }),
     accepting: () => writer.accepting,
+    certain: () => writer.certain,
     load: (subjects) =>
       Effect.callback<ReadonlyMap<string, SubjectImage>, JournalUnavailable>((resume) =>
         writer.schedule(() => {
@@ -101,6 +102,10 @@ class MemoryWriter {
 
   get accepting(): boolean {
     return this.up && this.queue.length < journalQueueLimit
+  }
+
+  get certain(): boolean {
+    return this.up
   }
 
   get reachable(): boolean {

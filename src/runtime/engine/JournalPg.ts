@@ -3,10 +3,12 @@
  * a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the commits at
  * fault are found and answered on their own, the rest is written again. When the server does not answer, a new connection
  * ends the old backend, raises the epoch and reads the number of the last batch from the writer row: it says whether the
- * batch is in. A foreign epoch means that another process owns the database: this one stops for good.
+ * batch is in. A server that can't write (disk full, read-only) is asked again and again with the batch it refused, undone
+ * each time, and everything else is refused meanwhile. A foreign epoch means that another process owns the database: this
+ * one stops for good.
  */
-import { type PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Latch, Redacted, Schedule, Scope } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Cause, Effect, Exit, Latch, type Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { batchStatement, type Statement } from "./batchStatement.ts"
 import type { Commit } from "./Commit.ts"
@@ -20,7 +22,8 @@ import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
 import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
 import { withinTime } from "./withinTime.ts"
-import { applicationName, hangLimit, writerSession } from "./writerSession.ts"
+import { WriterConnection } from "./WriterConnection.ts"
+import { hangLimit } from "./writerSession.ts"
 
 export interface JournalPgOptions {
   readonly url: Redacted.Redacted
@@ -51,6 +54,7 @@ export const makeJournalPg = (
     return Journal.of({
       submit: (commit, done) => writer.submit({ commit, done }),
       accepting: () => writer.accepting,
+      certain: () => writer.up,
       load: (subjects) =>
         writer.up
           ? Effect.mapError(load(subjects), (error) => new JournalUnavailable({ reason: error.message }))
@@ -63,6 +67,16 @@ export const makeJournalPg = (
     })
   })
 
+/** A batch as it is written, and the counters that stand once it is in. */
+interface Prepared {
+  readonly statement: Statement
+  readonly counters: Counters
+}
+
+/** Pauses before asking a server that refused to write whether it can again: each question costs it a little log. */
+const askAgainMillis = [250, 500, 1_000, 2_000]
+const longestPause = 5_000
+
 class Writer {
   readonly queue: Array<Waiting> = []
   readonly sizes: Array<number> = []
@@ -72,22 +86,24 @@ class Writer {
   private busy = false
   /** In, but not answered yet: see `deliver`. */
   private committed: ReadonlyArray<Waiting> = []
-  private epoch = 0
-  /** The backend that wrote (or may still be writing) our last batch. */
-  private backend = 0
   private batch = 0
   private counters: Counters = { seqs: new Map(), auditHash: auditGenesis }
-  private connection: { readonly scope: Scope.Closeable; readonly session: PgConnection.PgConnection } | null = null
+  /** What the server could not write for lack of room or leave; null while it writes. */
+  private refused: Statement | null = null
+  /** How often it was asked since. */
+  private asked = 0
+  private readonly connection: WriterConnection
   private readonly work = Latch.makeUnsafe(false)
   private readonly idle = Latch.makeUnsafe(true)
   private readonly options: JournalPgOptions
 
   constructor(options: JournalPgOptions) {
     this.options = options
+    this.connection = new WriterConnection(options.url, options.owner)
   }
 
   get accepting(): boolean {
-    return this.up && this.queue.length < journalQueueLimit
+    return this.up && this.refused === null && this.queue.length < journalQueueLimit
   }
 
   submit(waiting: Waiting): void {
@@ -101,6 +117,7 @@ class Writer {
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
+        if (this.refused !== null) return this.askAgain(this.refused)
         if (this.queue.length === 0) this.deliver()
         if (this.queue.length === 0) {
           this.work.closeUnsafe()
@@ -134,7 +151,8 @@ class Writer {
   /** Writes a batch until every commit of it has its outcome. */
   private write(batch: ReadonlyArray<Waiting>, attempt: number): Effect.Effect<void> {
     if (batch.length === 0) return Effect.void
-    let prepared: { readonly statement: Statement; readonly counters: Counters }
+    if (this.refused !== null) return Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
+    let prepared: Prepared
     try {
       prepared = this.prepare(batch.map((waiting) => waiting.commit))
     } catch (cause) {
@@ -148,14 +166,15 @@ class Writer {
         this.committed = batch
         return Effect.void
       }
-      return this.afterFailure(batch, attempt, prepared.counters, exit.cause)
+      return this.afterFailure(batch, attempt, prepared, exit.cause)
     })
   }
 
-  private prepare(commits: ReadonlyArray<Commit>): { readonly statement: Statement; readonly counters: Counters } {
+  private prepare(commits: ReadonlyArray<Commit>): Prepared {
     const stamped = stampBatch(commits, this.counters)
     this.batch += 1
-    const { epoch, batch } = this
+    const { batch } = this
+    const { epoch } = this.connection
     return {
       statement: batchStatement({ epoch, batch, commits, stamped, sealing: this.options.sealing }),
       counters: stamped.counters
@@ -164,15 +183,14 @@ class Writer {
 
   /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
   private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
-    return Effect.suspend(() => {
-      const { session } = this.connection as NonNullable<typeof this.connection>
-      return withinTime(
-        session.queryValues(statement.sql, statement.params),
+    return Effect.suspend(() =>
+      withinTime(
+        this.connection.session.queryValues(statement.sql, statement.params),
         () => hanging,
         hangLimit,
         () => this.deliver()
       )
-    })
+    )
   }
 
   /** Answers the last batch while the server works on the next one: neither waits for the other. */
@@ -185,13 +203,13 @@ class Writer {
   private afterFailure(
     batch: ReadonlyArray<Waiting>,
     attempt: number,
-    counters: Counters,
+    prepared: Prepared,
     cause: Cause.Cause<unknown>
   ): Effect.Effect<void> {
     const failure = classify(cause)
     switch (failure._tag) {
       case "Guard":
-        return failure.guard === "epoch" ? this.usurp(batch) : this.exclude(batch, attempt)
+        return failure.guard === "epoch" ? this.usurp(batch) : this.exclude(batch, attempt, prepared)
       case "Data":
         return this.bisect(batch, failure.cause)
       case "Busy":
@@ -199,14 +217,40 @@ class Writer {
           ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
           : Effect.andThen(
               Effect.logWarning("the database refuses to write", describeFailure(failure.cause)),
-              Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
+              Effect.sync(() => {
+                if (failure.standstill) this.standStill(prepared.statement)
+                this.answer(batch, { _tag: "Unavailable", unknown: false })
+              })
             )
       case "Lost":
         // A statement that can't even be sent twice in a row is a value the driver can't carry.
         return attempt >= 3 && batch.length >= 1 && this.up && !SqlError.isSqlError(failure.cause)
           ? this.bisect(batch, failure.cause)
-          : this.resolve(batch, attempt, counters, failure.cause)
+          : this.resolve(batch, attempt, prepared, failure.cause)
     }
+  }
+
+  /** Nothing can be written: whoever waits is told at once, and so is whoever comes until `askAgain` finds room. */
+  private standStill(statement: Statement): void {
+    this.refused = statement
+    this.asked = 0
+    this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
+  }
+
+  /** Whether the server could write now what it refused. Any other answer than the same refusal means that it can. */
+  private askAgain(statement: Statement): Effect.Effect<void> {
+    this.idle.openUnsafe()
+    return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
+      Effect.andThen(withinTime(this.connection.rehearse(statement.sql, statement.params), () => hanging, hangLimit)),
+      Effect.catch((late) => Effect.succeed(Exit.fail(late))),
+      Effect.flatMap((exit) => {
+        const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)
+        if (failure?._tag === "Busy") return Effect.void
+        if (failure?._tag === "Lost") return this.resolve([], 1, { statement, counters: this.counters }, failure.cause)
+        this.refused = null
+        return Effect.logInfo("the database writes again")
+      })
+    )
   }
 
   private answer(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
@@ -214,10 +258,8 @@ class Writer {
   }
 
   /** A guard failed: answer the commits at fault, write the others again. */
-  private exclude(batch: ReadonlyArray<Waiting>, attempt: number): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      findCulprits((this.connection as NonNullable<typeof this.connection>).session, batch)
-    ).pipe(
+  private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
+    return Effect.suspend(() => findCulprits(this.connection.session, batch)).pipe(
       Effect.flatMap((verdicts) => {
         for (const [waiting, outcome] of verdicts) tell(waiting, outcome)
         const rest = batch.filter((waiting) => !verdicts.has(waiting))
@@ -226,7 +268,7 @@ class Writer {
           ? this.bisect(rest, "a guard failed without a culprit")
           : this.write(rest, verdicts.size === 0 ? attempt + 1 : 1)
       }),
-      Effect.catchCause((cause) => this.resolve(batch, attempt, this.counters, cause))
+      Effect.catchCause((cause) => this.resolve(batch, attempt, prepared, cause))
     )
   }
 
@@ -259,7 +301,7 @@ class Writer {
   private resolve(
     batch: ReadonlyArray<Waiting>,
     attempt: number,
-    counters: Counters,
+    { statement, counters }: Prepared,
     cause: unknown
   ): Effect.Effect<void> {
     let told = false
@@ -275,17 +317,19 @@ class Writer {
       )
       this.up = false
       const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
-      const last = yield* this.reconnect.pipe(
+      const back = yield* this.connection.comeBack.pipe(
         Effect.tapError((error) => Effect.logDebug("database still away", describeFailure(error))),
         Effect.retry(Schedule.min([Schedule.exponential(50), Schedule.spaced(500)])),
         Effect.orDie
       )
       yield* Effect.sync(() => patience.interruptUnsafe())
-      if (last === null) return yield* this.usurp(told ? [] : batch, true)
-      const committed = last === this.batch
+      if (back._tag === "Usurped") return yield* this.usurp(told ? [] : batch, true)
+      const committed = back.batch === this.batch
       yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
       if (committed) this.counters = counters
       if (told && committed) tellLate(batch)
+      this.refused = null
+      if (!back.writable) this.standStill(statement)
       this.up = true
       if (told) return
       if (committed) this.answer(batch, { _tag: "Committed" })
@@ -293,73 +337,14 @@ class Writer {
     })
   }
 
-  /** New connection, end of the old backend, epoch raised if it is still ours. The last batch in, or null if usurped. */
-  private readonly reconnect: Effect.Effect<number | null, SqlError.SqlError> = Effect.gen(
-    { self: this },
-    function* () {
-      yield* this.disconnect
-      const session = yield* this.connect
-      yield* session.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = '${applicationName}'`,
-        [PgTypes.int4(this.backend)]
-      )
-      const raised = yield* session.query(
-        "UPDATE writer SET epoch = epoch + 1 WHERE id = 1 AND owner = $1 RETURNING epoch, batch",
-        [this.options.owner]
-      )
-      const row = raised.rows[0]
-      if (row === undefined) return null
-      this.epoch = Number(row.epoch)
-      this.backend = session.processId
-      return Number(row.batch)
-    }
-  )
-
-  private readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
-    const connection = this.connection
-    this.connection = null
-    return connection === null ? Effect.void : Scope.close(connection.scope, Exit.void)
-  })
-
-  private readonly connect: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError> = Effect.gen(
-    { self: this },
-    function* () {
-      const scope = yield* Scope.make()
-      const session = yield* PgConnection.make({
-        url: this.options.url,
-        applicationName,
-        connectTimeout: 3_000,
-        startupParameters: writerSession
-      }).pipe(
-        Scope.provide(scope),
-        Effect.onError(() => Scope.close(scope, Exit.void))
-      )
-      this.connection = { scope, session }
-      return session
-    }
-  )
-
   /** Start: whoever owned the database before is fenced out from here on. */
-  readonly takeOver: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
-    const session = yield* this.connect
-    const row = (yield* session.query(
-      "UPDATE writer SET epoch = epoch + 1, owner = $1 WHERE id = 1 RETURNING epoch, batch",
-      [this.options.owner]
-    )).rows[0]
-    if (row === undefined) return yield* Effect.die(new Error("the writer row is missing: run the migrations"))
-    this.epoch = Number(row.epoch)
-    this.batch = Number(row.batch)
-    this.backend = session.processId
-    const seqs = yield* session.query(
-      "SELECT p.id, (SELECT max(seq) FROM events e WHERE e.partner_id = p.id) AS seq FROM partners p"
-    )
-    const last = (yield* session.query("SELECT hash FROM audit ORDER BY id DESC LIMIT 1")).rows[0]
-    this.counters = {
-      seqs: new Map(seqs.rows.map((entry) => [Number(entry.id), Number(entry.seq ?? 0)])),
-      auditHash: (last?.hash as string | undefined) ?? auditGenesis
-    }
-    this.up = true
-  })
+  readonly takeOver: Effect.Effect<void, SqlError.SqlError> = Effect.suspend(() => this.connection.takeOver).pipe(
+    Effect.map(({ batch, counters }) => {
+      this.batch = batch
+      this.counters = counters
+      this.up = true
+    })
+  )
 
   readonly reserveIds = (kind: IdKind): Effect.Effect<number, SqlError.SqlError> =>
     Effect.map(
@@ -377,7 +362,9 @@ class Writer {
   ).pipe(
     Effect.flatMap((rows) => {
       const found = rows[0]
-      return found !== undefined && this.up && Number(found.epoch) > this.epoch ? this.usurp([]) : Effect.void
+      return found !== undefined && this.up && Number(found.epoch) > this.connection.epoch
+        ? this.usurp([])
+        : Effect.void
     }),
     Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
@@ -386,6 +373,6 @@ class Writer {
 
   readonly close: Effect.Effect<void> = Effect.suspend(() => {
     this.up = false
-    return this.disconnect
+    return this.connection.disconnect
   })
 }

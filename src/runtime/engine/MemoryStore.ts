@@ -4,7 +4,7 @@
  */
 import { catalogue, keyOf, type TableSpec } from "../store/Catalogue.ts"
 import type { TableName, Tables } from "../store/Rows.ts"
-import { answerClaim, type Claim, type Commit, type SubjectKey } from "./Commit.ts"
+import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
 import type { IdKind, Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
@@ -127,8 +127,16 @@ export class MemoryStore {
     if (commit.fence !== null) this.tokens.set(commit.fence.subject, (commit.fence.expected ?? 0) + 1)
     for (const name of commit.releases) this.claims.delete(name)
     for (const { name, owner } of commit.claims) this.claims.set(name, owner)
-    for (const timer of commit.clearedTimers) this.tables.get("timers")?.delete(keyOf("timers", timer))
+    for (const timer of commit.clearedTimers) this.clearTimer(timer)
     for (const write of writes) this.putRow(write)
+  }
+
+  private clearTimer(timer: ClearedTimer): void {
+    const key = keyOf("timers", timer)
+    const timers = this.tables.get("timers")
+    const stored = timers?.get(key)
+    if (stored === undefined) return
+    if (timer.dueAt === undefined || decodeStored("timers", stored).dueAt === timer.dueAt) timers?.delete(key)
   }
 
   private putRow(write: Write): void {

@@ -32,6 +32,9 @@ export const machineOf: { readonly [T in TableName]?: Kind } = {
   kycPackages: "kycPackage",
   cases: "case",
   collateralReports: "collateralReport",
+  settlementItems: "settlementItem",
+  webhookEndpoints: "webhookEndpoint",
+  webhookDeliveries: "webhookDelivery",
   approvals: "approval"
 }
 

@@ -1,7 +1,8 @@
 /**
  * Durable timers: rows due at a business time, unique by (subject, name). A near window is held in memory and fired in
- * due order as commands of their subjects; the firing commit deletes the row, so late, early or double firing is
- * harmless. When the sandbox clock is advanced everything that became due fires, in order.
+ * due order as commands of their subjects; the firing commit deletes the row it fired, so late, early or double firing is
+ * harmless. A timer set again between its look-up and its turn does not fire: the new row stands. When the sandbox clock
+ * is advanced everything that became due fires, in order.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Latch, Layer } from "effect"
@@ -20,7 +21,11 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer",
 const pageSize = 512
 const lookEvery = Duration.seconds(30)
 
-const keyOf = ({ subject, name, dueAt }: TimerRow): string => `${subject} ${name} ${dueAt}`
+const nameOf = ({ subject, name }: TimerRow): string => `${subject} ${name}`
+const keyOf = (timer: TimerRow): string => `${nameOf(timer)} ${timer.dueAt}`
+
+/** Timers committed since a look-up began: when each is due now, by subject and name. */
+type SetSince = Map<string, number>
 
 export class Timers extends Context.Service<
   Timers,
@@ -41,8 +46,10 @@ export class Timers extends Context.Service<
         const handlers = yield* makeHandlers
         const wake = Latch.makeUnsafe(true)
         let nextDueAt = 0
+        const lookUps = new Set<SetSince>()
 
         host.onCommitted("timers", (row) => {
+          for (const since of lookUps) since.set(nameOf(row), row.dueAt)
           if (row.dueAt >= nextDueAt) return
           nextDueAt = row.dueAt
           wake.openUnsafe()
@@ -63,15 +70,16 @@ export class Timers extends Context.Service<
           )
         }
 
-        const fire = (timer: TimerRow) =>
+        const fire = (timer: TimerRow, since: SetSince) =>
           host
             .dispatch({
               subject: timer.subject,
               by,
               decide: (turn) => {
+                if ((since.get(nameOf(timer)) ?? timer.dueAt) !== timer.dueAt) return
                 const handler = handlers[timer.name]
                 if (handler === undefined) throw new Error(`no handler for timer ${timer.name}`)
-                turn.draft.clearTimer(timer.subject, timer.name)
+                turn.draft.clearFired(timer)
                 handler(turn, timer.dueAt)
               }
             })
@@ -94,21 +102,37 @@ export class Timers extends Context.Service<
               Effect.mapError((error) => new JournalUnavailable({ reason: error.message }))
             )
 
-        const fireDue = Effect.gen(function* () {
-          let fired = 0
-          while (true) {
+        /** Fires the first page of what is due; the number fired, and whether there may be more. */
+        const firePage = (since: SetSince) =>
+          Effect.gen(function* () {
             const limit = pageSize + stuck.size
             const page = yield* due(clock.now(), limit)
             const known = stuck.size
             const free = page.filter((timer) => !isStuck(timer))
             // Subjects run side by side; the timers of one subject in due order.
             const groups = [...Map.groupBy(free, (timer) => timer.subject).values()]
-            yield* Effect.forEach(groups, (group) => Effect.forEach(group, fire, { discard: true }), {
-              concurrency: 32,
-              discard: true
-            })
-            fired += free.length - (stuck.size - known)
-            if (page.length < limit) return fired
+            yield* Effect.forEach(
+              groups,
+              (group) => Effect.forEach(group, (timer) => fire(timer, since), { discard: true }),
+              { concurrency: 32, discard: true }
+            )
+            return { fired: free.length - (stuck.size - known), more: page.length === limit }
+          })
+
+        const fireDue = Effect.gen(function* () {
+          let fired = 0
+          while (true) {
+            const page = yield* Effect.acquireUseRelease(
+              Effect.sync(() => {
+                const since: SetSince = new Map()
+                lookUps.add(since)
+                return since
+              }),
+              firePage,
+              (since) => Effect.sync(() => lookUps.delete(since))
+            )
+            fired += page.fired
+            if (!page.more) return fired
           }
         })
 
@@ -126,10 +150,17 @@ export class Timers extends Context.Service<
           const pause = Math.max(0, Math.min(Duration.toMillis(lookEvery), nextDueAt - clock.now()))
           yield* Effect.race(wake.await, Effect.sleep(pause))
         })
+        // Told once until a round succeeds: a database that is away or full is no place for a line a second.
+        let failing = false
         yield* round.pipe(
-          Effect.catchCause((cause) =>
-            Effect.andThen(Effect.logWarning("timers could not be fired", cause), Effect.sleep("1 second"))
-          ),
+          Effect.tap(Effect.sync(() => (failing = false))),
+          Effect.catchCause((cause) => {
+            const told = failing
+              ? Effect.logDebug("timers could still not be fired", cause)
+              : Effect.logWarning("timers could not be fired", cause)
+            failing = true
+            return Effect.andThen(told, Effect.sleep("1 second"))
+          }),
           Effect.forever,
           Effect.forkScoped
         )

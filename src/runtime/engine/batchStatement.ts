@@ -214,8 +214,12 @@ export const batchStatement = (input: BatchInput): Statement => {
       cleared.map((timer) => timer.name),
       PgTypes.OID.text
     )
+    const dues = param(
+      cleared.map((timer) => (timer.dueAt === undefined ? null : BigInt(timer.dueAt))),
+      PgTypes.OID.int8
+    )
     parts.push(
-      `cleared AS (DELETE FROM timers USING unnest(${subjects}::text[], ${names}::text[]) AS v(s, n) WHERE subject = v.s AND name = v.n)`
+      `cleared AS (DELETE FROM timers USING unnest(${subjects}::text[], ${names}::text[], ${dues}::int8[]) AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d))`
     )
   }
   for (const table of tableNames) {

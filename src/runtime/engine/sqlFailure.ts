@@ -10,8 +10,11 @@ export type Failure =
   | { readonly _tag: "Guard"; readonly guard: "epoch" | "fence" | "partner" | "claim" }
   /** The server refused the data; the same batch will be refused again. */
   | { readonly _tag: "Data"; readonly cause: unknown }
-  /** The server is there but can't do it now (disk full, read-only, shutting down, lock or statement timeout). */
-  | { readonly _tag: "Busy"; readonly cause: unknown }
+  /**
+   * The server is there but can't do it now (disk full, read-only, lock or statement timeout); nothing was written.
+   * `standstill`: it can write nothing at all until somebody makes room or lets it write again.
+   */
+  | { readonly _tag: "Busy"; readonly cause: unknown; readonly standstill: boolean }
   /** No answer: the statement may or may not have been committed. */
   | { readonly _tag: "Lost"; readonly cause: unknown }
 
@@ -21,6 +24,8 @@ export const guardState = "BJ001"
 interface ServerError {
   readonly code: string
   readonly message: string
+  /** The server's source file that raised it. */
+  readonly file: string
 }
 
 /** The error and what it was caused by, outermost first. */
@@ -40,8 +45,10 @@ const chain = (error: unknown): ReadonlyArray<object> => {
  */
 export const serverError = (error: unknown): ServerError | null => {
   for (const link of chain(error)) {
-    const { code, severity, message } = link as { readonly [field: string]: unknown }
-    if (typeof code === "string" && typeof severity === "string") return { code, message: String(message) }
+    const { code, severity, message, file } = link as { readonly [field: string]: unknown }
+    if (typeof code === "string" && typeof severity === "string") {
+      return { code, message: String(message), file: String(file) }
+    }
   }
   return null
 }
@@ -76,6 +83,18 @@ const isDriverSentence = (message: unknown): message is string =>
 // Operator intervention, resources, system errors, read-only transactions, connection classes.
 const busyClasses = ["53", "55", "57", "58", "40", "25"]
 
+/** Read-only transaction, disk full, input/output error: no statement of ours can be written. */
+const standstillStates = ["25006", "53100", "58030"]
+
+/**
+ * Where the server touches its files. What has no SQLSTATE of its own there (a quota, a file size limit: internal error; a
+ * file system gone read-only: insufficient privilege) is trouble with the disk and not with the data.
+ */
+const storageFiles = ["md.c", "fd.c", "slru.c", "xlog.c", "smgr.c", "buffile.c"]
+
+const isStandstill = ({ code, file }: ServerError): boolean =>
+  standstillStates.includes(code) || (["XX000", "42501"].includes(code) && storageFiles.includes(file))
+
 export const classify = (cause: Cause.Cause<unknown>): Failure => {
   const error = Cause.squash(cause)
   if (!SqlError.isSqlError(error)) return { _tag: "Lost", cause: error }
@@ -87,7 +106,10 @@ export const classify = (cause: Cause.Cause<unknown>): Failure => {
     const guard = /journal guard (\w+)/.exec(server.message)?.[1] as "epoch" | "fence" | "partner" | "claim"
     return { _tag: "Guard", guard }
   }
-  return { _tag: busyClasses.includes(server.code.slice(0, 2)) ? "Busy" : "Data", cause: error }
+  const standstill = isStandstill(server)
+  return standstill || busyClasses.includes(server.code.slice(0, 2))
+    ? { _tag: "Busy", cause: error, standstill }
+    : { _tag: "Data", cause: error }
 }
 
 /** What a server that says nothing for too long counts as: the same as a lost connection. */

@@ -8,6 +8,7 @@ import { m0004 } from "./0004_ledger.ts"
 import { m0005 } from "./0005_events.ts"
 import { m0006 } from "./0006_settlement.ts"
 import { m0007 } from "./0007_deliveries.ts"
+import { m0008 } from "./0008_audit_objects.ts"
 
 const run = Migrator.make({})
 
@@ -20,7 +21,8 @@ export const migrate = run({
     "0004_ledger": m0004,
     "0005_events": m0005,
     "0006_settlement": m0006,
-    "0007_deliveries": m0007
+    "0007_deliveries": m0007,
+    "0008_audit_objects": m0008
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

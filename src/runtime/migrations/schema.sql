@@ -57,6 +57,7 @@ CREATE TABLE audit (
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_client ON public.audit USING btree (client_id, id) WHERE (client_id IS NOT NULL);
+CREATE INDEX audit_object ON public.audit USING btree (object, id) WHERE (object IS NOT NULL);
 CREATE INDEX audit_partner ON public.audit USING btree (partner_id, id) WHERE (partner_id IS NOT NULL);
 CREATE TRIGGER audit_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
@@ -429,7 +430,9 @@ CREATE TABLE webhook_deliveries (
   CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id)
 );
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (partner_id, next_at) WHERE (state = ANY (ARRAY['PENDING'::text, 'RETRYING'::text]));
+CREATE INDEX webhook_deliveries_failed ON public.webhook_deliveries USING btree (partner_id, id DESC) WHERE (state = 'FAILED'::text);
 CREATE INDEX webhook_deliveries_partner ON public.webhook_deliveries USING btree (partner_id, id DESC);
+CREATE INDEX webhook_deliveries_sent ON public.webhook_deliveries USING btree (partner_id, (((context ->> 'sentAt'::text))::bigint) DESC) WHERE (state = 'SENT'::text);
 
 CREATE TABLE webhook_endpoints (
   partner_id bigint NOT NULL,

@@ -24,7 +24,7 @@ import { findClient } from "./clientLookup.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
-import { whenAway } from "./whenAway.ts"
+import { RowReads } from "./RowReads.ts"
 
 export interface AdjustmentRequest {
   readonly currency: string
@@ -68,19 +68,13 @@ export class Adjustments extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
       const sql = yield* PgClient.PgClient
+      const stored = yield* RowReads
 
       /** The transaction that has the reference, or null. */
       const bookedAs = (clientId: number, reference: string | null): Effect.Effect<number | null, Unavailable> =>
         reference === null
           ? Effect.succeed(null)
-          : sql
-              .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
-                manualKey(clientId, reference)
-              ])
-              .pipe(
-                Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].owner))),
-                Effect.catch(whenAway)
-              )
+          : Effect.map(stored.holders([manualKey(clientId, reference)]), ([claim]) => claim?.owner ?? null)
 
       return Adjustments.of({
         check: (client, request) =>

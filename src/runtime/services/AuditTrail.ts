@@ -1,9 +1,9 @@
 /**
  * Reads of the audit stream in commit order: ids become visible in that order, so a reader by cursor never skips one
- * (A3-45; operator surface, audit tail). The chain of hashes is proved by `ledger verify`.
+ * (A3-45; operator surface, audit tail, machine inspect). The chain of hashes is proved by `ledger verify`.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
 import type { Unavailable } from "../engine/ActorHost.ts"
 import type { ObjectName } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
@@ -36,8 +36,21 @@ export interface AuditQuery {
   readonly since?: number
   /** Exclusive: the rows after this id, oldest first. */
   readonly after?: number
-  /** Only rows about exactly this object. */
-  readonly object?: ObjectName
+  /** Only rows about exactly this object (kind:id). */
+  readonly object?: string
+  readonly limit: number
+}
+
+/** Rows that tell of an object: all that name one, or only those of some actions. */
+export interface HistorySource {
+  readonly object: ObjectName
+  readonly actions?: ReadonlyArray<string>
+}
+
+export interface HistoryQuery {
+  readonly sources: ReadonlyArray<HistorySource>
+  /** Exclusive: only older rows. */
+  readonly before?: number
   readonly limit: number
 }
 
@@ -46,6 +59,8 @@ export class AuditTrail extends Context.Service<
   {
     /** Newest last. Without `after` and `since` the newest rows, otherwise the first that follow. */
     read(query: AuditQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>
+    /** The newest rows of the sources, newest last. */
+    history(query: HistoryQuery): Effect.Effect<ReadonlyArray<AuditEntry>, Unavailable>
   }
 >()("brokerage/runtime/services/AuditTrail") {
   static readonly layer = Layer.effect(
@@ -53,24 +68,47 @@ export class AuditTrail extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const entries = ({ text, values }: AuditStatement) =>
+        sql.unsafe<Record<string, unknown>>(text, values).pipe(
+          Effect.map((rows) =>
+            rows
+              .map((raw) => auditEntry(decodeRow(catalogue.audit, raw, sealing) as AuditRow))
+              .toSorted((a, b) => a.auditId - b.auditId)
+          ),
+          Effect.catch(whenAway)
+        )
       return AuditTrail.of({
-        read: (query) => {
-          const { text, values } = statement(query)
-          return sql.unsafe<Record<string, unknown>>(text, values).pipe(
-            Effect.map((rows) =>
-              rows
-                .map((raw) => auditEntry(decodeRow(catalogue.audit, raw, sealing) as AuditRow))
-                .toSorted((a, b) => a.auditId - b.auditId)
-            ),
-            Effect.catch(whenAway)
-          )
-        }
+        read: (query) => entries(tailStatement(query)),
+        history: (query) => entries(historyStatement(query))
       })
     })
   )
 }
 
-const statement = (query: AuditQuery) => {
+interface AuditStatement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+const texts = (values: ReadonlyArray<string | null>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
+
+/** Each source is read by itself from its newest row on, so that the index gives the order and nothing else is read. */
+export const historyStatement = ({ sources, before, limit }: HistoryQuery): AuditStatement => ({
+  text: `SELECT r.* FROM unnest($1::text[], $2::text[]) AS s(o, a)
+     CROSS JOIN LATERAL (
+       SELECT ${columnList(catalogue.audit)} FROM audit
+        WHERE object = s.o AND id < $3 AND (s.a IS NULL OR action = ANY(string_to_array(s.a, ' ')))
+        ORDER BY id DESC LIMIT $4) r
+    ORDER BY r.id DESC LIMIT $4`,
+  values: [
+    texts(sources.map(({ object }) => object)),
+    texts(sources.map(({ actions }) => actions?.join(" ") ?? null)),
+    BigInt(before ?? Number.MAX_SAFE_INTEGER),
+    BigInt(limit)
+  ]
+})
+
+const tailStatement = (query: AuditQuery): AuditStatement => {
   const values: Array<bigint | string> = []
   const tests: Array<string> = []
   const test = (condition: (place: string) => string, value: bigint | string) =>

@@ -6,7 +6,6 @@
  * loses the claim, or is refused by a gate that comes after the replay of an own reference, looks the reference up
  * and is decided again.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { collateralMachine } from "../../machines/collateral/collateralMachine.ts"
 import {
@@ -35,16 +34,15 @@ import {
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
-import { SealingService } from "../engine/SealingService.ts"
-import { withinTime } from "../engine/withinTime.ts"
 import { balanceOf } from "../ledger/Ledger.ts"
 import { Settings } from "../Settings.ts"
 import type { ClientRow, CollateralReportRow } from "../store/Rows.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
 import { blockStatuses, clientContext, clientSubject, instanceOf, lifetimeDeposits, ownClient } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
-import { pageOf, type PageQuery } from "./paging.ts"
-import { shardOf } from "./shard.ts"
+import type { PageQuery } from "./paging.ts"
+import { RowReads } from "./RowReads.ts"
+import { shardOf } from "../store/shard.ts"
 
 export interface CollateralAnswer {
   readonly reportId: number
@@ -90,29 +88,19 @@ export class CollateralReports extends Context.Service<
       const clock = yield* BusinessClock
       const directory = yield* Directory
       const settings = yield* Settings
-      const sql = yield* PgClient.PgClient
-      const sealing = yield* SealingService
-      const away = () => new Unavailable({ unknown: false })
+      const stored = yield* RowReads
 
       const findByRef = (
         partnerId: number,
         partnerRef: string
       ): Effect.Effect<CollateralReportRow | null, Unavailable> =>
-        withinTime(
-          sql
-            .unsafe<{ readonly owner: bigint }>("SELECT owner FROM claims WHERE name = $1", [
-              claimOf(partnerId, partnerRef)
-            ])
-            .pipe(
-              Effect.flatMap((rows) =>
-                rows[0] === undefined
-                  ? Effect.succeed([])
-                  : pageOf(sql, sealing, "collateralReports", [{ column: "id", value: rows[0].owner }], { limit: 1 })
-              ),
-              Effect.map((rows) => rows[0] ?? null),
-              Effect.mapError(away)
-            ),
-          away
+        Effect.flatMap(stored.holders([claimOf(partnerId, partnerRef)]), ([claim]) =>
+          claim === undefined
+            ? Effect.succeed(null)
+            : Effect.map(
+                stored.page("collateralReports", [{ column: "id", value: claim.owner }], { limit: 1 }),
+                ([row]) => row ?? null
+              )
         )
 
       const attempt = (
@@ -160,9 +148,7 @@ export class CollateralReports extends Context.Service<
               )
               if (!own) return null
             }
-            const rows = yield* pageOf(
-              sql,
-              sealing,
+            const rows = yield* stored.page(
               "collateralReports",
               [
                 query.clientId === undefined
@@ -171,7 +157,7 @@ export class CollateralReports extends Context.Service<
                 ...(query.status === undefined ? [] : [{ column: "state", value: query.status }])
               ],
               { limit: query.limit + 1, ...(query.before === undefined ? {} : { before: query.before }) }
-            ).pipe(Effect.mapError(() => new Unavailable({ unknown: false })))
+            )
             const page = rows.slice(0, query.limit)
             const hasMore = rows.length > query.limit
             return { reports: page.map(wireOf), hasMore, nextBefore: hasMore ? (page.at(-1)?.id ?? null) : null }

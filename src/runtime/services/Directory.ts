@@ -2,13 +2,9 @@
  * Partners and keys in memory: what authentication, rate limits and every gate read on each request. A live view:
  * filled at start, changed only by committed rows, so that nobody is served under a change that is not durable.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { ActorHost } from "../engine/ActorHost.ts"
 import type { PartnerStamp } from "../engine/Commit.ts"
-import { SealingService } from "../engine/SealingService.ts"
-import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
-import { catalogue } from "../store/Catalogue.ts"
 import type {
   ApiKeyRow,
   EndpointRow,
@@ -18,6 +14,7 @@ import type {
   TableName,
   Tables
 } from "../store/Rows.ts"
+import { RowReads } from "./RowReads.ts"
 
 /** A partner as every gate sees it. */
 export interface PartnerView {
@@ -48,12 +45,11 @@ export class Directory extends Context.Service<
     readonly stamp: (partnerId: number) => PartnerStamp
   }
 >()("brokerage/runtime/services/Directory") {
-  static readonly layer: Layer.Layer<Directory, never, ActorHost | PgClient.PgClient | SealingService> = Layer.effect(
+  static readonly layer: Layer.Layer<Directory, never, ActorHost | RowReads> = Layer.effect(
     Directory,
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const sql = yield* PgClient.PgClient
-      const sealing = yield* SealingService
+      const stored = yield* RowReads
       const partners = new Map<number, PartnerRow>()
       const reliances = new Map<number, RelianceRow>()
       const keys = new Map<number, ApiKeyRow>()
@@ -64,12 +60,10 @@ export class Directory extends Context.Service<
       const byCode = new Map<string, number>()
 
       const follow = <T extends TableName>(table: T, take: (row: Tables[T]) => void) =>
-        Effect.gen(function* () {
-          const spec = catalogue[table]
-          const rows = yield* sql.unsafe<Record<string, unknown>>(`SELECT ${columnList(spec)} FROM ${spec.sqlName}`)
-          for (const raw of rows) take(decodeRow(spec, raw, sealing) as Tables[T])
+        Effect.map(Effect.orDie(stored.all(table)), (rows) => {
+          for (const row of rows) take(row)
           host.onCommitted(table, take)
-        }).pipe(Effect.orDie)
+        })
 
       yield* follow("partners", (row) => {
         partners.set(row.id, row)

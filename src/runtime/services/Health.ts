@@ -1,4 +1,7 @@
-/** Whether the service can do its work now: the database answers and this process still owns it. */
+/**
+ * Whether the service can be of use now: the database answers and this process still owns it (A1-55). A database that can
+ * only be read counts: taking the service out of rotation would take the reads away and help no write.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Journal } from "../engine/Journal.ts"
@@ -13,7 +16,7 @@ export class Health extends Context.Service<Health, { readonly check: Effect.Eff
       const journal = yield* Journal
       return Health.of({
         check: Effect.suspend(() =>
-          journal.accepting()
+          journal.certain()
             ? sql`SELECT 1`.pipe(
                 Effect.as(true),
                 Effect.timeout("2 seconds"),

@@ -9,7 +9,7 @@ import type { LifecycleState } from "../../machines/client/Client.ts"
 import type { ClientWire } from "../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../machines/client/Restriction.ts"
 import type { KycPackageContext } from "../../machines/kyc/KycPackage.ts"
-import { isKind, type Kind } from "../../machines/registry.ts"
+import { isKind, type Kind, kinds } from "../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../machines/shared/Currency.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
@@ -18,12 +18,13 @@ import { ActorHost, type Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import type { SubjectState } from "../engine/SubjectState.ts"
 import { Settings } from "../Settings.ts"
+import { catalogue } from "../store/Catalogue.ts"
 import type { BalanceRow, ClientRow } from "../store/Rows.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
-import { findInstance } from "./machineInstances.ts"
+import { findInstance, type PendingTimer, tableOf } from "./machineInstances.ts"
 import { pageOf, type PageQuery } from "./paging.ts"
 import { whenAway } from "./whenAway.ts"
 
@@ -64,8 +65,18 @@ export interface MachineInstance {
   readonly state: string
   readonly version: string
   readonly context: Json
-  readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
+  readonly timers: ReadonlyArray<PendingTimer>
+  /** Newest last. */
   readonly history: ReadonlyArray<AuditEntry>
+  /** Whether the history goes further back, and the cursor of what is older. */
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+/** How many objects of a machine are in each state. */
+export interface MachineCount {
+  readonly name: Kind
+  readonly states: Readonly<Record<string, number>>
 }
 
 export class Inspect extends Context.Service<
@@ -76,7 +87,10 @@ export class Inspect extends Context.Service<
     ): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
     /** By id or uid. */
     client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
-    machine(kind: string, id: string): Effect.Effect<Verdict<MachineInstance>, Unavailable>
+    /** One object with a page of its history. */
+    machine(kind: string, id: string, page: PageQuery): Effect.Effect<Verdict<MachineInstance>, Unavailable>
+    /** Live objects by machine and state. */
+    readonly counts: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>
   }
 >()("brokerage/runtime/services/Inspect") {
   static readonly layer = Layer.effect(
@@ -117,7 +131,10 @@ export class Inspect extends Context.Service<
                   accept(clientView(state, state.one("clients") ?? found, settings.sourceOfWealthThreshold))
                 )
           ),
-        machine: (kind, id) =>
+        counts: sql
+          .unsafe<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>(countsStatement)
+          .pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
+        machine: (kind, id, page) =>
           Effect.gen(function* () {
             if (!isKind(kind)) return refuse(unknown("Machine"))
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
@@ -128,7 +145,9 @@ export class Inspect extends Context.Service<
                 [found.subject]
               )
               .pipe(Effect.catch(whenAway))
-            const history = yield* audit.read({ ...found.audit, limit: historyLimit })
+            const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
+            const hasMore = entries.length > page.limit
+            const history = hasMore ? entries.slice(1) : entries
             return accept({
               kind,
               id,
@@ -136,10 +155,15 @@ export class Inspect extends Context.Service<
               state: found.row.state,
               version: found.row.version,
               context: found.row.context,
-              timers: timers
-                .filter(({ name }) => found.ownsTimer(name))
-                .map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
-              history
+              timers: [
+                ...timers
+                  .filter(({ name }) => found.ownsTimer(name))
+                  .map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
+                ...(found.due ?? [])
+              ],
+              history,
+              hasMore,
+              nextBefore: hasMore ? (history[0]?.auditId ?? null) : null
             })
           })
       })
@@ -147,8 +171,19 @@ export class Inspect extends Context.Service<
   )
 }
 
-/** The newest transitions shown. */
-const historyLimit = 200
+const countsStatement = kinds
+  .map(
+    (kind) => `SELECT '${kind}' AS kind, state, count(*) AS n FROM ${catalogue[tableOf[kind]].sqlName} GROUP BY state`
+  )
+  .join(" UNION ALL ")
+
+const machineCounts = (
+  rows: ReadonlyArray<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>
+): ReadonlyArray<MachineCount> =>
+  kinds.map((name) => ({
+    name,
+    states: Object.fromEntries(rows.filter(({ kind }) => kind === name).map(({ state, n }) => [state, Number(n)]))
+  }))
 
 const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): ClientView => {
   const context = clientContext(row)

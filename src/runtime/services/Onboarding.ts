@@ -3,25 +3,24 @@
  * is stored, in one commit of the new client's mailbox. Uniqueness of reference, e-mail and person is decided by
  * claims of that commit, so that races end in exactly one client.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../machines/client/ClientWire.ts"
 import type { CaseReason } from "../../machines/compliance/Case.ts"
 import { decodeOnboarding, type OnboardingRequest } from "../../machines/kyc/OnboardingRequest.ts"
 import type { ScreeningResult } from "../../machines/screening/screen.ts"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { answerClaim, type Claim } from "../engine/Commit.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { Journal } from "../engine/Journal.ts"
 import { SealingService } from "../engine/SealingService.ts"
-import { withinTime } from "../engine/withinTime.ts"
 import { Settings, type SettingsShape } from "../Settings.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { onboardClient, onboardingClaims, type OnboardingPlan } from "./onboardClient.ts"
+import { RowReads } from "./RowReads.ts"
 import { Screening } from "./Screening.ts"
 
 export type OnboardingVerdict = Verdict<OnboardingResult>
@@ -46,8 +45,7 @@ export class Onboarding extends Context.Service<
       const screening = yield* Screening
       const settings = yield* Settings
       const sealing = yield* SealingService
-      const sql = yield* PgClient.PgClient
-      const away = () => new Unavailable({ unknown: false })
+      const stored = yield* RowReads
 
       /** Ends the request without a client: the refusal is stored for a keyed request. */
       const refused = (verdict: OnboardingVerdict, store: StoreAnswer<OnboardingVerdict>) => {
@@ -125,17 +123,6 @@ export class Onboarding extends Context.Service<
         )
       }
 
-      const takenClaims = (names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable> =>
-        sql
-          .unsafe<{ readonly name: string; readonly owner: bigint }>(
-            "SELECT name, owner FROM claims WHERE name = ANY($1)",
-            [Result.getOrThrow(PgTypes.array(names, PgTypes.OID.text))]
-          )
-          .pipe(
-            Effect.map((rows) => rows.map(({ name, owner }) => ({ name, owner: Number(owner) }))),
-            (query) => withinTime(Effect.mapError(query, away), away)
-          )
-
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
         host.read(clientSubject(clientId), (state) => {
           const client = state.one("clients")
@@ -177,7 +164,7 @@ export class Onboarding extends Context.Service<
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.request, yield* newClientId)
             // What is taken already is told without a commit that can only lose; races are decided by the claims.
-            const taken = yield* takenClaims(onboardingClaims(plan))
+            const taken = yield* stored.holders(onboardingClaims(plan))
             return yield* taken.length === 0 ? run(caller, plan, store) : afterLoss(caller, plan, taken, store)
           })
         }

@@ -336,20 +336,24 @@ const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({
 
 const away = () => new Unavailable({ unknown: false })
 
-/** What stands in the way of closing, as sentences (D15). Money at clients is all there can be so far. */
+/** What stands in the way of closing, as sentences (D15): money at clients, and items the partner has not settled. */
 const closingBlockers = (
   sql: PgClient.PgClient,
   partnerId: number
 ): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-  sql
-    .unsafe<{ readonly n: bigint }>(
+  Effect.gen(function* () {
+    const balances = yield* sql.unsafe<{ readonly n: bigint }>(
       "SELECT count(DISTINCT client_id) AS n FROM balances WHERE partner_id = $1 AND (cash <> 0 OR reserved <> 0)",
       [BigInt(partnerId)]
     )
-    .pipe(
-      Effect.map((rows) => {
-        const holders = Number(rows[0]?.n ?? 0)
-        return holders === 0 ? [] : [`${holders} of the partner's clients hold a balance.`]
-      }),
-      Effect.mapError(away)
+    const items = yield* sql.unsafe<{ readonly state: string; readonly n: bigint }>(
+      "SELECT state, count(*) AS n FROM settlement_items WHERE partner_id = $1 AND state <> 'SETTLED' GROUP BY state ORDER BY state DESC",
+      [BigInt(partnerId)]
     )
+    const holders = Number(balances[0]?.n ?? 0)
+    const open = items.map(({ state, n }) => `${n} ${state}`)
+    return [
+      ...(holders === 0 ? [] : [`${holders} of the partner's clients hold a balance.`]),
+      ...(open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`])
+    ]
+  }).pipe(Effect.mapError(away))

@@ -2,15 +2,12 @@
  * The watch list in memory: filled from the stored entries at start, kept current by committed ones (F26). Screening
  * is a synchronous read of it; the run and its candidates are stored by whoever asked.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { makeScreener, screen, type ScreenedPerson, type ScreeningResult } from "../../machines/screening/screen.ts"
 import type { WatchEntry } from "../../machines/screening/WatchList.ts"
 import { ActorHost } from "../engine/ActorHost.ts"
-import { SealingService } from "../engine/SealingService.ts"
-import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
-import { catalogue } from "../store/Catalogue.ts"
 import type { WatchEntryRow } from "../store/Rows.ts"
+import { RowReads } from "./RowReads.ts"
 
 export class Screening extends Context.Service<
   Screening,
@@ -26,13 +23,9 @@ export class Screening extends Context.Service<
     Screening,
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const sql = yield* PgClient.PgClient
-      const sealing = yield* SealingService
-      const spec = catalogue.watchEntries
-      const stored = yield* Effect.orDie(
-        sql.unsafe<Record<string, unknown>>(`SELECT ${columnList(spec)} FROM watch_entries WHERE removed_at IS NULL`)
-      )
-      const rows = stored.map((raw) => decodeRow(spec, raw, sealing) as WatchEntryRow)
+      const stored = yield* RowReads
+      const entries = yield* Effect.orDie(stored.all("watchEntries"))
+      const rows = entries.filter((row) => row.removedAt === null)
       const screener = makeScreener(rows.map(entryOf))
       let version = rows.reduce((latest, row) => Math.max(latest, row.addedAt), 0)
       host.onCommitted("watchEntries", (row) => {

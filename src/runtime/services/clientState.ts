@@ -54,6 +54,7 @@ export const instanceOf = (client: ClientRow, partner: PartnerView): Instance =>
   clientId: client.id,
   clientUid: client.uid,
   partnerClientRef: client.partnerClientRef,
+  custodyModel: partner.row.custodyModel,
   endpoint: partner.endpoint
 })
 

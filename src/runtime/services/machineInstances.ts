@@ -1,7 +1,8 @@
 /**
  * Where each machine keeps its objects, how an operator names one, and which audit rows and timers are its own (operator
  * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
- * as well.
+ * as well. Where another object's audit row tells of a transition too, so that none of its own is written, the history
+ * takes that row in.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -9,8 +10,8 @@ import type { Kind } from "../../machines/registry.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import type { Sealing } from "../engine/Sealing.ts"
-import type { MachineRow } from "../store/Rows.ts"
-import type { AuditQuery } from "./AuditTrail.ts"
+import type { MachineRow, TableName } from "../store/Rows.ts"
+import type { HistorySource } from "./AuditTrail.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientSubject } from "./clientState.ts"
 import type { Directory } from "./Directory.ts"
@@ -28,13 +29,40 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  /** Its history: the rows that name it; the owner is said too, because the audit is indexed by it. */
-  readonly audit: Pick<AuditQuery, "clientId" | "partnerId" | "object">
+  /** Its history: the rows that name it, and those through which another object tells of it. */
+  readonly history: ReadonlyArray<HistorySource>
   /** Which of the mailbox's timers are this object's: a mailbox keeps those of all its objects. */
   readonly ownsTimer: (name: string) => boolean
+  /** What is due without a timer of the mailbox: deliveries wait in their own queue. */
+  readonly due?: ReadonlyArray<PendingTimer>
 }
 
+export interface PendingTimer {
+  readonly name: string
+  /** Unix ms. */
+  readonly dueAt: number
+}
+
+/** The package's rows of the same commits in which the partner writes the blocks, or compliance rejects them all (D3). */
+const tellsOfBlocks = ["kyc.store", "kyc.revise", "kyc.reonboard", "kyc.rejectReliance"]
+
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
+
+/** The table of each machine's objects. Partner keys alone are apiKeys here: the operator's own are not inspected. */
+export const tableOf = {
+  partner: "partners",
+  reliance: "reliances",
+  apiKey: "apiKeys",
+  client: "clients",
+  kycPackage: "kycPackages",
+  verificationBlock: "verificationBlocks",
+  case: "cases",
+  approval: "approvals",
+  collateralReport: "collateralReports",
+  settlementItem: "settlementItems",
+  webhookEndpoint: "webhookEndpoints",
+  webhookDelivery: "webhookDeliveries"
+} as const satisfies Readonly<Record<Kind, TableName>>
 
 /** The committed object, or null when nothing has this name. */
 export const findInstance = (
@@ -68,7 +96,7 @@ const ofClient =
         : {
             row,
             subject: clientSubject(row.clientId),
-            audit: { clientId: row.clientId, object: `${kind}:${row.id}` },
+            history: [{ object: `${kind}:${row.id}` }],
             ownsTimer: none
           }
     )
@@ -81,7 +109,7 @@ const finders: { readonly [K in Kind]: Finder } = {
       return {
         row: view.row,
         subject: `partner:${view.row.id}`,
-        audit: { partnerId: view.row.id, clientId: null, object: `partner:${view.row.id}` },
+        history: [{ object: `partner:${view.row.id}` }],
         ownsTimer: none
       }
     }),
@@ -97,7 +125,10 @@ const finders: { readonly [K in Kind]: Finder } = {
           : {
               row,
               subject: `partner:${partnerId}`,
-              audit: { partnerId, clientId: null, object: `reliance:${partnerId}` },
+              history: [
+                { object: `reliance:${partnerId}` },
+                { object: `partner:${partnerId}`, actions: ["partner.create"] }
+              ],
               ownsTimer: none
             }
     )
@@ -109,7 +140,7 @@ const finders: { readonly [K in Kind]: Finder } = {
       return {
         row: key,
         subject: `partner:${key.partnerId}`,
-        audit: { partnerId: key.partnerId, clientId: null, object: `apiKey:${key.id}` },
+        history: [{ object: `apiKey:${key.id}` }],
         ownsTimer: none
       }
     }),
@@ -120,7 +151,7 @@ const finders: { readonly [K in Kind]: Finder } = {
         : {
             row,
             subject: clientSubject(row.id),
-            audit: { clientId: row.id, object: `client:${row.id}` },
+            history: [{ object: `client:${row.id}` }],
             ownsTimer: () => true
           }
     ),
@@ -140,7 +171,7 @@ const finders: { readonly [K in Kind]: Finder } = {
           : {
               row,
               subject: `partner:${partnerId}`,
-              audit: { partnerId, clientId: null, object: `webhookEndpoint:${partnerId}` },
+              history: [{ object: `webhookEndpoint:${partnerId}` }],
               ownsTimer: none
             }
     )
@@ -152,8 +183,9 @@ const finders: { readonly [K in Kind]: Finder } = {
         : {
             row,
             subject: `partner:${row.partnerId}`,
-            audit: { partnerId: row.partnerId, clientId: null, object: `webhookDelivery:${row.id}` },
-            ownsTimer: none
+            history: [{ object: `webhookDelivery:${row.id}` }],
+            ownsTimer: none,
+            due: ["PENDING", "RETRYING"].includes(row.state) ? [{ name: "nextAttempt", dueAt: row.nextAt }] : []
           }
     ),
   verificationBlock: ({ host, sql }, id) => {
@@ -168,7 +200,12 @@ const finders: { readonly [K in Kind]: Finder } = {
             return {
               row,
               subject: clientSubject(client.id),
-              audit: { clientId: client.id, object: `verificationBlock:${client.id}:${code}` },
+              history: [
+                { object: `verificationBlock:${client.id}:${code}` },
+                ...state
+                  .all("kycPackages")
+                  .map(({ id }): HistorySource => ({ object: `kycPackage:${id}`, actions: tellsOfBlocks }))
+              ],
               ownsTimer: (name) =>
                 Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)
             }
@@ -182,7 +219,7 @@ const finders: { readonly [K in Kind]: Finder } = {
         : {
             row,
             subject: "system",
-            audit: { partnerId: null, clientId: null, object: `approval:${row.id}` },
+            history: [{ object: `approval:${row.id}` }],
             ownsTimer: none
           }
     )

@@ -21,7 +21,7 @@ import { begin, create, step, versionOf } from "../engine/decide.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { setExpiryTimers } from "./documentExpiry.ts"
 import type { PartnerView } from "./Directory.ts"
-import { shardOf } from "./shard.ts"
+import { shardOf } from "../store/shard.ts"
 
 /** Everything the turn needs, worked out before it. */
 export interface OnboardingPlan {

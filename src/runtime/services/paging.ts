@@ -16,6 +16,8 @@ export interface PageQuery {
 export interface Condition {
   readonly column: string
   readonly value: string | number | bigint
+  /** Equal when absent. */
+  readonly comparison?: ">="
 }
 
 /** At most `limit` rows; ask for one more than the page to know whether there are more. */
@@ -31,7 +33,9 @@ export const pageOf = <T extends TableName>(
   const values: Array<string | number | bigint> = conditions.map(({ value }) =>
     typeof value === "number" ? BigInt(value) : value
   )
-  const tests = conditions.map((condition, index) => `"${condition.column}" = $${index + 1}`)
+  const tests = conditions.map(
+    (condition, index) => `"${condition.column}" ${condition.comparison ?? "="} $${index + 1}`
+  )
   if (query.before !== undefined) tests.push(`"${id}" < $${values.push(BigInt(query.before))}`)
   const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
   const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY "${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`

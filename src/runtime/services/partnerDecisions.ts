@@ -17,6 +17,7 @@ import { begin, create, step, versionOf } from "../engine/decide.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import type { ApiKeyRow, PartnerRow, RelianceRow } from "../store/Rows.ts"
 import { makeSecret } from "./OperatorKeys.ts"
+import { closeEndpoint } from "./webhookDecisions.ts"
 
 const aboutPartner = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `partner:${partnerId}` })
 const aboutReliance = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `reliance:${partnerId}` })
@@ -85,7 +86,7 @@ const statusEvent = (to: PartnerStatus, at: number, reason: string, blockers: Re
   }
 }
 
-/** Moves the partner's status. Closing also revokes every live key in the same commit (D15). */
+/** Moves the partner's status. Closing also revokes every live key and ends the webhook in the same commit (D15, D13). */
 export const setStatus = (
   turn: Turn,
   to: PartnerStatus,
@@ -110,6 +111,7 @@ export const setStatus = (
   applyEffects(turn, aboutPartner(row.id), decided.effects)
   if (to === "CLOSED") {
     for (const key of turn.state.all("apiKeys")) revokeKey(turn, key, "partner closed")
+    closeEndpoint(turn)
   }
   return accept(next)
 }

@@ -40,6 +40,7 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
   const journal: Journal["Service"] = {
     ...inner,
     accepting: () => bench.accepting() && inner.accepting(),
+    certain: () => bench.accepting() && inner.certain(),
     nextId: (kind) => bench.nextId?.() ?? inner.nextId(kind),
     load: (subjects) => {
       loads.push(subjects)

@@ -131,6 +131,18 @@ const rowTests = () => {
     await submitHere(clientCommit(1, 3, { clearedTimers: cleared }))
     assert.deepStrictEqual(await bench.rows("timers"), [])
   })
+
+  it("architecture 4: a firing clears what fired; set again meanwhile, the timer stays", async () => {
+    const timer = { subject: "client:1", name: "expiry", dueAt: noon }
+    const fired = (dueAt: number) => [{ ...timer, dueAt }]
+    await submitHere(clientCommit(1, null, { rows: { timers: [timer, { ...timer, name: "other" }] } }))
+    await submitHere(clientCommit(1, 1, { rows: { timers: [{ ...timer, dueAt: noon + 1 }] } }))
+    await submitHere(clientCommit(1, 2, { clearedTimers: fired(noon) }))
+    const left = async () => (await bench.rows("timers")).map(({ name, dueAt }) => `${name} ${dueAt - noon}`).sort()
+    assert.deepStrictEqual(await left(), ["expiry 1", "other 0"])
+    await submitHere(clientCommit(1, 3, { clearedTimers: fired(noon + 1) }))
+    assert.deepStrictEqual(await left(), ["other 0"])
+  })
 }
 
 const guardTests = () => {

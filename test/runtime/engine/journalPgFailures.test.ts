@@ -205,27 +205,66 @@ describe("a lost connection", () => {
 })
 
 describe("a server that can't write now", () => {
-  it("disk full: tried again, then Unavailable with nothing written; the next commit is written when it is over", async () => {
-    const bench = await openPgBench()
-    try {
-      await addPartner(bench.journal)
-      await bench.query("CREATE SEQUENCE tries")
-      await bench.query(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF nextval('tries') <= 4 THEN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END IF; RETURN NULL; END $$`)
-      await bench.query(
-        "CREATE TRIGGER full_disk AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION full_disk()"
-      )
-      // The first is tried three times, the second fails once and then goes through.
-      const outcomes = [
-        await submit(bench.journal, full(bench.journal, 1, null)),
-        await submit(bench.journal, full(bench.journal, 2, null))
-      ]
-      assert.deepStrictEqual(outcomes, [{ _tag: "Unavailable", unknown: false }, { _tag: "Committed" }])
-      assert.deepStrictEqual(await tokensOf(bench), { "client:2": 1 })
-      await assertWhole(bench, 1)
-    } finally {
-      await bench.close()
-    }
+  let bench: PgBench
+  beforeEach(async () => {
+    bench = await openPgBench()
+  })
+  afterEach(() => bench.close())
+
+  /** The server fails so many times with an SQLSTATE, whatever is written; `tries` counts. */
+  const failing = async (times: number, state: string): Promise<void> => {
+    await addPartner(bench.journal)
+    await bench.query("CREATE SEQUENCE tries")
+    await bench.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('tries') <= ${times} THEN RAISE EXCEPTION 'not now' USING ERRCODE = '${state}'; END IF; RETURN NULL; END $$`)
+    await bench.query("CREATE TRIGGER fail AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION fail()")
+  }
+  const tries = async (): Promise<number> => Number((await bench.query("SELECT last_value FROM tries"))[0]?.last_value)
+  const refused: Outcome = { _tag: "Unavailable", unknown: false }
+
+  it("disk full: tried three times, then all are refused unasked; once there is room the next commit is written", async () => {
+    await failing(4, "53100")
+    const first = await submitAll(bench.journal, [full(bench.journal, 1, null), full(bench.journal, 1, 1)])
+    assert.deepStrictEqual(first, [refused, refused])
+    assert.isFalse(bench.journal.accepting())
+    // Nothing is in doubt: what memory holds can be read.
+    assert.isTrue(bench.journal.certain())
+    assert.strictEqual((await Effect.runPromise(bench.journal.load(["client:1"]))).get("client:1")?.token, null)
+    assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 3, null)), refused)
+    await Effect.runPromise(bench.journal.drain)
+    await eventually(() => bench.journal.accepting())
+    // Three tries of the first batch, one question refused, one answered, and neither question left anything.
+    assert.strictEqual(await tries(), 5)
+    assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 2, null)), { _tag: "Committed" })
+    assert.deepStrictEqual(await tokensOf(bench), { "client:2": 1 })
+    await assertWhole(bench, 1)
+  })
+
+  it("a lock not got in time: tried three times, then that batch alone is refused", async () => {
+    await failing(4, "55P03")
+    assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 1, null)), refused)
+    assert.isTrue(bench.journal.accepting())
+    assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 2, null)), { _tag: "Committed" })
+    assert.deepStrictEqual(await tokensOf(bench), { "client:2": 1 })
+    await assertWhole(bench, 1)
+  })
+
+  it("the connection is lost while it is asked again: nothing is in doubt, and it recovers", async () => {
+    await failing(5, "53100")
+    assert.deepStrictEqual(await submit(bench.journal, full(bench.journal, 1, null)), refused)
+    await eventually(async () => Number((await bench.query(terminate))[0]?.n) > 0)
+    await eventually(() => bench.journal.accepting())
+    const lane2 = await lane(
+      bench.journal,
+      2,
+      (() => {
+        let left = 3
+        return () => left-- > 0
+      })(),
+      true
+    )
+    assert.include(tags(lane2), "Committed")
+    await assertWhole(bench, lane2.length)
   })
 })
 

@@ -8,8 +8,8 @@ const failed = (cause: unknown) =>
   Cause.fail(
     new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause, message: "query failed", operation: "query" }) })
   )
-const server = (code: string, message = "refused") =>
-  failed(Object.assign(new Error(message), { severity: "ERROR", code }))
+const server = (code: string, message = "refused", file = "execMain.c") =>
+  failed(Object.assign(new Error(message), { severity: "ERROR", code, file }))
 const socket = (code: string) => failed(Object.assign(new Error("write failed"), { code, syscall: "write" }))
 
 describe("classify", () => {
@@ -24,6 +24,10 @@ describe("classify", () => {
     ["statement timeout", server("57014"), "Busy"],
     ["deadlock", server("40P01"), "Busy"],
     ["read-only", server("25006"), "Busy"],
+    ["a file size limit or a quota", server("XX000", "could not extend file", "md.c"), "Busy"],
+    ["a file system gone read-only", server("42501", "could not open file", "fd.c"), "Busy"],
+    ["an internal error elsewhere", server("XX000"), "Data"],
+    ["a privilege of the role", server("42501", "permission denied", "aclchk.c"), "Data"],
     ["administrator's shutdown", server("57P01"), "Lost"],
     ["crash of another backend", server("57P02"), "Lost"],
     ["connection failure told by the server", server("08006"), "Lost"],
@@ -36,6 +40,20 @@ describe("classify", () => {
   ]
   for (const [what, cause, expected] of rows)
     it(`${what} is ${expected}`, () => assert.strictEqual(classify(cause)._tag, expected))
+
+  const standing: ReadonlyArray<readonly [string, Cause.Cause<unknown>, boolean]> = [
+    ["disk full", server("53100"), true],
+    ["read-only", server("25006"), true],
+    ["an input/output error", server("58030"), true],
+    ["a file size limit", server("XX000", "could not extend file", "md.c"), true],
+    ["out of memory", server("53200"), false],
+    ["lock timeout", server("55P03"), false],
+    ["statement timeout", server("57014"), false],
+    ["deadlock", server("40P01"), false]
+  ]
+  for (const [what, cause, standstill] of standing)
+    it(`${what} ${standstill ? "stops every write" : "is about this batch alone"}`, () =>
+      assert.deepInclude(classify(cause), { _tag: "Busy", standstill }))
 
   for (const guard of ["epoch", "fence", "partner", "claim"])
     it(`a guard names the promise that did not hold: ${guard}`, () =>

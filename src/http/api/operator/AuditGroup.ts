@@ -25,6 +25,7 @@ export class AuditGroup extends HttpApiGroup.make("audit").add(
     query: {
       client: Schema.optionalKey(Reference),
       partner: Schema.optionalKey(Reference),
+      object: Schema.optionalKey(Reference),
       since: Cursor("The time"),
       after: Cursor("The cursor"),
       limit: Limit(1_000)

@@ -1,9 +1,12 @@
-/** One live object of a machine: its state, context, pending timers and history (operator surface, machine inspect). */
+/**
+ * One live object of a machine: its state, context, pending timers and a page of its history, newest last; and how many
+ * objects each machine has in each state (operator surface, machine inspect, machine list).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEntry } from "./AuditGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
 export const MachineInstance = Schema.Struct({
   kind: Schema.String,
@@ -13,12 +16,22 @@ export const MachineInstance = Schema.Struct({
   version: Schema.String,
   context: Schema.Json,
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Millis })),
-  history: Schema.Array(AuditEntry)
+  history: Schema.Array(AuditEntry),
+  hasMore: Schema.Boolean,
+  nextBefore: Schema.NullOr(Schema.Int)
 })
 
 export class MachineGroup extends HttpApiGroup.make("machine").add(
+  HttpApiEndpoint.get("list", "/machines", {
+    success: Answer(
+      Schema.Struct({
+        machines: Schema.Array(Schema.Struct({ name: Schema.String, states: Schema.Record(Schema.String, Schema.Int) }))
+      })
+    )
+  }),
   HttpApiEndpoint.get("inspect", "/machines/:kind/:id", {
     params: { kind: Reference, id: Reference },
+    query: { limit: Limit(1_000), before: Cursor("The cursor") },
     success: Answer(MachineInstance)
   })
 ) {}

@@ -5,5 +5,7 @@ export const keyScopes = ["READ", "TRADE"] as const
 export const watchLists = ["SANCTIONS", "PEP"] as const
 /** What an operator may set; CLOSE_OUT belongs to the engine (A3-10). */
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
+/** The statuses of a webhook delivery again: their file carries a schema too. */
+export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
 /** The client currencies again, because their table carries a schema; test/operator holds both lists equal. */
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const

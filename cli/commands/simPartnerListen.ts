@@ -1,0 +1,139 @@
+/**
+ * `brokerage sim partner listen`: a webhook receiver that registers itself, verifies signatures, prints events and
+ * misbehaves as told (operator surface, Developers and QA). With --json one document a line.
+ */
+import { type Command, Option } from "commander"
+import type { Misbehaviour } from "../../simulator/partner/WebhookBehaviour.ts"
+import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
+import { defaultDataDir, findConnection } from "../connection.ts"
+import { durationOption, required, whole } from "../options.ts"
+
+interface ListenFlags {
+  readonly key: string
+  readonly port?: number
+  readonly fail?: number
+  readonly delay?: number
+  readonly redirect?: boolean
+  readonly silent?: boolean
+  readonly for?: number
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+}
+
+/** What arrived, counted. */
+interface Seen {
+  deliveries: number
+  events: number
+  duplicates: number
+  refused: number
+}
+
+/** Adds `listen` under `sim partner`. */
+export const addListenCommand = (partner: Command, cli: Cli): void => {
+  partner
+    .command("listen")
+    .description("receive the partner's webhooks here: registers itself, verifies signatures, prints events")
+    .addOption(required("--key <key>", "partner key with scope TRADE"))
+    .addOption(new Option("--port <n>", "port on 127.0.0.1 (default: any free one)").argParser(whole(0, 65_535)))
+    .addOption(new Option("--fail <n>", "answer the first n deliveries with 500").argParser(whole(0, 1_000_000_000)))
+    .addOption(new Option("--delay <duration>", "answer each delivery only after this").argParser(durationOption))
+    .option("--redirect", "answer 302 to a private address")
+    .option("--silent", "accept deliveries and never answer")
+    .addOption(new Option("--for <duration>", "end after this: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .option("--tls-cert <file>", "certificate, PEM (default: one from the local authority in the data directory)")
+    .option("--tls-key <file>", "its key, PEM")
+    .addHelpText(
+      "after",
+      "\nThe service must run with --sandbox --demo or --allow-webhook-host 127.0.0.1. Registering replaces the partner's\n" +
+        "endpoint and secret; it stays registered at the end, and what is not delivered is tried again."
+    )
+    .action((flags: ListenFlags, command: Command) => cli.attempt(command, (globals) => listen(cli, flags, globals)))
+}
+
+const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<void> => {
+  const { tlsCert, tlsKey } = flags
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw cliFailure(exitStatus.usage, 4000, "--tls-cert and --tls-key go together.")
+  }
+  const files = tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey }
+  // The partner key is all it needs: an operator key is not looked for.
+  const { url, ca } = findConnection({ ...globals, operatorKey: "" }, cli.io)
+  const [
+    { Effect, Redacted },
+    { listenAsPartner },
+    { misbehave },
+    { receiverTls },
+    { deliveryDocument, deliveryLine }
+  ] = await Promise.all([
+    import("effect"),
+    import("../../simulator/partner/listenAsPartner.ts"),
+    import("../../simulator/partner/WebhookBehaviour.ts"),
+    import("../receiverTls.ts"),
+    import("../views/deliveryLine.ts")
+  ])
+  const seen: Seen = { deliveries: 0, events: 0, duplicates: 0, refused: 0 }
+  const print = (document: object, text: () => string) =>
+    cli.io.stdout(`${globals.json === true ? JSON.stringify(document) : text()}\n`)
+  const onDelivery = (delivery: ReceivedDelivery) => {
+    count(seen, delivery)
+    print(deliveryDocument(delivery), () => deliveryLine(delivery))
+  }
+  const stopped = Effect.promise(() => cli.io.stopped())
+  const program = Effect.gen(function* () {
+    const tls = yield* receiverTls(globals.dataDir ?? defaultDataDir, files)
+    const receiver = yield* listenAsPartner({
+      url,
+      key: Redacted.make(flags.key),
+      ...(ca === null ? {} : { ca }),
+      tls,
+      port: flags.port ?? 0,
+      behaviour: misbehave(misbehaviourOf(flags)),
+      onDelivery
+    })
+    print({ ready: true, url: receiver.url }, () => `Webhooks arrive at ${receiver.url}. Ctrl-C ends.`)
+    yield* flags.for === undefined ? stopped : Effect.timeoutOption(stopped, flags.for)
+  })
+  const result = await Effect.runPromise(Effect.result(Effect.scoped(program)))
+  if (result._tag === "Failure") throw failureOf(result.failure)
+  print({ summary: seen }, () => summaryText(seen))
+}
+
+const misbehaviourOf = ({ fail, delay, redirect, silent }: ListenFlags): Misbehaviour => ({
+  ...(fail === undefined ? {} : { fail }),
+  ...(delay === undefined ? {} : { delayMillis: delay }),
+  redirect: redirect === true,
+  silent: silent === true
+})
+
+/** `events` are the distinct ones that were accepted; what is refused was never believed. */
+const count = (seen: Seen, delivery: ReceivedDelivery): void => {
+  seen.deliveries++
+  if (delivery.problem !== null) seen.refused++
+  else if (delivery.duplicate) seen.duplicates++
+  else if (delivery.accepted) seen.events++
+}
+
+const summaryText = ({ deliveries, events, duplicates, refused }: Seen): string =>
+  `\n${deliveries} deliveries: ${events} events accepted, ${duplicates} duplicates, ${refused} refused.`
+
+type ListenError =
+  | { readonly _tag: "ReceiverNotStarted"; readonly sentence: string }
+  | { readonly _tag: "RegistrationRefused"; readonly answer: unknown }
+  | { readonly _tag: "Unreachable" }
+
+const failureOf = (error: ListenError): CliFailure => {
+  if (error._tag === "ReceiverNotStarted") return cliFailure(exitStatus.usage, 4000, error.sentence)
+  if (error._tag === "RegistrationRefused" && isEnvelope(error.answer)) {
+    return new CliFailure(exitStatus.refused, error.answer)
+  }
+  const sentence =
+    error._tag === "Unreachable"
+      ? "The service can not be reached. Is it running, and is its authority named with --ca?"
+      : "The address answers, but not as the brokerage of this version. Check --url."
+  return cliFailure(exitStatus.unreachable, 5030, sentence)
+}
+
+const isEnvelope = (answer: unknown): answer is Envelope =>
+  typeof answer === "object" && answer !== null && "code" in answer && "msg" in answer && "error" in answer

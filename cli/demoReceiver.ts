@@ -1,0 +1,47 @@
+/**
+ * The webhook receiver of the demo: beside `serve --sandbox --demo` on a terminal, it registers with the demo's key and
+ * prints signed events as they arrive, so that whoever pastes the curl lines sees what a partner is told. A new port and
+ * secret at each start; when it can't run, the service runs without it.
+ */
+import { Effect, Redacted } from "effect"
+import { readFileSync } from "node:fs"
+import { listenAsPartner } from "../simulator/partner/listenAsPartner.ts"
+import { receiverTls } from "./receiverTls.ts"
+import { deliveryLine } from "./views/deliveryLine.ts"
+
+export interface DemoReceiverOptions {
+  /** Of the running service. */
+  readonly url: string
+  /** Null: the service has a certificate of its own, which the system must trust. */
+  readonly caFile: string | null
+  readonly dataDir: string
+  /** The demo partner's. */
+  readonly key: string
+  readonly print: (text: string) => void
+}
+
+/** Runs until interrupted. */
+export const demoReceiver = ({ url, caFile, dataDir, key, print }: DemoReceiverOptions): Effect.Effect<void> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const receiver = yield* listenAsPartner({
+        url,
+        key: Redacted.make(key),
+        ...(caFile === null ? {} : { ca: readFileSync(caFile, "utf8") }),
+        tls: yield* receiverTls(dataDir, null),
+        port: 0,
+        onDelivery: (delivery) => print(`${deliveryLine(delivery)}\n`)
+      })
+      print(`\nThe demo partner's webhooks arrive at ${receiver.url} and are shown here.\n`)
+      return yield* Effect.never
+    })
+  ).pipe(Effect.catch((error) => Effect.sync(() => print(`\nThe demo runs without webhooks: ${sentenceOf(error)}\n`))))
+
+const sentenceOf = (error: {
+  readonly message: string
+  readonly sentence?: string
+  readonly answer?: unknown
+}): string => {
+  const msg = (error.answer as { readonly msg?: unknown } | null | undefined)?.msg
+  return error.sentence ?? (typeof msg === "string" ? msg : "the service did not take the registration.")
+}

@@ -1,0 +1,32 @@
+/** One received webhook as one line, for a person and as JSON (operator surface, `sim partner listen`). */
+import type { Reaction } from "../../simulator/partner/WebhookBehaviour.ts"
+import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
+
+/** Everything but the reaction's script; `answered` is the status, null when nothing was answered. */
+export const deliveryDocument = ({ reaction, ...delivery }: ReceivedDelivery): object => ({
+  ...delivery,
+  answered: reaction.type === "answer" ? reaction.status : null
+})
+
+/** Such as `webhook  collateral.booked  #12  client 4  signature ok`. */
+export const deliveryLine = (delivery: ReceivedDelivery): string =>
+  [
+    "webhook",
+    delivery.event ?? "unreadable",
+    delivery.id === null ? null : `#${delivery.id}`,
+    delivery.body === null || delivery.body.clientId === null ? null : `client ${delivery.body.clientId}`,
+    delivery.problem === null ? "signature ok" : `REFUSED: ${delivery.problem}`,
+    delivery.duplicate ? "duplicate" : delivery.receipts > 1 ? `attempt ${delivery.receipts}` : null,
+    reactionText(delivery.reaction)
+  ]
+    .filter((part) => part !== null)
+    .join("  ")
+
+/** Null for the usual 200 at once. */
+const reactionText = (reaction: Reaction): string | null => {
+  if (reaction.type === "silent") return "left unanswered"
+  if (reaction.type === "reset") return "cut off"
+  const { status, delayMillis = 0 } = reaction
+  const late = delayMillis === 0 ? "" : ` after ${delayMillis / 1_000} s`
+  return status === 200 && late === "" ? null : `answered ${status}${late}`
+}

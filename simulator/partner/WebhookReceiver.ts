@@ -1,0 +1,202 @@
+/**
+ * The simulated partner's webhook endpoint: HTTPS on 127.0.0.1, believes only what is signed and fresh, notices
+ * duplicates, answers as its behaviour says and tells about everything that arrives (operator surface,
+ * `sim partner listen`; doc 3, Webhook registration and delivery).
+ */
+import { Effect, Schema, type Scope } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer, type Server } from "node:https"
+import type { AddressInfo } from "node:net"
+import { isFresh, isSignedBy } from "./deliverySignature.ts"
+import { SeenDeliveries } from "./SeenDeliveries.ts"
+import { acknowledge, acknowledges, type Reaction, type WebhookBehaviour } from "./WebhookBehaviour.ts"
+import { parseDeliveryBody, type WebhookDeliveryBody } from "./WebhookDeliveryBody.ts"
+
+/** The socket can't be opened; the sentence is for whoever starts it. */
+export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()("ReceiverNotStarted", {
+  sentence: Schema.String
+}) {
+  override get message(): string {
+    return this.sentence
+  }
+}
+
+/** One arrival. */
+export interface ReceivedDelivery {
+  /** As the body says; null when it is no delivery. To be trusted only without a problem. */
+  readonly id: number | null
+  readonly event: string | null
+  readonly signatureOk: boolean
+  /** The timestamp is within 300 s of this clock. */
+  readonly fresh: boolean
+  /** It is being acknowledged. */
+  readonly accepted: boolean
+  /** This id was accepted before. */
+  readonly duplicate: boolean
+  /** How often this id has arrived, this time included; 0 with a problem. */
+  readonly receipts: number
+  /** Null with a problem. */
+  readonly body: WebhookDeliveryBody | null
+  /** Why it is not believed; null when it is. */
+  readonly problem: string | null
+  readonly reaction: Reaction
+}
+
+export interface WebhookReceiverOptions {
+  /** PEM. */
+  readonly tls: { readonly cert: string; readonly key: string }
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly onDelivery: (delivery: ReceivedDelivery) => void
+  /** Default: acknowledge everything that is believed. */
+  readonly behaviour?: WebhookBehaviour
+  /** The receiver's own clock, Unix ms. */
+  readonly now?: () => number
+  /** Ids remembered for telling duplicates. */
+  readonly remembered?: number
+}
+
+export const webhookPath = "/webhook"
+/** No event of the catalogue comes near it. */
+export const bodyLimit = 256 * 1024
+const requestMillis = 10_000
+/** Longer than the pauses of a sender that keeps its connections. */
+const keepAliveMillis = 60_000
+const mostConnections = 256
+
+export class WebhookReceiver {
+  readonly url: string
+  private readonly options: WebhookReceiverOptions
+  private readonly seen: SeenDeliveries
+  /** The current secret and the one before: what was signed before a rotation may arrive after it. */
+  private secrets: ReadonlyArray<string> = []
+  private rotation: Promise<void> = Promise.resolve()
+  private believed = 0
+
+  constructor(url: string, options: WebhookReceiverOptions) {
+    this.url = url
+    this.options = options
+    this.seen = new SeenDeliveries(options.remembered)
+  }
+
+  /**
+   * Takes the secret that a registration answers. What arrives in the meantime waits for it: the service may sign with
+   * the new secret before its answer is here.
+   */
+  rotate<E>(registration: Effect.Effect<string, E>): Effect.Effect<string, E> {
+    return Effect.suspend(() => {
+      let settle = () => {}
+      this.rotation = new Promise((resolve) => (settle = resolve))
+      return registration.pipe(
+        Effect.tap((secret) => Effect.sync(() => (this.secrets = [secret, ...this.secrets.slice(0, 1)]))),
+        Effect.ensuring(Effect.sync(() => settle()))
+      )
+    })
+  }
+
+  async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (incoming.method !== "POST" || incoming.url !== webhookPath) {
+      incoming.resume()
+      return void outgoing.writeHead(404).end()
+    }
+    const bytes = await readBody(incoming)
+    if (bytes === null) return void outgoing.writeHead(413, { connection: "close" }).end()
+    await this.rotation
+    const delivery = this.judge(bytes, incoming)
+    this.options.onDelivery(delivery)
+    react(delivery.reaction, incoming, outgoing)
+  }
+
+  private judge(bytes: Buffer, { headers }: IncomingMessage): ReceivedDelivery {
+    const timestamp = String(headers["x-brokerage-timestamp"] ?? "")
+    const signatureOk = isSignedBy(this.secrets, timestamp, bytes, String(headers["x-brokerage-signature"] ?? ""))
+    const fresh = isFresh(timestamp, (this.options.now ?? Date.now)())
+    const body = parseDeliveryBody(bytes)
+    const common = { id: body?.id ?? null, event: body?.event ?? null, signatureOk, fresh }
+    const refuse = (status: number, problem: string): ReceivedDelivery => ({
+      ...common,
+      accepted: false,
+      duplicate: false,
+      receipts: 0,
+      body: null,
+      problem,
+      reaction: { type: "answer", status }
+    })
+    if (!signatureOk) return refuse(401, "The signature does not fit the body.")
+    if (!fresh) return refuse(401, "The timestamp is more than 300 seconds off.")
+    if (body === null) return refuse(400, "The body is not a delivery.")
+    if (headers["x-brokerage-delivery"] !== String(body.id) || headers["x-brokerage-event"] !== body.event) {
+      return refuse(400, "The headers name another delivery than the body.")
+    }
+    const reaction = this.options.behaviour?.(this.believed++) ?? acknowledge
+    const accepted = acknowledges(reaction)
+    return { ...common, accepted, ...this.seen.note(body.id, accepted), body, problem: null, reaction }
+  }
+}
+
+/** Listens until the scope closes; connections that still wait for an answer are then cut. */
+export const startWebhookReceiver = (
+  options: WebhookReceiverOptions
+): Effect.Effect<WebhookReceiver, ReceiverNotStarted, Scope.Scope> =>
+  Effect.gen(function* () {
+    const server = createServer({
+      ...options.tls,
+      requestTimeout: requestMillis,
+      headersTimeout: requestMillis,
+      keepAliveTimeout: keepAliveMillis
+    })
+    server.maxConnections = mostConnections
+    yield* Effect.acquireRelease(listen(server, options.port), () => close(server))
+    const { port } = server.address() as AddressInfo
+    const receiver = new WebhookReceiver(`https://127.0.0.1:${port}${webhookPath}`, options)
+    server.on("request", (incoming, outgoing) => {
+      // Fails only when the sender goes away inside its request.
+      receiver.receive(incoming, outgoing).catch(() => incoming.destroy())
+    })
+    return receiver
+  })
+
+const listen = (server: Server, port: number): Effect.Effect<void, ReceiverNotStarted> =>
+  Effect.callback((resume) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(
+        Effect.fail(
+          new ReceiverNotStarted({ sentence: `The port can not be listened on (${error.code ?? error.message}).` })
+        )
+      )
+    )
+    server.listen(port, "127.0.0.1", () => resume(Effect.void))
+  })
+
+const close = (server: Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })
+
+/** The bytes as they came; null when there are more than the limit. What is too much is read and dropped. */
+const readBody = (incoming: IncomingMessage): Promise<Buffer | null> =>
+  new Promise((resolve, reject) => {
+    const parts: Array<Buffer> = []
+    let size = 0
+    incoming.on("data", (part: Buffer) => {
+      size += part.length
+      if (size > bodyLimit) {
+        parts.length = 0
+        resolve(null)
+      } else parts.push(part)
+    })
+    incoming.on("end", () => resolve(Buffer.concat(parts)))
+    incoming.on("close", () => reject(new Error("the sender went away")))
+    incoming.on("error", reject)
+  })
+
+const react = (reaction: Reaction, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  if (reaction.type === "silent") return
+  if (reaction.type === "reset") return void incoming.socket.destroy()
+  const { status, location, delayMillis = 0 } = reaction
+  const answer = () => outgoing.writeHead(status, location === undefined ? {} : { location }).end()
+  if (delayMillis === 0) return void answer()
+  const timer = setTimeout(answer, delayMillis)
+  outgoing.once("close", () => clearTimeout(timer))
+}

@@ -1,0 +1,188 @@
+/**
+ * The one TLS listener of a process: what is accepted, how slowly it may arrive, how many connections there may be, and
+ * an orderly close. Plain HTTP is not served (doc 1, What the service does). Closing stops accepting, lets running
+ * requests finish, closes idle connections and ends after eight seconds at the latest, whatever callers or services do
+ * (architecture 8). What is served on it is the caller's: HttpServer or EdgeServer.
+ */
+import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import { ByteSize, Effect, Exit, Scope } from "effect"
+import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { constants } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import { createServer, type Server } from "node:https"
+import type { Socket } from "node:net"
+import { refusalWith } from "./middleware/answers.ts"
+import { type ConnectionLimits, Connections, usualConnections, usualPerSource } from "./middleware/Connections.ts"
+import { edgeBodyCap } from "./middleware/edge.ts"
+import { framingRefusal } from "./middleware/framing.ts"
+import { requestIdOf } from "./middleware/requestId.ts"
+import { cidrContains } from "./middleware/sourceAddress.ts"
+import { answerConnect, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
+
+/** What a caller may take, in wall milliseconds and numbers. */
+export interface ListenerLimits extends ConnectionLimits {
+  /** From the connection to the end of the TLS handshake. */
+  readonly handshakeMillis: number
+  /** From the first byte (of a new connection: from the handshake) to the end of the headers. */
+  readonly headersMillis: number
+  /** From the first byte to the end of the body. */
+  readonly requestMillis: number
+  /** Between two bytes of a body, or two of an answer being read. */
+  readonly stallMillis: number
+  /** Between two requests. */
+  readonly keepAliveMillis: number
+  /** How often the two times above are looked at. */
+  readonly checkMillis: number
+}
+
+const usualLimits = (): ListenerLimits => ({
+  total: usualConnections(),
+  perSource: usualPerSource,
+  handshakeMillis: 10_000,
+  headersMillis: 20_000,
+  requestMillis: 60_000,
+  stallMillis: 30_000,
+  keepAliveMillis: 65_000,
+  checkMillis: 5_000
+})
+
+export interface ListenerOptions {
+  readonly host: string
+  /** 0: any free port; `BoundServer` says which. */
+  readonly port: number
+  /** PEM texts. */
+  readonly tls: { readonly key: string; readonly cert: string }
+  /** Addresses and ranges of the operator's own edge hosts (A1-08): each speaks for many callers. */
+  readonly edgeHosts: ReadonlyArray<string>
+  /** Longest a close waits for running requests, wall milliseconds; 8 s by default. */
+  readonly closeMillis?: number
+  /** Other limits than the usual ones. */
+  readonly limits?: Partial<ListenerLimits>
+}
+
+/** Where the server listens. */
+export interface BoundServer {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+}
+
+/** One request to one answer. The answer may have been written to Node's response already. */
+export type ListenerApp = (
+  request: HttpServerRequest.HttpServerRequest
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+
+const usualCloseMillis = 8_000
+/** How long requests whose connections were cut may take to notice. */
+const noticeMillis = 500
+const headerBytes = 16 * 1024
+const headerCount = 100
+
+const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server => {
+  const server = createServer({
+    ...tls,
+    minVersion: "TLSv1.2",
+    // A handshake costs us far more than the caller.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    handshakeTimeout: limits.handshakeMillis,
+    insecureHTTPParser: false,
+    keepAlive: true,
+    noDelay: true,
+    keepAliveTimeout: limits.keepAliveMillis,
+    headersTimeout: limits.headersMillis,
+    requestTimeout: limits.requestMillis,
+    connectionsCheckingInterval: limits.checkMillis,
+    maxHeaderSize: headerBytes,
+    // A request to upgrade is an ordinary request here: nothing on this server speaks another protocol.
+    shouldUpgradeCallback: () => false,
+    // Answered in the envelope by framing.ts.
+    requireHostHeader: false
+  })
+  server.maxHeadersCount = headerCount
+  server.maxRequestsPerSocket = 0
+  server.setTimeout(limits.stallMillis, (socket) => endStalled(socket as Socket, limits.stallMillis))
+  server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket))
+  server.on("connect", (_request, socket) => answerConnect(socket as Socket))
+  server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
+  return server
+}
+
+const thisMachine = ["127.0.0.0/8", "::1"]
+
+/** Marks answers given while closing, so that their connections end with them. */
+const closingAware = (
+  closing: () => boolean,
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+) =>
+  Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
+
+/**
+ * Closes a listener's scope: silent connections at once, the rest when their requests are answered, and all of them when
+ * the time is up. The timers are Node's and the scope is closed beside them: a finaliser can't be interrupted, so no
+ * time-out inside it would end a wait for a caller that keeps sending, or for a service that keeps running.
+ */
+const closeWithin = (millis: number, server: Server, { all, silent }: Connections, scope: Scope.Closeable) =>
+  Effect.callback<void>((resume) => {
+    for (const socket of silent) socket.destroy()
+    let notice: NodeJS.Timeout | undefined
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+      for (const socket of all) socket.destroy()
+      notice = setTimeout(() => resume(Effect.void), noticeMillis)
+    }, millis)
+    Effect.runFork(Scope.close(scope, Exit.void)).addObserver(() => {
+      clearTimeout(cut)
+      clearTimeout(notice)
+      resume(Effect.void)
+    })
+  })
+
+/**
+ * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop. `make`
+ * is given whether the listener is closing and makes what is served; unsound requests never reach it.
+ */
+const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) => Effect.Effect<ListenerApp, E, R>) =>
+  Effect.gen(function* () {
+    let closing = false
+    const app = yield* make(() => closing)
+    const limits = { ...usualLimits(), ...options.limits }
+    const server = makeServer(options, limits)
+    const connections = new Connections(
+      server,
+      limits,
+      (address) => cidrContains(thisMachine, address) || cidrContains(options.edgeHosts, address)
+    )
+    const closeMillis = options.closeMillis ?? usualCloseMillis
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        closing = true
+        return closeWithin(closeMillis, server, connections, scope)
+      })
+    )
+    const sound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const unsound = framingRefusal(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+      if (unsound === null) return app(request)
+      const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]), connection: "close" }
+      return Effect.succeed(refusalWith(unsound, headers))
+    })
+    const http = yield* Effect.gen(function* () {
+      const listener = yield* NodeHttpServer.make(() => server, {
+        host: options.host,
+        port: options.port,
+        gracefulShutdownTimeout: closeMillis
+      })
+      yield* Effect.provideService(
+        listener.serve(closingAware(() => closing, sound)),
+        HttpIncomingMessage.MaxBodySize,
+        ByteSize.bytes(edgeBodyCap)
+      )
+      return listener
+    }).pipe(Scope.provide(scope))
+    const port = "port" in http.address ? http.address.port : options.port
+    const name = options.host.includes(":") ? `[${options.host}]` : options.host
+    return { host: options.host, port, url: `https://${name}:${port}` } satisfies BoundServer
+  })
+
+/** The listener's only verb. */
+export const Listener = { start }

@@ -1,0 +1,30 @@
+// The webhook events that the sweep derives from the clients' notification feeds, described for the OpenAPI document (doc 3,
+// events derived from the feed). Exhaustive over the names, in the shape of webhookEvents.ts.
+import { Schema } from "effect"
+import type { FeedEventName, NotificationKind } from "../../machines/Effects.ts"
+import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"
+
+const summaries: { readonly [E in FeedEventName]: string } = {
+  "client.verification_decision": "A verification decision was taken on the service's side",
+  "margin.restriction_set": "A restriction was engaged on the account",
+  "margin.restriction_lifted": "A restriction was lifted",
+  "money.movement": "A money movement on the service's own rails reached a terminal state"
+}
+
+const dataOf = (kind: NotificationKind) =>
+  Schema.Struct({
+    kind: Schema.Literal(kind),
+    ref: Schema.String.annotate({ description: "Id of the object the notification is about." }),
+    ts: Schema.Int.annotate({ description: "When it happened, Unix milliseconds." })
+  })
+
+/** Summary and data of each derived event. */
+export const feedEvents: ReadonlyArray<{
+  readonly name: FeedEventName
+  readonly summary: string
+  readonly data: Schema.Top
+}> = (Object.entries(feedEventOf) as ReadonlyArray<[NotificationKind, FeedEventName]>).map(([kind, name]) => ({
+  name,
+  summary: summaries[name],
+  data: dataOf(kind)
+}))

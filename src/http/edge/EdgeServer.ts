@@ -1,0 +1,177 @@
+/**
+ * The edge as a process of its own, without a database: TLS, verbs, HEAD, caps and the pages for readers are its own;
+ * everything else goes to a router, and what a router does not answer in the envelope the edge does (doc 1, What the
+ * service does and Authentication: HEAD; architecture 5; decision record 6).
+ */
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Effect } from "effect"
+import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { invalid, gateRefusals, type WireRefusal } from "../toWire.ts"
+import { operatorPrefix } from "../api/OperatorApi.ts"
+import { partnerPrefix } from "../api/PartnerApi.ts"
+import { Listener, type ListenerOptions } from "../Listener.ts"
+import { type AnswerHeaders, refusalWith } from "../middleware/answers.ts"
+import { byStatus, edgeBodyCap, edged } from "../middleware/edge.ts"
+import { edgeCapGate, verbGate } from "../middleware/gates.ts"
+import { declaredLength } from "../middleware/readBody.ts"
+import { requestIdOf } from "../middleware/requestId.ts"
+import { under } from "../middleware/routes.ts"
+import { sourceAddress } from "../middleware/sourceAddress.ts"
+import { siteApp } from "../publicRoutes.ts"
+import { forward, type Forwarded, type Passage, sent } from "./forward.ts"
+import { RouterPool } from "./RouterPool.ts"
+
+export interface EdgeServerOptions extends ListenerOptions {
+  /** Addresses of the routers, at least one; https only. */
+  readonly routers: ReadonlyArray<URL>
+  /** PEM text of the authority of the routers' certificates; null: the public ones. */
+  readonly routerCa: string | null
+  /** Requests on their way at a time; 4,096 by default. */
+  readonly inFlight?: number
+  /** Longest wait for a connection to a router, wall milliseconds; 2 s by default. */
+  readonly connectMillis?: number
+  /** Longest wait for the answer to a request that was sent in full, wall milliseconds; 30 s by default. */
+  readonly answerMillis?: number
+}
+
+const usualInFlight = 4_096
+const usualConnectMillis = 2_000
+/** More than the slowest answer of a router takes (its own waits end after 8 s). */
+const usualAnswerMillis = 30_000
+
+/** What the edge asks routers about; every other path is its own. */
+const ofRouters = (url: string): boolean =>
+  under(url, partnerPrefix) ||
+  under(url, operatorPrefix) ||
+  under(url, "/healthz") ||
+  under(url, "/partner/openapi.json")
+
+/** A write on the operator surface is not repeated lightly: its routers say the same of outcomes they do not know. */
+const unknownOutcome: WireRefusal = {
+  status: 503,
+  code: 5030,
+  msg: "The outcome is not known: check the audit before repeating the command.",
+  data: { outcomeUnknown: true }
+}
+
+class Edge {
+  private readonly pool: RouterPool
+  private readonly options: EdgeServerOptions
+  private readonly clock: Clock.Clock
+  private readonly closing: () => boolean
+  private running = 0
+
+  constructor(options: EdgeServerOptions, clock: Clock.Clock, closing: () => boolean) {
+    this.options = options
+    this.clock = clock
+    this.closing = closing
+    this.pool = new RouterPool(options.routers, options.routerCa)
+  }
+
+  close(): void {
+    this.pool.close()
+  }
+
+  /** Answers one request by way of a router. Never fails. */
+  handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+    const headers = incoming.headers
+    const requestId = requestIdOf(headers["x-request-id"])
+    const told = { "x-request-id": requestId }
+    const refusal = verbGate(incoming.method) ?? edgeCapGate(declaredLength(incoming))
+    if (refusal !== null) return Effect.succeed(refusalWith(refusal, told))
+    if (this.running >= (this.options.inFlight ?? usualInFlight)) {
+      return Effect.succeed(this.away({ ...told, connection: "close" }))
+    }
+    const passage: Passage = {
+      request: incoming,
+      response: NodeHttpServerRequest.toServerResponse(request) as ServerResponse,
+      source: sourceAddress(incoming.socket.remoteAddress, headers["x-forwarded-for"], this.options.edgeHosts),
+      requestId,
+      bodyCap: edgeBodyCap,
+      connectMillis: this.options.connectMillis ?? usualConnectMillis,
+      answerMillis: this.options.answerMillis ?? usualAnswerMillis,
+      closing: this.closing
+    }
+    this.running++
+    // The adapter runs apps uninterruptibly; a caller that has gone must not hold a router's connection.
+    return Effect.interruptible(this.attempts(passage)).pipe(
+      Effect.map((outcome) => this.answer(outcome, passage, told)),
+      Effect.ensuring(Effect.sync(() => void this.running--))
+    )
+  }
+
+  /** One router after the other, as long as the request was certainly not sent. */
+  private attempts(passage: Passage): Effect.Effect<Forwarded> {
+    const routers = this.pool.order(this.clock.currentTimeMillisUnsafe())
+    const from = (index: number): Effect.Effect<Forwarded> => {
+      const router = routers[index]
+      if (router === undefined) return Effect.succeed({ _tag: "NotSent" })
+      return Effect.flatMap(forward(passage, router), (outcome) => {
+        if (outcome._tag !== "NotSent") {
+          this.pool.reached(router)
+          return Effect.succeed(outcome)
+        }
+        this.pool.lost(router, this.clock.currentTimeMillisUnsafe())
+        return from(index + 1)
+      })
+    }
+    return from(0)
+  }
+
+  private answer(
+    outcome: Forwarded,
+    { request }: Passage,
+    headers: AnswerHeaders
+  ): HttpServerResponse.HttpServerResponse {
+    if (outcome._tag === "Done") return sent
+    // What is left of a body is nobody's.
+    if (!request.complete) headers["connection"] = "close"
+    switch (outcome._tag) {
+      case "Foreign": {
+        const refusal = byStatus(outcome.status)
+        if (refusal.status === 503) return this.away(headers)
+        if (outcome.retryAfter !== null) headers["retry-after"] = outcome.retryAfter
+        return refusalWith(refusal, headers)
+      }
+      case "NotSent":
+        return this.away(headers)
+      case "Lost":
+        return isRead(request) || !under(request.url ?? "", operatorPrefix)
+          ? this.away(headers)
+          : refusalWith(unknownOutcome, headers)
+      case "TooLarge":
+        return refusalWith(gateRefusals.edgeCap, headers)
+      case "Unsendable":
+        return refusalWith(invalid("The request is not valid HTTP."), headers)
+    }
+  }
+
+  private away(headers: AnswerHeaders): HttpServerResponse.HttpServerResponse {
+    headers["retry-after"] = "1"
+    return refusalWith(gateRefusals.unavailable, headers)
+  }
+}
+
+const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD"
+
+/** Starts the edge in the current scope and answers where it listens; closing the scope is the graceful stop. */
+const start = (options: EdgeServerOptions) =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    return yield* Listener.start(options, (closing) =>
+      Effect.gen(function* () {
+        const edge = yield* Effect.acquireRelease(
+          Effect.sync(() => new Edge(options, clock, closing)),
+          (made) => Effect.sync(() => made.close())
+        )
+        const site = edged(yield* siteApp)
+        return (request: HttpServerRequest.HttpServerRequest) =>
+          ofRouters(request.url) ? edge.handle(request) : site(request)
+      })
+    )
+  })
+
+/** The edge's only verb. */
+export const EdgeServer = { start }

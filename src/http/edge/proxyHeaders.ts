@@ -1,0 +1,95 @@
+// Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
+// that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
+// RFC 9112, 6; A1-08: X-Forwarded-For).
+import type { IncomingMessage } from "node:http"
+
+/** Names and values in turn, as Node has them in `rawHeaders`. */
+export type RawHeaders = ReadonlyArray<string>
+
+/** Of one connection, not of the message. */
+const hopByHop = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]
+
+/** Of the edge: framing, expectations, and what it tells routers about the caller. */
+const notOfCallers = new Set([
+  ...hopByHop,
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "x-request-id"
+])
+
+const notOfRouters = new Set(hopByHop)
+
+/** The names a Connection header declares to be of that connection alone. */
+const nominated = (connection: string | undefined): ReadonlySet<string> =>
+  new Set(connection === undefined ? [] : connection.split(",").map((name) => name.trim().toLowerCase()))
+
+const copied = (raw: RawHeaders, connection: string | undefined, dropped: ReadonlySet<string>): Array<string> => {
+  const own = nominated(connection)
+  const kept: Array<string> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase()
+    // Who the caller is and what it repeats are of the message, whatever a Connection header says.
+    if (dropped.has(name) || (own.has(name) && !ofTheMessage.has(name))) continue
+    kept.push(raw[i] as string, raw[i + 1] as string)
+  }
+  return kept
+}
+
+const ofTheMessage = new Set(["authorization", "x-partner-key", "idempotency-key", "content-type"])
+
+/** What the edge says of a request. */
+export interface Told {
+  /** `host:port` of the router. */
+  readonly host: string
+  /** The caller's address. */
+  readonly source: string
+  readonly requestId: string
+}
+
+/** Whether a request has a body, as framed by its caller. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
+/** Methods whose requests need not say that they have no body. */
+const bodiless = new Set(["GET", "HEAD"])
+
+/** The header list of the request to a router. */
+export const requestHeaders = (request: IncomingMessage, told: Told): Array<string> => {
+  const { headers, rawHeaders } = request
+  const list = copied(rawHeaders, headers.connection, notOfCallers)
+  list.push("host", told.host, "x-forwarded-for", told.source, "x-request-id", told.requestId)
+  const length = headers["content-length"] ?? (bodiless.has(request.method ?? "") ? undefined : "0")
+  if (headers["transfer-encoding"] !== undefined) list.push("transfer-encoding", "chunked")
+  else if (length !== undefined) list.push("content-length", String(Number(length)))
+  if (expectsContinue(request)) list.push("expect", "100-continue")
+  return list
+}
+
+/** Whether the caller waits for 100 Continue before it sends a body. HTTP/1.0 knows no interim answers. */
+export const expectsContinue = (request: IncomingMessage): boolean =>
+  request.headers.expect !== undefined && request.httpVersion !== "1.0" && hasBody(request)
+
+/** The header list of the answer to the caller. Its length is the router's, whose body is passed on as it is. */
+export const answerHeaders = (answer: IncomingMessage, ending: boolean): Array<string> => {
+  const list = copied(answer.rawHeaders, answer.headers.connection, notOfRouters)
+  if (ending) list.push("connection", "close")
+  return list
+}

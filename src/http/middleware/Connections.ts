@@ -1,0 +1,147 @@
+// The connections of a listener and how many there may be: in all, and from one address. One too many costs the
+// connection that has been idle longest (no request running: silent, slow or kept alive), never a running request
+// (architecture 5: the edge owns caps). Counted below TLS, so unfinished handshakes count too.
+import { readFileSync } from "node:fs"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Server } from "node:https"
+import type { Socket } from "node:net"
+
+export interface ConnectionLimits {
+  /** Open connections in all. */
+  readonly total: number
+  /** Open connections from one address; `exempt` ones have no such bound. */
+  readonly perSource: number
+}
+
+/** Whether an address may open as many connections as it likes: this machine, and hosts that speak for many callers. */
+export type Exempt = (address: string) => boolean
+
+/** More than the partners of one installation need, and below what an unprivileged process may usually open. */
+const usualTotal = 16_384
+export const usualPerSource = 4_096
+/** Left for the database, files and outgoing connections. */
+const reservedFiles = 512
+
+/** As many connections as the system's limit on open files leaves room for, at most the usual number. */
+export const usualConnections = (): number => {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]
+    return soft === undefined ? usualTotal : Math.max(256, Math.min(usualTotal, Number(soft) - reservedFiles))
+  } catch {
+    return usualTotal
+  }
+}
+
+interface Source {
+  open: number
+  /** Without a running request; the one idle longest first. */
+  readonly idle: Set<Connection>
+}
+
+interface Connection {
+  readonly raw: Socket
+  readonly address: string
+  /** The peer's address and port. */
+  readonly peer: string
+  readonly source: Source
+  /** Requests that are not answered yet. */
+  running: number
+}
+
+export class Connections {
+  /** Below TLS: also those that never finish a handshake, which Node's HTTP server knows nothing of. */
+  readonly all = new Set<Socket>()
+  /** Without a request yet. Node's own graceful close leaves them open, and browsers and pools keep such spares. */
+  readonly silent = new Set<Socket>()
+  private readonly limits: ConnectionLimits
+  private readonly exempt: Exempt
+  private readonly sources = new Map<string, Source>()
+  private readonly idle = new Set<Connection>()
+  /** By peer, until the handshake is done: Node has no public way from a socket to its TLS. */
+  private readonly opening = new Map<string, Connection>()
+  private readonly secured = new WeakMap<Socket, Connection>()
+
+  constructor(server: Server, limits: ConnectionLimits, exempt: Exempt) {
+    this.limits = limits
+    this.exempt = exempt
+    server.on("connection", (socket: Socket) => this.opened(socket))
+    server.on("secureConnection", (socket) => this.spoken(socket))
+    const begun = (request: IncomingMessage, response: ServerResponse) => this.begun(request, response)
+    server.on("request", begun)
+    server.on("checkContinue", begun)
+  }
+
+  private opened(raw: Socket): void {
+    const address = raw.remoteAddress
+    const known = address === undefined ? undefined : this.sources.get(address)
+    const crowded =
+      known !== undefined &&
+      known.open >= this.limits.perSource &&
+      !this.exempt(address ?? "") &&
+      !this.evict(known.idle)
+    // Without an address it is gone already. An eviction of its own address has made room in all as well.
+    if (address === undefined || crowded || (this.all.size >= this.limits.total && !this.evict(this.idle))) {
+      raw.destroy()
+      return
+    }
+    const source = this.sources.get(address) ?? { open: 0, idle: new Set() }
+    this.sources.set(address, source)
+    const connection: Connection = { raw, address, peer: peerOf(raw), source, running: 0 }
+    source.open++
+    this.all.add(raw)
+    this.opening.set(connection.peer, connection)
+    this.rest(connection)
+    raw.once("close", () => this.forget(connection))
+  }
+
+  private spoken(socket: Socket): void {
+    const peer = peerOf(socket)
+    const connection = this.opening.get(peer)
+    if (connection === undefined) return
+    this.opening.delete(peer)
+    this.secured.set(socket, connection)
+    this.silent.add(socket)
+    socket.once("close", () => this.silent.delete(socket))
+  }
+
+  private begun({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.silent.delete(socket)
+    const connection = this.secured.get(socket)
+    if (connection === undefined) return
+    if (connection.running++ === 0) this.wake(connection)
+    response.once("close", () => {
+      if (--connection.running === 0 && this.all.has(connection.raw)) this.rest(connection)
+    })
+  }
+
+  private rest(connection: Connection): void {
+    this.idle.add(connection)
+    connection.source.idle.add(connection)
+  }
+
+  private wake(connection: Connection): void {
+    this.idle.delete(connection)
+    connection.source.idle.delete(connection)
+  }
+
+  /** Cuts the connection that has been idle longest; whether there was one. */
+  private evict(idle: ReadonlySet<Connection>): boolean {
+    for (const connection of idle) {
+      // At once, not when its closing is told: the next one may arrive before that.
+      this.forget(connection)
+      connection.raw.destroy()
+      return true
+    }
+    return false
+  }
+
+  private forget(connection: Connection): void {
+    const { raw, address, peer, source } = connection
+    if (!this.all.delete(raw)) return
+    if (this.opening.get(peer) === connection) this.opening.delete(peer)
+    this.wake(connection)
+    if (--source.open === 0) this.sources.delete(address)
+  }
+}
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`

@@ -1,0 +1,31 @@
+/** Handlers of the webhook commands: each is one call of the service the partner surface uses too (operator surface). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { pageLimits } from "../../machines/shared/Limits.ts"
+import { refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { Webhooks } from "../../runtime/services/Webhooks.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer } from "./toOperatorError.ts"
+
+export const WebhookHandlersLayer = HttpApiBuilder.group(
+  OperatorApi,
+  "webhook",
+  Effect.fnUntraced(function* (handlers) {
+    const webhooks = yield* Webhooks
+    return handlers.handleAll({
+      deliveries: ({ params, query: { limit = pageLimits.deliveries.default, ...rest } }) =>
+        answer(webhooks.deliveriesOf(params.partner, { limit, ...rest })),
+      redeliver: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const deliveryId = parseId(params.deliveryId)
+          return answer(
+            deliveryId === undefined
+              ? Effect.succeed(refuse(unknown("Delivery")))
+              : webhooks.redeliver(caller, deliveryId)
+          )
+        })
+    })
+  })
+)

@@ -1,0 +1,44 @@
+/**
+ * The url of a webhook endpoint, read the way the sender will read it: one WHATWG parse, so that every spelling of a host
+ * (127.1, 0x7f000001, full-width digits) is judged as what it means. Whether the host is public is not decided here: that
+ * takes its addresses (doc 3, Webhook registration and delivery; A3-32).
+ */
+import { webhookUrlMaxLength } from "../shared/Limits.ts"
+
+export type ParsedWebhookUrl =
+  | {
+      readonly ok: true
+      /** Normalised: what is stored, shown and dialled. */
+      readonly url: string
+      /** Lower case, punycode, IPv6 without brackets, no trailing dot. */
+      readonly host: string
+    }
+  | { readonly ok: false; readonly sentence: string }
+
+const refused = (sentence: string): ParsedWebhookUrl => ({ ok: false, sentence })
+
+const notAbsolute = "The url must be an absolute https URL."
+
+/** Reads the `url` of PUT /webhook: a normalised url and its host, or the sentence that says what is wrong (A3-32). */
+export const parseWebhookUrl = (value: unknown): ParsedWebhookUrl => {
+  if (value === undefined || value === null) return refused("The url is required.")
+  if (typeof value !== "string") return refused("The url must be text.")
+  if (value === "") return refused("The url is required.")
+  if (value.length > webhookUrlMaxLength) return refused(tooLong)
+  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls.
+  if (/[\s\p{Cc}\\]/u.test(value)) return refused("The url must not contain spaces, control characters or backslashes.")
+  // It also skips extra slashes: https:///x would name the host x.
+  const [, authority] = /^https:\/\/([^/?#]+)/i.exec(value) ?? []
+  if (authority === undefined || !URL.canParse(value)) return refused(notAbsolute)
+  if (authority.includes("@")) return refused("The url must not contain a user name or password.")
+  if (value.includes("#")) return refused("The url must not contain a fragment.")
+  const url = new URL(value)
+  // A name ending with a dot is the same host; certificates are issued for the name without it.
+  const host = url.hostname.replace(/\.$/, "")
+  if (host === "" || host.startsWith(".") || host.includes("..") || host.endsWith(".")) return refused(notAbsolute)
+  if (host !== url.hostname) url.hostname = host
+  if (url.href.length > webhookUrlMaxLength) return refused(tooLong)
+  return { ok: true, url: url.href, host: host.replace(/^\[|\]$/g, "") }
+}
+
+const tooLong = `The url must be at most ${webhookUrlMaxLength.toLocaleString("en")} characters long.`

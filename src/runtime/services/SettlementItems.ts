@@ -1,0 +1,221 @@
+/**
+ * Settlement items as the partner reads and reports them (document 3, Settlement item and Settlement reporting rules;
+ * D12). Items are born with their postings (runtime/ledger/settlementItems.ts); custody plays no part here, so items on
+ * file stay readable and reportable whatever the partner's model is now.
+ *
+ * Items are not kept in memory. A report reads the item's row first and is then decided in its client's mailbox; its
+ * commit claims the item's next change, so that of two reports decided on the same row only one is applied. The other
+ * reads the row again.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { JsonObject } from "../../machines/Effects.ts"
+import {
+  itemOf,
+  type SettlementContext,
+  type SettlementEvent,
+  type SettlementItem,
+  type SettlementStatus
+} from "../../machines/settlement/SettlementItem.ts"
+import { settlementMachine } from "../../machines/settlement/settlementMachine.ts"
+import { decodeSettlementReport, type SettlementReport } from "../../machines/settlement/SettlementReport.ts"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  type StoreAnswer,
+  type Turn,
+  Unavailable
+} from "../engine/ActorHost.ts"
+import { BusinessClock } from "../engine/BusinessClock.ts"
+import { step, versionOf } from "../engine/decide.ts"
+import { applyEffects } from "../engine/Interpreter.ts"
+import type { SettlementItemRow } from "../store/Rows.ts"
+import { type Caller, presentPartner } from "./Caller.ts"
+import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
+import { Directory, type PartnerView } from "./Directory.ts"
+import type { PageQuery } from "./paging.ts"
+import { RowReads } from "./RowReads.ts"
+
+export interface SettlementReported {
+  readonly item: SettlementItem
+  /** False for a repeat of the status that the item has: nothing was rewritten. */
+  readonly changed: boolean
+}
+
+export type SettlementVerdict = Verdict<SettlementReported>
+
+export interface SettlementQuery extends PageQuery {
+  readonly clientId?: number
+  readonly status?: SettlementStatus
+  /** Items that occurred at this time or later, Unix ms. */
+  readonly since?: number
+}
+
+export interface SettlementPage {
+  readonly items: ReadonlyArray<SettlementItem>
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export class SettlementItems extends Context.Service<
+  SettlementItems,
+  {
+    /** The partner's client of this id or uid; null when it has none. */
+    clientOf(partnerId: number, idOrUid: string): Effect.Effect<number | null, Unavailable>
+    /** Items of the partner, newest first; `clientId` must be one of its clients. */
+    list(partnerId: number, query: SettlementQuery): Effect.Effect<SettlementPage, Unavailable>
+    /** `itemId` null: the path names no item that could exist. */
+    report(
+      caller: Caller,
+      itemId: number | null,
+      body: unknown,
+      store: StoreAnswer<SettlementVerdict>
+    ): Effect.Effect<SettlementVerdict, DispatchError>
+  }
+>()("brokerage/runtime/services/SettlementItems") {
+  static readonly layer = Layer.effect(
+    SettlementItems,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const directory = yield* Directory
+      const stored = yield* RowReads
+
+      const find = (partnerId: number, itemId: number): Effect.Effect<SettlementItemRow | null, Unavailable> =>
+        Effect.map(
+          stored.page(
+            "settlementItems",
+            [
+              { column: "id", value: itemId },
+              { column: "partner_id", value: partnerId }
+            ],
+            { limit: 1 }
+          ),
+          ([row]) => row ?? null
+        )
+
+      const attempt = (
+        caller: Caller,
+        row: SettlementItemRow,
+        report: SettlementReport,
+        store: StoreAnswer<SettlementVerdict>
+      ): Effect.Effect<SettlementVerdict, DispatchError> =>
+        host.dispatch({
+          subject: clientSubject(row.clientId),
+          by: caller.by,
+          partner: () => directory.stamp(row.partnerId),
+          decide: (turn) => decide(turn, row, report, presentPartner(directory, caller)),
+          store
+        })
+
+      return SettlementItems.of({
+        clientOf: (partnerId, idOrUid) => {
+          const id = parseId(idOrUid)
+          if (id !== undefined) {
+            return host.read(clientSubject(id), (state) => ownClient(state, partnerId)?.id ?? null)
+          }
+          if (!uidShape.test(idOrUid)) return Effect.succeed(null)
+          return Effect.map(
+            stored.page(
+              "clients",
+              [
+                { column: "uid", value: idOrUid },
+                { column: "partner_id", value: partnerId }
+              ],
+              { limit: 1 }
+            ),
+            ([client]) => client?.id ?? null
+          )
+        },
+        list: (partnerId, { clientId, status, since, ...page }) =>
+          Effect.map(
+            stored.page(
+              "settlementItems",
+              [
+                { column: "partner_id", value: partnerId },
+                ...(clientId === undefined ? [] : [{ column: "client_id", value: clientId }]),
+                ...(status === undefined ? [] : [{ column: "state", value: status }]),
+                ...(since === undefined ? [] : [{ column: "occurred_at", value: since, comparison: ">=" as const }])
+              ],
+              { ...page, limit: page.limit + 1 }
+            ),
+            (found) => {
+              const shown = found.slice(0, page.limit)
+              const hasMore = found.length > page.limit
+              return { items: shown.map(wireOf), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
+            }
+          ),
+        report: (caller, itemId, body, store) => {
+          const run = (tries: number): Effect.Effect<SettlementVerdict, DispatchError> =>
+            Effect.flatMap(itemId === null ? Effect.succeed(null) : find(caller.partner.row.id, itemId), (row) => {
+              if (row === null) return Effect.succeed(refuse(unknown("Settlement item")))
+              const decoded = decodeSettlementReport(body, { now: clock.now() })
+              if (!decoded.ok) return Effect.succeed(refuse(invalid(decoded)))
+              return Effect.catchIf(attempt(caller, row, decoded.report, store), lostItem(row.id), () =>
+                tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1)
+              )
+            })
+          return run(rereadLimit)
+        }
+      })
+    })
+  )
+}
+
+/** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
+const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
+
+/** An item changes twice at most, so a report can lose to others no more often. */
+const rereadLimit = 2
+
+/** The unique fact of an item's n-th change. */
+const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
+
+const lostItem =
+  (itemId: number) =>
+  (error: DispatchError): error is ClaimLost =>
+    error._tag === "ClaimLost" && error.claims.every(({ name }) => name.startsWith(`item:${itemId}:`))
+
+const invalid = ({ sentence, errors }: { readonly sentence: string; readonly errors: Record<string, string> }) =>
+  ({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors }) as const
+
+const wireOf = (row: SettlementItemRow): SettlementItem =>
+  itemOf(row.context as unknown as SettlementContext, row.state as SettlementStatus)
+
+const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReport, now: number): SettlementEvent =>
+  status === "SETTLED"
+    ? { type: "REPORT_SETTLED", at: now, partnerTxRef, settledAt: settledAt ?? now, note }
+    : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
+
+/** The report's effect on the row as it was read. */
+const decide = (
+  turn: Turn,
+  row: SettlementItemRow,
+  report: SettlementReport,
+  partner: PartnerView
+): SettlementVerdict => {
+  const client = ownClient(turn.state, row.partnerId)
+  if (client === null) return refuse(unknown("Settlement item"))
+  if (row.state === report.status) return accept({ item: wireOf(row), changed: false })
+  const context = row.context as unknown as SettlementContext
+  const decided = step(settlementMachine, { state: row.state, context }, eventOf(report, turn.now))
+  if (!decided.changed) {
+    return refuse(
+      conflict("This item is settled already, so it can't be reported as failed.", {
+        item: wireOf(row) as unknown as JsonObject
+      })
+    )
+  }
+  const next: SettlementItemRow = {
+    ...row,
+    state: decided.state,
+    version: versionOf("settlementItem"),
+    context: decided.context as unknown as JsonObject
+  }
+  turn.draft.claim(changeClaim(row.id, decided.context.reports), row.id)
+  turn.draft.put("settlementItems", next)
+  applyEffects(turn, { ...instanceOf(client, partner), object: `settlementItem:${row.id}` }, decided.effects)
+  return accept({ item: wireOf(next), changed: true })
+}

@@ -1,0 +1,113 @@
+/**
+ * Connections to endpoints, kept alive between deliveries. Each agent dials nothing but the addresses it was made for, and
+ * is found again only while the host still has exactly these: a name that points elsewhere gets new connections, never the
+ * old ones (doc 3: the check repeats when the connection is dialled; A3-32).
+ */
+import { Agent } from "node:https"
+import { BlockList, type LookupFunction, type Socket } from "node:net"
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
+import type { CheckedAddress } from "./WebhookAddresses.ts"
+
+/** Agents kept; the longest unused one goes first. */
+const agentLimit = 512
+/** Idle connections kept per endpoint: as many as a partner has deliveries in flight (A3-34). */
+const idlePerAgent = 4
+/** An idle connection is closed after this time, wall clock ms; many servers close theirs after 5 s and say so. */
+const idleMillis = 20_000
+
+/** A connection to an address that was not checked: it is closed before a request goes out. */
+export class UncheckedAddress extends Error {
+  readonly code = "UNCHECKED_ADDRESS"
+}
+
+export interface AgentRequest {
+  readonly origin: string
+  readonly addresses: ReadonlyArray<CheckedAddress>
+  /** Trusts the operator's own authority besides the public ones (hosts of --allow-webhook-host). */
+  readonly exempt: boolean
+}
+
+export class EndpointAgents {
+  private readonly agents = new Map<string, Agent>()
+  private readonly authority: string | null
+  private context: SecureContext | null = null
+
+  /** `authority`: PEM trusted for exempt hosts. */
+  constructor(authority: string | null) {
+    this.authority = authority
+  }
+
+  /** The agent for exactly these addresses of the origin. */
+  get({ origin, addresses, exempt }: AgentRequest): Agent {
+    const key = [origin, exempt, ...addresses.map(({ address }) => address).toSorted()].join(" ")
+    const found = this.agents.get(key)
+    const agent = found ?? this.make(addresses, exempt)
+    // Re-inserted at the end: the map's order is the order of last use.
+    this.agents.delete(key)
+    this.agents.set(key, agent)
+    if (this.agents.size > agentLimit) this.evict()
+    return agent
+  }
+
+  close(): void {
+    for (const agent of this.agents.values()) agent.destroy()
+    this.agents.clear()
+  }
+
+  private make(addresses: ReadonlyArray<CheckedAddress>, exempt: boolean): Agent {
+    const secureContext = exempt ? this.trustOfExempt() : null
+    const agent = new Agent({
+      keepAlive: true,
+      maxFreeSockets: idlePerAgent,
+      timeout: idleMillis,
+      scheduling: "lifo",
+      lookup: lookupOf(addresses),
+      autoSelectFamily: addresses.length > 1,
+      autoSelectFamilyAttemptTimeout: 2_000,
+      rejectUnauthorized: true,
+      ...(secureContext === null ? {} : { secureContext })
+    })
+    const checked = new BlockList()
+    for (const { address, family } of addresses) checked.addAddress(address, family === 6 ? "ipv6" : "ipv4")
+    const dial = agent.createConnection.bind(agent)
+    agent.createConnection = (options, callback) => {
+      const socket = dial(options, callback) as Socket
+      socket.once("connect", () => {
+        const { remoteAddress = "", remoteFamily } = socket
+        if (!checked.check(remoteAddress, remoteFamily === "IPv6" ? "ipv6" : "ipv4"))
+          socket.destroy(new UncheckedAddress("connected to an address that was not checked"))
+      })
+      return socket
+    }
+    return agent
+  }
+
+  private trustOfExempt(): SecureContext | null {
+    if (this.authority === null) return null
+    return (this.context ??= createSecureContext({ ca: [...getCACertificates("default"), this.authority] }))
+  }
+
+  private evict(): void {
+    for (const [key, agent] of this.agents) {
+      if (this.agents.size <= agentLimit) return
+      // Connections in use finish their request; the agent is collected after them.
+      closeIdle(agent)
+      this.agents.delete(key)
+    }
+  }
+}
+
+/** Closes an agent's idle connections; those in use go on. */
+export const closeIdle = (agent: Agent): void => {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+}
+
+/** Answers with the checked addresses, whatever name is asked for: nothing resolves again on the way to the socket. */
+const lookupOf =
+  (addresses: ReadonlyArray<CheckedAddress>): LookupFunction =>
+  (_host, options, callback) => {
+    const [first] = addresses
+    if (first === undefined) callback(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "")
+    else if (options.all === true) callback(null, [...addresses])
+    else callback(null, first.address, first.family)
+  }

@@ -1,0 +1,22 @@
+/**
+ * What proves to the receiver that a delivery is ours: HMAC-SHA256 over the timestamp and the raw body, keyed with the
+ * whole secret string, its prefix included (doc 3, Webhook registration and delivery; A3-29).
+ */
+import { createHmac } from "node:crypto"
+import type { OutgoingWebhook } from "./WebhookSender.ts"
+
+/** X-Brokerage-Signature: `v1=` and lower-case hex. `timestamp`: Unix seconds as in the header. */
+export const signatureOf = (secret: string, timestamp: number, body: string): string =>
+  `v1=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`
+
+/** The headers of one attempt; every retry has a fresh timestamp. `now`: wall clock, Unix ms. */
+export const signedHeaders = (webhook: OutgoingWebhook, now: number): Readonly<Record<string, string>> => {
+  const timestamp = Math.floor(now / 1_000)
+  return {
+    "Content-Type": "application/json",
+    "X-Brokerage-Event": webhook.event,
+    "X-Brokerage-Delivery": String(webhook.deliveryId),
+    "X-Brokerage-Timestamp": String(timestamp),
+    "X-Brokerage-Signature": signatureOf(webhook.secret, timestamp, webhook.body)
+  }
+}

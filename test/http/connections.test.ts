@@ -1,0 +1,124 @@
+// How many connections there may be, and which one goes when there is one too many: never one with a running request
+// (architecture 5: the edge). The bookkeeping with made-up sockets under random histories, the rest over real ones.
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import fc from "fast-check"
+import { EventEmitter } from "node:events"
+import type { Server } from "node:https"
+import { connect } from "node:tls"
+import { Connections } from "../../src/http/middleware/Connections.ts"
+import { openRaw } from "./callRaw.ts"
+import { collateralBooked } from "./canned.ts"
+import { startStubServer } from "./stubServer.ts"
+
+class FakeSocket extends EventEmitter {
+  readonly remoteAddress: string
+  readonly remotePort: number
+  destroyed = false
+  /** Requests without an answer. */
+  readonly running: Array<EventEmitter> = []
+
+  constructor(address: string, port: number) {
+    super()
+    this.remoteAddress = address
+    this.remotePort = port
+  }
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.emit("close")
+  }
+}
+
+type Step = readonly ["open" | "secure" | "ask" | "answer" | "hangUp", number]
+const steps = fc.array(
+  fc.tuple(fc.constantFrom<Step[0]>("open", "open", "secure", "ask", "ask", "answer", "hangUp"), fc.nat(40)),
+  { maxLength: 120 }
+)
+const addresses = ["10.0.0.1", "10.0.0.2", "10.0.0.3", "127.0.0.1"]
+const limits = { total: 8, perSource: 3 }
+
+describe("architecture 5: connections", () => {
+  it("architecture 5: limits hold, running requests stay, and nothing is kept of what is gone", () => {
+    fc.assert(
+      fc.property(steps, (history) => {
+        const server = new EventEmitter()
+        const connections = new Connections(server as unknown as Server, limits, (address) => address === "127.0.0.1")
+        const sockets: Array<FakeSocket> = []
+        const busy = () => sockets.filter(({ running }) => running.length > 0)
+        const asked = new Set<FakeSocket>()
+        for (const [verb, n] of history) {
+          const socket = sockets[n % Math.max(1, sockets.length)]
+          const before = busy()
+          if (verb === "open") {
+            const made = new FakeSocket(addresses[n % addresses.length] as string, sockets.length)
+            sockets.push(made)
+            server.emit("connection", made)
+          } else if (socket !== undefined && !socket.destroyed) {
+            if (verb === "secure") server.emit("secureConnection", socket)
+            else if (verb === "ask") {
+              server.emit("secureConnection", socket)
+              const response = new EventEmitter()
+              socket.running.push(response)
+              asked.add(socket)
+              server.emit("request", { socket }, response)
+            } else if (verb === "answer") socket.running.shift()?.emit("close")
+            else if (socket.running.length === 0) socket.destroy()
+          }
+          const open = sockets.filter(({ destroyed }) => !destroyed)
+          assert.isTrue(before.every(({ destroyed }) => !destroyed))
+          assert.isAtMost(open.length, limits.total)
+          for (const address of addresses.slice(0, 3)) {
+            assert.isAtMost(open.filter(({ remoteAddress }) => remoteAddress === address).length, limits.perSource)
+          }
+          assert.deepStrictEqual([...connections.all] as Array<unknown>, open)
+        }
+        for (const socket of sockets) socket.destroy()
+        assert.deepStrictEqual([connections.all.size, connections.silent.size], [0, 0])
+      })
+    )
+  })
+
+  it("architecture 5: one too many costs the one that has been idle longest", async () => {
+    const server = await startStubServer({ limits: { total: 3 } })
+    const first = await openRaw(server)
+    const second = await openRaw(server)
+    first.socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+    await first.until('"status":"ok"')
+    const third = await openRaw(server)
+    const fourth = await openRaw(server)
+    await second.closed().catch(() => {})
+    for (const kept of [first, third, fourth]) {
+      kept.received = ""
+      kept.socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+      await kept.until('"status":"ok"')
+      kept.socket.destroy()
+    }
+    await server.close()
+  })
+
+  it("architecture 5: when every connection has a running request the new one is refused", async () => {
+    const server = await startStubServer({ limits: { total: 2 } })
+    const release = Deferred.makeUnsafe<void>()
+    let started = 0
+    const both = new Promise<void>((resolve) => {
+      server.stub.collateral = () => {
+        if (++started === 2) resolve()
+        return Effect.as(Deferred.await(release), collateralBooked)
+      }
+    })
+    const running = [1, 2].map(() => server.call("POST", "/partner/v1/clients/41/collateral", { body: {} }))
+    await both
+    const refused = connect({ host: "127.0.0.1", port: server.port, ca: server.ca })
+    refused.on("error", () => {})
+    await new Promise((resolve) => refused.once("close", resolve))
+    assert.isFalse(refused.authorized)
+    Deferred.doneUnsafe(release, Effect.void)
+    assert.deepStrictEqual(
+      (await Promise.all(running)).map(({ status }) => status),
+      [201, 201]
+    )
+    await server.close()
+  })
+})

@@ -1,0 +1,177 @@
+// Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
+// found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+import { PgClient } from "@effect/sql-pg"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { instanceView } from "../../cli/commands/machine.ts"
+import { render } from "../../cli/views/render.ts"
+import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { historyStatement } from "../../src/runtime/services/AuditTrail.ts"
+import { collateral, onboard, person, query } from "../support/Builders.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+let service: OperatorService
+/** The name of one object of each machine, and the actions its history must have. */
+const objects = new Map<Kind, { readonly id: string; readonly actions: ReadonlyArray<string> }>()
+let email: string
+let secret: string
+let clientId: number
+
+beforeAll(async () => {
+  service = await startOperatorService({
+    settings: { webhookHosts: new Set(["127.0.0.1"]), fourEyes: new Set(["ledger adjust"]) }
+  })
+  const partner = await service.partner({ code: "HIST" })
+  const call = (method: string, path: string, body?: unknown) =>
+    service.call(method, `/partner/v1${path}`, { key: partner.key, ...(body === undefined ? {} : { body }) })
+  secret = (await call("PUT", "/webhook", { url: "https://127.0.0.1:9/hook" })).json.data.secret
+  const body = person(1, "history", { "attestation.riskRating": "HIGH" })
+  email = body.email
+  const { data } = (await onboard(service, partner.key, body)).json
+  clientId = data.clientId
+  await service.done(["kyc", "clear", String(clientId), "--note", "seen"], "COMPLIANCE")
+  const report = { partnerRef: "h-1", direction: "DEPOSIT", amount: "5" }
+  const { reportId } = (await collateral(service, partner.key, clientId, report)).json.data
+  const adjust = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "1", "--reason", "test"]
+  const { approvalId } = await service.done(adjust)
+  await service.done(["approval", "grant", String(approvalId)], "SECOND")
+  const [item] = await query<{ readonly id: bigint }>(service, "SELECT id FROM settlement_items")
+  const { deliveryId } = (await call("POST", "/webhook/test")).json.data
+  await call("DELETE", "/webhook")
+  await query(service, "UPDATE webhook_deliveries SET state = 'FAILED' WHERE id = $1", [BigInt(deliveryId)])
+  await service.done(["webhook", "redeliver", String(deliveryId)])
+  const add = (kind: Kind, id: unknown, ...actions: ReadonlyArray<string>) =>
+    objects.set(kind, { id: String(id), actions })
+  add("partner", "HIST", "partner.create")
+  add("reliance", "HIST", "partner.create", "reliance.request", "reliance.approve")
+  add("apiKey", partner.keyId, "key.issue")
+  add("client", clientId, "client.onboard", "client.approve")
+  add("kycPackage", data.kycPackageId, "kyc.store", "kyc.accept")
+  add("verificationBlock", `${clientId}:PEP`, "kyc.store")
+  add("case", data.review.caseId, "case.open", "case.clear")
+  add("approval", approvalId, "approval.request", "approval.grant")
+  add("collateralReport", reportId, "collateral.report")
+  add("settlementItem", item?.id, "settlement.item")
+  add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
+  add("webhookDelivery", deliveryId, "webhook.redeliver")
+})
+afterAll(() => service.stop())
+
+const inspect = (kind: string, id: string, ...args: ReadonlyArray<string>) =>
+  service.done(["machine", "inspect", kind, id, ...args], "SUPPORT")
+
+describe("operator surface, machine inspect", () => {
+  it.each(kinds.map((kind) => ({ kind })))("A3-45: the history of a $kind is whole", async ({ kind }) => {
+    const known = objects.get(kind)
+    const shown = await inspect(kind, known?.id ?? "")
+    const actions = shown.history.map(({ action }: { readonly action: string }) => action)
+    if (kind !== "partner" && kind !== "client") assert.deepStrictEqual(actions, known?.actions)
+    else for (const action of known?.actions ?? []) assert.include(actions, action)
+    assert.include(Object.keys(machines[kind].machine.states), shown.state)
+    assert.deepStrictEqual([shown.hasMore, shown.nextBefore], [false, null])
+  })
+
+  it.each(kinds.map((kind) => ({ kind })))("A3-45: a $kind shows no secret and no personal data", async ({ kind }) => {
+    const text = JSON.stringify(await inspect(kind, objects.get(kind)?.id ?? ""))
+    const [{ name }] = (await query<{ readonly name: string }>(
+      service,
+      "SELECT display_name AS name FROM clients WHERE id = $1",
+      [BigInt(clientId)]
+    )) as readonly [{ readonly name: string }]
+    const [{ hash }] = (await query<{ readonly hash: string }>(service, "SELECT hash FROM api_keys")) as readonly [
+      { readonly hash: string }
+    ]
+    for (const word of [email, secret, name, hash]) assert.notInclude(text, word)
+  })
+
+  it("D14: a delivery that waits shows when its next attempt is due, and its attempts", async () => {
+    const shown = await inspect("webhookDelivery", objects.get("webhookDelivery")?.id ?? "")
+    assert.strictEqual(shown.state, "PENDING")
+    assert.deepStrictEqual(shown.timers, [{ name: "nextAttempt", dueAt: shown.context.nextAt }])
+    assert.containsAllKeys(shown.context, ["attempts", "lastStatus", "error", "sentAt"])
+  })
+
+  it("A3-45: a long history comes in pages, newest last, without gap or overlap", async () => {
+    for (let n = 1; n <= 7; n++) await service.done(["partner", "limits", "HIST", "--read", String(1_000 + n)])
+    const whole = (await inspect("partner", "HIST")).history
+    const pages: Array<unknown> = []
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+      const page = await inspect("partner", "HIST", "--limit", "3", "--before", String(before))
+      assert.isAtMost(page.history.length, 3)
+      pages.unshift(...page.history)
+      before = page.nextBefore
+    }
+    assert.deepStrictEqual(pages, whole)
+    const ids = whole.map(({ auditId }: { readonly auditId: number }) => auditId)
+    assert.deepStrictEqual(
+      ids,
+      ids.toSorted((a: number, b: number) => a - b)
+    )
+    const wrong = await service.cli(["machine", "inspect", "partner", "HIST", "--limit", "0"])
+    assert.strictEqual(wrong.status, 2)
+  })
+
+  it("operator surface: a person reads state, timers and a time line", async () => {
+    const shown = await inspect("reliance", "HIST")
+    const drawn = render(instanceView({ ...shown, nextBefore: 17 }), false)
+    const lines = drawn.split("\n")
+    assert.match(drawn, /^kind {5}reliance$/m)
+    assert.include(drawn, "no pending timers")
+    assert.isDefined(lines.find((line) => /^ID +TIME +TRANSITION +ACTION +OBJECT +BY +REQUEST +REASON/.test(line)))
+    assert.match(
+      drawn,
+      /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* +NONE -> REQUESTED +reliance\.request +reliance:\d+ +ADMIN\/test/
+    )
+    assert.strictEqual(lines.at(-1), "older ones with --before 17")
+  })
+
+  it("A3-45: audit tail --object tells of one object alone, newest last", async () => {
+    const object = `case:${objects.get("case")?.id}`
+    const { entries } = await service.done(["audit", "tail", "--object", object])
+    assert.deepStrictEqual(
+      entries.map((entry: { readonly object: string; readonly action: string }) => `${entry.object} ${entry.action}`),
+      [`${object} case.open`, `${object} case.clear`]
+    )
+    const last = await service.done(["audit", "tail", "--object", object, "--limit", "1"])
+    assert.deepStrictEqual(last.entries, entries.slice(1))
+    assert.deepStrictEqual((await service.done(["audit", "tail", "--object", "case:999999"])).entries, [])
+  })
+
+  it("operator surface: machine list --counts counts the objects of every machine by state", async () => {
+    const { machines: counted } = await service.done(["machine", "list", "--counts"], "SUPPORT")
+    assert.deepStrictEqual(
+      counted.map(({ name }: { readonly name: string }) => name),
+      [...kinds]
+    )
+    const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
+    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 1 })
+    assert.deepStrictEqual(statesOf("approval"), { GRANTED: 1 })
+    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 7 })
+    const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])
+    assert.match(human.stdout, /^client +1 +ACTIVE 1$/m)
+  })
+
+  it("A3-45: a client with 100,000 audit rows: the history of one object reads that object's rows alone", async () => {
+    await query(
+      service,
+      `INSERT INTO audit SELECT 10000000 + n, 1, 'SYSTEM', 'x', 'x', 1, $1, 'collateralReport:' || (5000000 + n), 'collateral.report',
+         null, 'BOOKED', null, 'x' FROM generate_series(1, 100000) n`,
+      [BigInt(clientId)]
+    )
+    const { text, values } = historyStatement({ sources: [{ object: "collateralReport:5000007" }], limit: 201 })
+    const plan = await service.run(
+      Effect.flatMap(PgClient.PgClient, (sql) =>
+        sql.unsafe<{ readonly "QUERY PLAN": string }>(`EXPLAIN (ANALYZE, BUFFERS) ${text}`, values)
+      )
+    )
+    const lines = plan.map((row) => row["QUERY PLAN"])
+    assert.isDefined(
+      lines.find((line) => /using audit_object|on audit_object/.test(line)),
+      lines.join("\n")
+    )
+    const read = Number(/shared hit=(\d+)/.exec(lines.find((line) => line.includes("Buffers")) ?? "")?.[1] ?? 0)
+    assert.isBelow(read, 20, lines.join("\n"))
+    const { entries } = await service.done(["audit", "tail", "--object", "collateralReport:5000007"])
+    assert.lengthOf(entries, 1)
+  })
+})

@@ -1,0 +1,29 @@
+// What the common suite of delivery stores needs of each implementation, and the rows it puts into them.
+import type { DeliveryStore } from "../../../src/runtime/webhooks/DeliveryStore.ts"
+import type { DeliveryRow } from "../../../src/runtime/store/Rows.ts"
+import { noon } from "../engine/fixtures.ts"
+
+export interface DeliveryBench {
+  readonly store: DeliveryStore["Service"]
+  /** Writes rows as their causes do. */
+  readonly put: (rows: ReadonlyArray<DeliveryRow>) => Promise<void>
+  readonly rows: () => Promise<ReadonlyArray<DeliveryRow>>
+  readonly close: () => Promise<void>
+}
+
+/** A fresh delivery of the partner, due at noon. */
+export const deliveryOf = (id: number, partnerId: number, over: Partial<DeliveryRow> = {}): DeliveryRow => ({
+  id,
+  partnerId,
+  clientId: null,
+  event: "webhook.test",
+  state: "PENDING",
+  version: "1",
+  context: { attempts: 0, lastStatus: null, error: null, sentAt: null, nextAt: over.nextAt ?? noon },
+  body: `{"id":${id}}`,
+  ts: noon,
+  nextAt: noon,
+  claimToken: null,
+  claimedAt: null,
+  ...over
+})

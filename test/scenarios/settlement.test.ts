@@ -1,0 +1,422 @@
+/**
+ * Settlement items of PARTNER custody on the real service: what the operator's correction makes, the lists, and the
+ * partner's reports (document 3, Settlement item, Settlement reporting rules and Endpoints; D12; A3-18..A3-20, A3-28).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { brokenInvariants, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+
+type Partner = Awaited<ReturnType<Service["partner"]>>
+type Item = { readonly itemId: number; readonly clientId: number; readonly status: string }
+
+describe("settlement items", () => {
+  let service: Service
+  let partner: Partner
+
+  /** A correction by finance; the id of its transaction. */
+  const adjust = async (clientId: number, amount: string, currency = "USDC", reference?: string): Promise<number> => {
+    const request = { currency, amount, reason: "test", ...(reference === undefined ? {} : { reference }) }
+    const verdict = await service.run(
+      Effect.provide(
+        Effect.flatMap(Adjustments, (adjustments) => adjustments.adjust(operator, String(clientId), request)),
+        Adjustments.layer
+      )
+    )
+    if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
+    return verdict.value.ledgerTxId
+  }
+  const client = (of: Partner = partner) => service.client(of.key)
+  /** A client of its own with one item of 10 USDC. */
+  const owed = async (of: Partner = partner): Promise<Item> => {
+    const clientId = await client(of)
+    await adjust(clientId, "10")
+    return (await items(of, `clientId=${clientId}`))[0] as Item
+  }
+  const list = (of: Partner, search: string): Promise<Answer> => get(service, of.key, `/settlement/items?${search}`)
+  const items = async (of: Partner, search: string): Promise<ReadonlyArray<Item>> =>
+    (await list(of, search)).json.data.items
+  const idsOf = (answer: Answer): ReadonlyArray<number> => answer.json.data.items.map((item: Item) => item.itemId)
+  const report = (
+    itemId: number | string,
+    body: unknown,
+    of: Partner = partner,
+    headers: Readonly<Record<string, string>> = {}
+  ): Promise<Answer> =>
+    service.call("POST", `/partner/v1/settlement/items/${itemId}/report`, { key: of.key, body, headers })
+  const settled = { status: "SETTLED", partnerTxRef: "tx-1" }
+  const failed = { status: "FAILED", note: "bank closed" }
+
+  beforeAll(async () => {
+    service = await startService()
+    partner = await service.partner()
+  })
+  afterAll(async () => {
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+    await service.stop()
+  })
+
+  describe("birth", () => {
+    it("Settlement item: a correction makes one item, its event and its audit row, all told alike", async () => {
+      const clientId = await client()
+      const txId = await adjust(clientId, "2.5", "USDC", "fix-1")
+      const [item] = await items(partner, `clientId=${clientId}`)
+      const [tx] = await rowsOf(service, "ledgerTransactions", "tx_id = $1", [BigInt(txId)])
+      assert.deepStrictEqual(item, {
+        itemId: item?.itemId,
+        clientId,
+        clientUid: `${partner.code}-${String(clientId).padStart(8, "0")}`,
+        partnerClientRef: (await get(service, partner.key, `/clients/${clientId}`)).json.data.partnerClientRef,
+        type: "MANUAL",
+        currency: "USDC",
+        amount: "2.500000",
+        refs: { adjustmentId: txId, reference: "fix-1" },
+        occurredAt: tx?.ts,
+        status: "PENDING",
+        partnerTxRef: null,
+        settledAt: null,
+        reportedAt: null,
+        note: null,
+        ledgerTxId: txId,
+        createdAt: tx?.ts
+      } as never)
+      const events = await ofClient(service, "events", clientId)
+      assert.deepStrictEqual(
+        events.slice(1).map(({ name, data, ts }) => ({ name, data, ts })),
+        [{ name: "settlement.item_created", data: item as never, ts: tx?.ts as number }]
+      )
+      const audit = await rowsOf(service, "audit", "object = $1", [`settlementItem:${item?.itemId}`])
+      assert.deepStrictEqual(
+        audit.map(({ clientId: of, action, before, after, role }) => ({ of, action, before, after, role })),
+        [{ of: clientId, action: "settlement.item", before: null, after: "PENDING", role: "ADMIN" }]
+      )
+    })
+
+    it("Settlement item: amounts are signed from the client's view", async () => {
+      const clientId = await client()
+      await adjust(clientId, "7")
+      await adjust(clientId, "-0.000001")
+      const made = await items(partner, `clientId=${clientId}`)
+      assert.deepStrictEqual(
+        made.map((item) => (item as never as { amount: string }).amount),
+        ["-0.000001", "7.000000"]
+      )
+    })
+
+    it("A3-18: other currencies and collateral reports make no item", async () => {
+      const clientId = await client()
+      await adjust(clientId, "5", "EUR")
+      const body = { partnerRef: "settlement-in", direction: "DEPOSIT", amount: "3" }
+      await service.call("POST", `/partner/v1/clients/${clientId}/collateral`, { key: partner.key, body })
+      const out = { ...body, partnerRef: "settlement-out", direction: "WITHDRAWAL" }
+      await service.call("POST", `/partner/v1/clients/${clientId}/collateral`, { key: partner.key, body: out })
+      assert.lengthOf(await ofClient(service, "ledgerTransactions", clientId), 3)
+      assert.deepStrictEqual(await items(partner, `clientId=${clientId}`), [])
+    })
+
+    it("custody models: a BROKER-custody client has no items; its partner may still ask", async () => {
+      const broker = await service.partner({ custody: "BROKER", collateralAsset: "" })
+      const clientId = await client(broker)
+      await adjust(clientId, "5")
+      assert.deepStrictEqual((await list(broker, "status=PENDING")).json, {
+        code: 0,
+        data: { items: [], hasMore: false, nextBefore: null }
+      })
+      assert.deepStrictEqual((await report(1, settled, broker)).status, 404)
+      assert.deepStrictEqual(await ofClient(service, "settlementItems", clientId), [])
+    })
+  })
+
+  describe("GET /settlement/items", () => {
+    let lister: Partner
+    let first: number
+    let second: number
+    let all: ReadonlyArray<number>
+
+    beforeAll(async () => {
+      lister = await service.partner()
+      first = await client(lister)
+      second = await client(lister)
+      for (let n = 1; n <= 3; n++) {
+        await adjust(first, `${n}`)
+        await adjust(second, `${n}`)
+      }
+      all = idsOf(await list(lister, ""))
+      await report(all[0] as number, settled, lister)
+      await report(all[1] as number, failed, lister)
+    })
+
+    it("Endpoints: partner-wide, newest first, paged by an exclusive cursor", async () => {
+      assert.deepStrictEqual(
+        all,
+        all.toSorted((a, b) => b - a)
+      )
+      assert.lengthOf(all, 6)
+      const seen: Array<number> = []
+      let cursor = ""
+      for (let page = 0; page < 3; page++) {
+        const answer = await list(lister, `limit=2${cursor}`)
+        const { hasMore, nextBefore } = answer.json.data
+        seen.push(...idsOf(answer))
+        assert.deepStrictEqual([hasMore, nextBefore], page < 2 ? [true, seen.at(-1)] : [false, null])
+        cursor = `&before=${nextBefore}`
+      }
+      assert.deepStrictEqual(seen, all)
+    })
+
+    it.each([
+      ["SETTLED", [0]],
+      ["FAILED", [1]],
+      ["PENDING", [2, 3, 4, 5]]
+    ] as const)("Endpoints: status %s", async (status, places) => {
+      assert.deepStrictEqual(
+        idsOf(await list(lister, `status=${status}`)),
+        places.map((place) => all[place] as number)
+      )
+    })
+
+    it("Endpoints: a client by id or uid, together with the other filters", async () => {
+      const [shown] = await items(lister, `clientId=${second}`)
+      const uid = (shown as never as { clientUid: string }).clientUid
+      const byUid = await list(lister, `clientId=${uid}`)
+      assert.deepStrictEqual(idsOf(byUid), idsOf(await list(lister, `clientId=${second}`)))
+      assert.deepStrictEqual(new Set(byUid.json.data.items.map((item: Item) => item.clientId)), new Set([second]))
+      const settledThere = await list(lister, `clientId=${second}&status=SETTLED&limit=1`)
+      assert.deepStrictEqual([idsOf(settledThere), settledThere.json.data.hasMore], [[all[0] as number], false])
+    })
+
+    it("Endpoints: since takes items that occurred then or later", async () => {
+      await service.run(Effect.map(BusinessClock, (clock) => clock.setOffset(clock.offset() + 60_000)))
+      await adjust(first, "4")
+      const [newest, ...older] = (await list(lister, "")).json.data.items
+      const at = newest.occurredAt
+      assert.deepStrictEqual(idsOf(await list(lister, `since=${at}`)), [newest.itemId])
+      assert.deepStrictEqual(idsOf(await list(lister, `since=${at + 1}`)), [])
+      assert.lengthOf(idsOf(await list(lister, `since=${older[0].occurredAt}&limit=500`)), 2 + equalTimes(older))
+      assert.lengthOf(idsOf(await list(lister, "since=0")), 7)
+      assert.deepStrictEqual(idsOf(await list(lister, `since=0&clientId=${second}&before=${all[0]}`)).length, 2)
+    })
+    const equalTimes = (older: ReadonlyArray<{ readonly occurredAt: number }>) =>
+      older.filter((item) => item.occurredAt === older[0]?.occurredAt).length - 1
+
+    it.each([
+      ["limit=0", "limit"],
+      ["limit=501", "limit"],
+      ["limit=1e2", "limit"],
+      ["before=0", "before"],
+      ["before=x", "before"],
+      ["status=pending", "status"],
+      ["status=", "status"],
+      ["since=-1", "since"],
+      ["since=1.5", "since"],
+      ["since=", "since"],
+      ["since=99999999999999999", "since"],
+      ["clientId=1&clientId=2", "clientId"]
+    ])("Endpoints: %s is 400", async (search, name) => {
+      const { status, json } = await list(lister, search)
+      assert.deepStrictEqual([status, json.code, Object.keys(json.data.errors)], [400, 4000, [name]])
+      assert.match(json.msg, /^The .*\.$/)
+    })
+
+    it("Endpoints: a foreign client is as unknown as none, told before a bad query (A1-02)", async () => {
+      const foreign = await client()
+      const uid = (await get(service, partner.key, `/clients/${foreign}`)).json.data.clientUid
+      const none = await list(lister, "clientId=8999999")
+      assert.deepStrictEqual([none.status, none.json.code], [404, 4004])
+      for (const named of [`${foreign}`, uid, "ZZZ-00000001", "nobody", "", "0", "%00", "1%20OR%201=1"]) {
+        for (const more of ["", "&limit=0", "&since=x"]) {
+          const answer = await list(lister, `clientId=${named}${more}`)
+          assert.deepStrictEqual([answer.status, answer.text], [404, none.text], `${named}${more}`)
+        }
+      }
+    })
+  })
+
+  it("D15: PENDING and FAILED items keep a partner from being closed, and are counted", async () => {
+    const leaving = await service.partner()
+    const clientId = await client(leaving)
+    for (const amount of ["10", "-4", "-6"]) await adjust(clientId, amount)
+    const made = await items(leaving, "")
+    const close = () => partners(service, (all) => all.status(operator, leaving.code, "CLOSED", "test"))
+    const blockers = async () => {
+      const verdict = await close()
+      if (verdict.ok || verdict.refusal._tag !== "Conflict") throw new Error(JSON.stringify(verdict))
+      return verdict.refusal.data
+    }
+    await report(made[0]?.itemId ?? 0, failed, leaving)
+    assert.deepStrictEqual(await blockers(), { blockers: ["Settlement items are not settled: 2 PENDING, 1 FAILED."] })
+    await report(made[1]?.itemId ?? 0, settled, leaving)
+    await report(made[2]?.itemId ?? 0, settled, leaving)
+    assert.deepStrictEqual(await blockers(), { blockers: ["Settlement items are not settled: 1 FAILED."] })
+    await report(made[0]?.itemId ?? 0, settled, leaving)
+    assert.isTrue((await close()).ok)
+  })
+
+  describe("POST /settlement/items/{itemId}/report", () => {
+    it("D12: SETTLED, with the time of the request unless one is sent", async () => {
+      const [a, b] = [await owed(), await owed()]
+      const before = await service.run(Effect.map(BusinessClock, (clock) => clock.now()))
+      const { status, json } = await report(a.itemId, { ...settled, note: "paid" })
+      const { item, changed } = json.data
+      assert.deepStrictEqual([status, json.code, changed], [200, 0, true])
+      assert.deepStrictEqual(item, {
+        ...a,
+        status: "SETTLED",
+        partnerTxRef: "tx-1",
+        settledAt: item.reportedAt,
+        reportedAt: item.reportedAt,
+        note: "paid"
+      })
+      assert.isAtLeast(item.reportedAt, before)
+      assert.deepStrictEqual((await items(partner, `clientId=${a.clientId}`))[0], item)
+      const told = (await report(b.itemId, { ...settled, settledAt: 1 })).json.data.item
+      assert.deepStrictEqual([told.settledAt, told.note], [1, null])
+    })
+
+    it("SC-SET-05, A3-20: FAILED keeps what it is given, then SETTLED; every move is on the audit stream", async () => {
+      const { itemId } = await owed()
+      const first = (await report(itemId, { ...failed, partnerTxRef: "try-1", settledAt: 5 })).json.data
+      assert.deepInclude(first.item, { status: "FAILED", partnerTxRef: "try-1", settledAt: 5, note: "bank closed" })
+      const second = (await report(itemId, { ...settled, partnerTxRef: "tx-2" })).json.data
+      assert.isTrue(second.changed)
+      assert.deepInclude(second.item, { status: "SETTLED", partnerTxRef: "tx-2", note: null })
+      const audit = await rowsOf(service, "audit", "object = $1", [`settlementItem:${itemId}`])
+      assert.deepStrictEqual(
+        audit.slice(1).map(({ action, before, after, role }) => [action, before, after, role]),
+        [
+          ["settlement.report", "PENDING", "FAILED", "PARTNER"],
+          ["settlement.report", "FAILED", "SETTLED", "PARTNER"]
+        ]
+      )
+      const plain = await owed()
+      const bare = (await report(plain.itemId, { status: "FAILED" })).json.data.item
+      assert.deepInclude(bare, { status: "FAILED", partnerTxRef: null, settledAt: null, note: null })
+    })
+
+    it.each([
+      ["SETTLED", settled, { ...settled, partnerTxRef: "other", settledAt: 3, note: "new" }],
+      ["FAILED", failed, { status: "FAILED", partnerTxRef: "other", note: "new" }]
+    ])("A3-20: %s again is changed false and rewrites nothing", async (_status, once, again) => {
+      const { itemId } = await owed()
+      const first = await report(itemId, once)
+      const counts = await rowCounts(service)
+      const second = await report(itemId, again)
+      assert.deepStrictEqual([second.status, second.json.data.changed], [200, false])
+      assert.deepStrictEqual(second.json.data.item, first.json.data.item)
+      assert.deepStrictEqual(await rowCounts(service), counts)
+    })
+
+    it("SC-SET-04: a settled item reported FAILED is refused with the item (409 4092)", async () => {
+      const { itemId } = await owed()
+      const { item } = (await report(itemId, settled)).json.data
+      const counts = await rowCounts(service)
+      const { status, json } = await report(itemId, failed)
+      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { item }])
+      assert.strictEqual(json.msg, "This item is settled already, so it can't be reported as failed.")
+      assert.deepStrictEqual(await rowCounts(service), counts)
+    })
+
+    it("4004: an unknown item, a foreign one and what is no id are told alike, before the body is judged", async () => {
+      const stranger = await service.partner()
+      const { itemId } = await owed(stranger)
+      const counts = await rowCounts(service)
+      const none = await report(8_999_999, settled)
+      assert.deepStrictEqual([none.status, none.json.code, none.json.msg], [404, 4004, "Settlement item not found."])
+      for (const id of [itemId, "0", "01", "x", "1.0", "99999999999999999999"]) {
+        for (const body of [settled, {}, { status: 1 }]) {
+          const answer = await report(id, body)
+          assert.deepStrictEqual([answer.status, answer.text], [404, none.text], String(id))
+        }
+      }
+      assert.deepStrictEqual(await rowCounts(service), counts)
+      assert.strictEqual((await report(itemId, settled, stranger)).json.data.changed, true)
+    })
+
+    it.each([
+      ["no body", undefined, null],
+      ["an empty object", {}, "status"],
+      ["a list", [settled], null],
+      ["PENDING", { status: "PENDING" }, "status"],
+      ["SETTLED without a reference", { status: "SETTLED" }, "partnerTxRef"],
+      ["a reference of 129 characters", { ...settled, partnerTxRef: "t".repeat(129) }, "partnerTxRef"],
+      ["a settlement an hour ahead", { ...settled, settledAt: 4_000_000_000_000 }, "settledAt"],
+      ["a note of 501 characters", { ...failed, note: "n".repeat(501) }, "note"]
+    ])("4000: %s changes nothing", async (_title, body, field) => {
+      const { itemId } = await owed()
+      const counts = await rowCounts(service)
+      const { status, json } = await report(itemId, body)
+      assert.deepStrictEqual([status, json.code], [400, 4000])
+      if (field === "status" || field === null) assert.match(json.msg, /\.$/)
+      if (field !== null) assert.deepStrictEqual(json.data.errors, { [field]: json.msg })
+      assert.deepStrictEqual(await rowCounts(service), counts)
+    })
+
+    it("A1-02: a READ key lists and a suspended partner does neither; nobody of them reports", async () => {
+      const reader = await service.partner({}, "READ")
+      assert.deepStrictEqual((await report(1, settled, reader)).json.code, 4034)
+      assert.strictEqual((await list(reader, "")).status, 200)
+      const suspended = await service.partner()
+      const { itemId } = await owed(suspended)
+      const status = (to: "ACTIVE" | "SUSPENDED") =>
+        partners(service, (all) => all.status(operator, suspended.code, to, "test"))
+      await status("SUSPENDED")
+      assert.strictEqual((await report(itemId, settled, suspended)).json.code, 4037)
+      assert.strictEqual((await list(suspended, "")).json.code, 4037)
+      await status("ACTIVE")
+      assert.isTrue((await report(itemId, settled, suspended)).json.data.changed)
+    })
+
+    it("Idempotency: a key replays changes, repeats and refusals byte for byte", async () => {
+      const { itemId } = await owed()
+      const keyed = (key: string, body: unknown) => report(itemId, body, partner, { "idempotency-key": `item-${key}` })
+      const first = await keyed("1", failed)
+      assert.isTrue((await report(itemId, settled)).json.data.changed)
+      const replayed = await keyed("1", failed)
+      assert.deepStrictEqual([replayed.status, replayed.text], [200, first.text])
+      assert.strictEqual(replayed.headers["idempotency-replayed"], "true")
+      for (const [key, body, status] of [
+        ["2", settled, 200],
+        ["3", failed, 409],
+        ["4", {}, 400]
+      ] as const) {
+        const once = await keyed(key, body)
+        const again = await keyed(key, body)
+        assert.deepStrictEqual([once.status, again.status, again.text], [status, status, once.text])
+        assert.strictEqual(again.headers["idempotency-replayed"], "true")
+      }
+      assert.strictEqual((await keyed("1", settled)).json.code, 4092)
+      const stored = await query(service, "SELECT key FROM answers WHERE key LIKE 'item-%'")
+      assert.lengthOf(stored, 4)
+    })
+
+    it("D12: of twenty reports at once one changes the item; the others repeat it", async () => {
+      const { itemId } = await owed()
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => report(itemId, { ...settled, partnerTxRef: `race-${n}` }))
+      )
+      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      const winners = answers.filter(({ json }) => json.data.changed)
+      assert.lengthOf(winners, 1)
+      for (const { json } of answers) assert.deepStrictEqual(json.data.item, winners[0]?.json.data.item)
+      assert.lengthOf(await rowsOf(service, "audit", "object = $1", [`settlementItem:${itemId}`]), 2)
+    })
+
+    it("D12: SETTLED and FAILED at once end SETTLED, however they meet", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { itemId } = await owed()
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, (_, n) => report(itemId, n % 2 === 0 ? settled : failed))
+        )
+        for (const { status } of answers) assert.include([200, 409], status)
+        assert.lengthOf(
+          answers.filter(({ json }) => json.data.changed === true && json.data.item.status === "SETTLED"),
+          1
+        )
+        const [row] = await rowsOf(service, "settlementItems", "id = $1", [BigInt(itemId)])
+        assert.strictEqual(row?.state, "SETTLED")
+      }
+    })
+  })
+})

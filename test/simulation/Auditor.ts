@@ -1,0 +1,154 @@
+/**
+ * The auditor of a simulation: hears every commit, every answer at the moment its bytes leave, every arrival at a receiver
+ * and every read, and knows what must then be so (architecture, Proof).
+ */
+import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
+import type { Commit } from "../../src/runtime/engine/Commit.ts"
+import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
+import { CommitAudit, factsOf, minor } from "./CommitAudit.ts"
+import { fingerprintOfCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
+import { Findings } from "./Findings.ts"
+import type { Arrival } from "./Network.ts"
+import type { ObservedStore } from "./ObservedStore.ts"
+import type { SimProcess } from "./SimProcess.ts"
+
+/** Answers that do not end a request: it may be sent again. */
+const passing: ReadonlySet<string> = new Set(
+  [
+    gateRefusals.unavailable,
+    gateRefusals.suspended,
+    gateRefusals.unauthorized,
+    gateRefusals.inProgress,
+    gateRefusals.keyReused
+  ].map(refusalText)
+)
+
+/** Whether the answer ends its request. */
+export const isFinal = ({ status, body }: PartnerAnswer): boolean => status !== 500 && !passing.has(body)
+
+/** A collateral answer that names a report: booked, replayed or refused for good. */
+export interface Acknowledged {
+  readonly call: PartnerCall
+  readonly partnerId: number
+  readonly reportId: number
+  readonly status: string
+}
+
+export class Auditor {
+  readonly findings = new Findings()
+  readonly commits: CommitAudit
+  readonly acknowledged: Array<Acknowledged> = []
+  readonly arrivals: Array<Arrival> = []
+  private readonly store: ObservedStore
+  private readonly calls = new Map<string, PartnerCall>()
+  private readonly firstBytes = new Map<string, string>()
+
+  constructor(store: ObservedStore) {
+    this.store = store
+    this.commits = new CommitAudit(this.findings, (requestId) => this.calls.get(requestId)?.key != null)
+  }
+
+  /** A partner sends a call for the first time. */
+  sent(call: PartnerCall): void {
+    this.calls.set(call.id, call)
+  }
+
+  committed(commit: Commit, now: number, writer: string): void {
+    this.commits.take(commit, now, writer, this.store.owner)
+  }
+
+  /** An answer leaves a process. */
+  answered(process: SimProcess, call: PartnerCall, partnerId: number, answer: PartnerAnswer): void {
+    const { findings } = this
+    const where = `${call.id} at ${process.name}`
+    if (answer.status === 500) return findings.add("defects", `${where}: ${answer.body}`)
+    if (!isFinal(answer)) return
+    const keyed = call.key !== null && isKept(call)
+    if (keyed) {
+      const row = this.store
+        .rows("answers")
+        .find((stored: AnswerRow) => stored.partnerId === partnerId && stored.key === call.key)
+      findings.expect(
+        row !== undefined && row.body === answer.body && row.fingerprint === fingerprintOfCall(call),
+        "output-gate",
+        () => `${where} was answered ${answer.status}, the store has ${row === undefined ? "no answer" : "another"}`
+      )
+      const name = `${partnerId} ${call.key} ${fingerprintOfCall(call)}`
+      const first = this.firstBytes.get(name) ?? answer.body
+      this.firstBytes.set(name, first)
+      findings.expect(first === answer.body, "same-bytes", () => `${where}: ${answer.body} after ${first}`)
+    }
+    this.noteReport(call, partnerId, answer)
+  }
+
+  private noteReport(call: PartnerCall, partnerId: number, { status, body }: PartnerAnswer): void {
+    if (!call.path.endsWith("/collateral")) return
+    const { data } = JSON.parse(body) as { readonly data?: { readonly reportId?: number; readonly status?: string } }
+    if (data?.reportId === undefined || data.status === undefined) return
+    this.acknowledged.push({ call, partnerId, reportId: data.reportId, status: data.status })
+    const row = this.store.rows("collateralReports").find(({ id }) => id === data.reportId)
+    this.findings.expect(
+      row !== undefined && row.state === data.status,
+      "output-gate",
+      () => `${call.id} was answered ${status} with report ${data.reportId}, which is not in the store so`
+    )
+  }
+
+  /** The owner of the store answered a read of a client's cash, asked and answered at these times. */
+  read(clientId: number, text: string, from: number, to: number): void {
+    const cash = minor(text)
+    const versions = this.commits.cash.get(clientId) ?? []
+    const seen = [{ at: 0, cash: 0n }, ...versions]
+    const shown = seen.some((version, index) => {
+      const end = seen[index + 1]?.at ?? Number.POSITIVE_INFINITY
+      return version.cash === cash && version.at <= to && end >= from
+    })
+    this.findings.expect(shown, "reads", () => `client ${clientId} read ${text}, which was never so at that time`)
+  }
+
+  /** A delivery arrives at a receiver. */
+  arrived(arrival: Arrival): void {
+    this.arrivals.push(arrival)
+    const { findings, store } = this
+    const row = store.rows("webhookDeliveries").find(({ id }) => id === arrival.deliveryId)
+    findings.expect(
+      row !== undefined && row.body === arrival.body && row.event === arrival.event,
+      "delivery-body",
+      () => `delivery ${arrival.deliveryId} arrived and is not in the store so`
+    )
+  }
+
+  /** A process hands a delivery to the network. */
+  signed(process: SimProcess, partnerId: number, secret: string): void {
+    // A process that is in doubt, or replaced without knowing, can't know the newest secret.
+    if (this.store.owner !== process.name || process.journal?.certain() !== true) return
+    const present = this.store.rows("webhookEndpoints").find((row) => row.partnerId === partnerId)
+    this.findings.expect(
+      present?.secret === secret && present.state === "ACTIVE",
+      "signature",
+      () => `${process.name} signs for partner ${partnerId} with a secret that is not the present one`
+    )
+  }
+
+  defect(process: string, text: string): void {
+    this.findings.add("defects", `${process} logged: ${text}`)
+  }
+
+  /** The reports that were acknowledged, against the store. */
+  checkAcknowledged(): void {
+    const reports = this.store.rows("collateralReports")
+    for (const { call, partnerId, reportId, status } of this.acknowledged) {
+      const { partnerRef } = call.body as { readonly partnerRef: string }
+      const found = reports.filter((row) => row.partnerId === partnerId && factsOf(row).partnerRef === partnerRef)
+      this.findings.expect(
+        found.length === 1 && found[0]?.id === reportId && found[0].state === status,
+        "acknowledged",
+        () =>
+          `${call.id} was told report ${reportId} ${status}; the store has ${found.map((row) => `${row.id} ${row.state}`).join(", ") || "none"}`
+      )
+    }
+  }
+}
+
+/** Routes whose answers are stored under the key. */
+const isKept = ({ method, path }: PartnerCall): boolean => method === "POST" && !path.endsWith("/webhook")

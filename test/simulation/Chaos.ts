@@ -1,0 +1,130 @@
+/**
+ * The faults of a simulation: processes killed between two tasks or at a point of the commit path, replaced while they
+ * still live, paused; the store away, commits lost before and after; receivers that are slow, lie or are dead
+ * (architecture, Proof).
+ */
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { type PausePoint, pausePoints, setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
+import { manners } from "./Network.ts"
+import type { SimProcess } from "./SimProcess.ts"
+import { LaneKilled } from "./Timeline.ts"
+import type { World } from "./World.ts"
+
+export class Chaos {
+  private readonly world: World
+  private readonly random: SeededRandom
+  private readonly batchRandom: SeededRandom
+  /** How often a batch is lost in this run. */
+  private readonly lossRate: number
+  private raging = true
+  private launching = 0
+  private armed: { readonly process: SimProcess; readonly point: PausePoint } | null = null
+
+  constructor(world: World) {
+    this.world = world
+    this.random = world.fork()
+    this.batchRandom = world.fork()
+    this.lossRate = this.random.pick([0, 0.03, 0.15])
+  }
+
+  /** Lets the faults begin. */
+  start(): void {
+    for (const point of pausePoints) setPauseTrigger(point, () => this.pass(point))
+    this.world.batchFault = () => {
+      const { batchRandom } = this
+      if (!batchRandom.chance(this.lossRate)) return { latencyMillis: batchRandom.between(0, 12) }
+      return {
+        latencyMillis: batchRandom.between(0, 12),
+        lost: batchRandom.pick(["before-commit", "after-commit"]),
+        awayMillis: batchRandom.between(0, 2_500)
+      }
+    }
+    this.next()
+  }
+
+  /** Ends the faults: what is broken is mended, and one process is up or on its way. */
+  stop(): void {
+    this.raging = false
+    this.release()
+    const { world } = this
+    world.batchFault = () => null
+    world.awayUntil = 0
+    world.network.manners.clear()
+    // Some must start again: what is broken inside a process stays broken in it.
+    const newest = world.processes.at(-1)
+    for (const process of world.processes) if (process !== newest) process.lane.kill()
+    if (newest !== undefined) newest.lane.stalledUntil = 0
+    if (this.launching === 0 && newest?.lane.alive !== true) world.launch()
+  }
+
+  /** Takes the triggers off the commit path again. */
+  release(): void {
+    for (const point of pausePoints) setPauseTrigger(point, null)
+    this.armed = null
+  }
+
+  private next(): void {
+    this.world.outside.after(this.random.between(200, 2_500), () => {
+      if (!this.raging) return
+      this.strike()
+      this.next()
+    })
+  }
+
+  private strike(): void {
+    const { random, world } = this
+    const newest = world.processes.findLast((process) => process.ready)
+    if (newest === undefined) return
+    switch (random.pick(["kill", "crash", "crash", "replace", "stall", "stall", "away", "receiver", "receiver"])) {
+      case "kill":
+        return this.kill(newest)
+      case "crash":
+        this.armed = { process: newest, point: random.pick(pausePoints) }
+        return
+      case "replace":
+        return this.launchIn(0)
+      case "stall":
+        return this.stall(newest)
+      case "away":
+        world.awayUntil = world.timeline.now + random.between(50, 3_000)
+        return
+      case "receiver": {
+        const manner = random.pick(manners)
+        world.network.manners.set(random.pick(world.partners).url, manner)
+        world.note(`a receiver becomes ${manner}`)
+      }
+    }
+  }
+
+  /** A long pause; while it lasts, another process may take over. */
+  private stall(process: SimProcess): void {
+    const { random, world } = this
+    const millis = random.chance(0.35) ? random.between(61_000, 90_000) : random.between(100, 4_000)
+    process.lane.stalledUntil = world.timeline.now + millis
+    world.note(`${process.name} pauses for ${millis}`)
+    if (millis > 5_000 || random.chance(0.5)) this.launchIn(random.between(50, 1_000))
+  }
+
+  private kill(process: SimProcess): void {
+    this.world.note(`${process.name} is killed`)
+    process.lane.kill()
+    this.launchIn(this.random.between(20, 600))
+  }
+
+  private launchIn(millis: number): void {
+    this.launching++
+    this.world.outside.after(millis, () => {
+      this.launching--
+      this.world.launch()
+    })
+  }
+
+  private pass(point: PausePoint): void {
+    const { armed, world } = this
+    if (armed?.point !== point || world.timeline.current !== armed.process.lane) return
+    this.armed = null
+    world.note(`${armed.process.name} dies at ${point}`)
+    this.kill(armed.process)
+    throw new LaneKilled()
+  }
+}

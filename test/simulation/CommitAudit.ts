@@ -1,0 +1,232 @@
+/**
+ * What the auditor checks of each commit as it is written, against what it knows from the commits before: a second, plain
+ * telling of the rules that shares nothing with the service but the rows (doc 3, Collateral report rules, Settlement item,
+ * Webhook registration and delivery; D11).
+ */
+import { type Kind, machines } from "../../src/machines/registry.ts"
+import { parseAmount } from "../../src/machines/shared/Money.ts"
+import type { Commit } from "../../src/runtime/engine/Commit.ts"
+import { machineOf } from "../../src/runtime/engine/SubjectLoader.ts"
+import type {
+  AuditRow,
+  CollateralReportRow,
+  DeliveryRow,
+  EventRow,
+  PartnerRow,
+  TableName
+} from "../../src/runtime/store/Rows.ts"
+import type { Findings } from "./Findings.ts"
+
+/** What a collateral report keeps, as the auditor reads it. */
+export interface ReportFacts {
+  readonly partnerRef: string
+  readonly direction: "DEPOSIT" | "WITHDRAWAL"
+  readonly amount: string
+  readonly refusal: string | null
+  readonly ledgerTxId: number | null
+}
+
+export const factsOf = (row: CollateralReportRow): ReportFacts => row.context as unknown as ReportFacts
+
+export const minor = (amount: string): bigint => {
+  const parsed = parseAmount(amount, "USDC")
+  if (typeof parsed === "string") throw new Error(parsed)
+  return parsed
+}
+
+interface Version {
+  readonly at: number
+  readonly cash: bigint
+}
+
+export class CommitAudit {
+  /** Commits so far. */
+  count = 0
+  readonly events: Array<EventRow> = []
+  readonly audit: Array<AuditRow> = []
+  /** Cash of each client over time, oldest first. */
+  readonly cash = new Map<number, Array<Version>>()
+  readonly partners = new Map<number, PartnerRow>()
+  /** Answer rows written, and commits with audit rows of a request, by their names. */
+  private readonly executions = new Map<string, number>()
+  private readonly sums = new Map<string, bigint>()
+  private readonly restrictions = new Map<number, ReadonlyArray<string>>()
+  private readonly activeEndpoints = new Set<number>()
+  private readonly deliveries = new Map<number, DeliveryRow>()
+  private readonly reports = new Map<number, CollateralReportRow>()
+  private readonly items = new Set<number>()
+  private readonly findings: Findings
+  private readonly isKeyed: (requestId: string) => boolean
+
+  /** `isKeyed`: whether the request of this id carries an Idempotency-Key. */
+  constructor(findings: Findings, isKeyed: (requestId: string) => boolean) {
+    this.findings = findings
+    this.isKeyed = isKeyed
+  }
+
+  /** Takes a commit that is in. `writer`: the lane that wrote it; `owner`: who may write. */
+  take(commit: Commit, now: number, writer: string, owner: string): void {
+    this.count++
+    const { rows } = commit
+    this.checkStates(commit)
+    if (this.isWorkerWrite(commit)) return this.workerWrite(rows.webhookDeliveries ?? [], writer)
+    this.findings.expect(writer === owner, "writer", () => `${writer} wrote although ${owner} owns the store`)
+    this.checkBarred(commit)
+    this.checkExecution(commit)
+    for (const report of rows.collateralReports ?? []) this.checkReport(report, commit)
+    this.checkMoney(commit, now)
+    this.checkItems(commit)
+    this.checkDeliveries(commit)
+    this.events.push(...(rows.events ?? []))
+    this.audit.push(...(rows.audit ?? []))
+    for (const row of rows.clients ?? []) {
+      this.restrictions.set(row.id, (row.context as { readonly restrictions?: Array<string> }).restrictions ?? [])
+    }
+    for (const row of rows.partners ?? []) this.partners.set(row.id, row)
+    for (const row of rows.webhookEndpoints ?? []) {
+      if (row.state === "ACTIVE") this.activeEndpoints.add(row.partnerId)
+      else this.activeEndpoints.delete(row.partnerId)
+    }
+  }
+
+  private checkStates({ rows }: Commit): void {
+    for (const [table, list] of Object.entries(rows)) {
+      const kind: Kind | undefined =
+        machineOf[table as TableName] ??
+        ({ webhookDeliveries: "webhookDelivery", webhookEndpoints: "webhookEndpoint" } as const)[table]
+      if (kind === undefined) continue
+      const declared = Object.keys(machines[kind].machine.states)
+      for (const { state } of list as ReadonlyArray<{ readonly state: string }>) {
+        this.findings.expect(declared.includes(state), "states", () => `${table} in state ${state}`)
+      }
+    }
+  }
+
+  /** Delivery workers write known deliveries and nothing else. */
+  private isWorkerWrite({ rows, fence, claims }: Commit): boolean {
+    const known = (rows.webhookDeliveries ?? []).every(({ id }) => this.deliveries.has(id))
+    return fence === null && claims.length === 0 && known && Object.keys(rows).join() === "webhookDeliveries"
+  }
+
+  private workerWrite(rows: ReadonlyArray<DeliveryRow>, writer: string): void {
+    for (const row of rows) {
+      const before = this.deliveries.get(row.id) as DeliveryRow
+      const settles = row.claimToken === null
+      const holder = (before.claimToken ?? "").split(":", 1)[0]
+      this.findings.expect(before.state !== "SENT", "delivery-claim", () => `delivery ${row.id} changed after SENT`)
+      this.findings.expect(
+        !settles || holder === writer,
+        "delivery-claim",
+        () => `delivery ${row.id} is settled by ${writer}, its claim is ${holder || "nobody"}'s`
+      )
+      this.findings.expect(row.body === before.body, "delivery-body", () => `delivery ${row.id} changed its body`)
+      this.deliveries.set(row.id, row)
+    }
+  }
+
+  private checkBarred({ rows }: Commit): void {
+    for (const { role, partnerId, action } of rows.audit ?? []) {
+      const barred = role === "PARTNER" && partnerId !== null && this.partners.get(partnerId)?.state === "SUSPENDED"
+      this.findings.expect(!barred, "barred", () => `${action} for partner ${partnerId}, which is suspended`)
+    }
+  }
+
+  private checkExecution({ rows }: Commit): void {
+    const names = new Set((rows.answers ?? []).map(({ partnerId, key }) => `key ${partnerId} ${key}`))
+    for (const { requestId, role } of rows.audit ?? []) {
+      if (role === "PARTNER" && this.isKeyed(requestId)) names.add(`request ${requestId}`)
+    }
+    for (const name of names) {
+      const times = (this.executions.get(name) ?? 0) + 1
+      this.executions.set(name, times)
+      this.findings.expect(times === 1, "one-execution", () => `${name} was executed ${times} times`)
+    }
+  }
+
+  /** The rules of a report over the cash and restrictions committed before it (doc 3, Collateral report rules). */
+  private checkReport(row: CollateralReportRow, commit: Commit): void {
+    const { direction, amount, refusal, partnerRef } = factsOf(row)
+    const cash = this.cash.get(row.clientId)?.at(-1)?.cash ?? 0n
+    const restricted = this.restrictions.get(row.clientId) ?? []
+    const barred =
+      restricted.includes("FROZEN") || (direction === "WITHDRAWAL" && restricted.includes("NO_WITHDRAWALS"))
+    const refused = barred || (direction === "WITHDRAWAL" && minor(amount) > cash)
+    const say = () =>
+      `report ${row.id}: ${direction} ${amount} on ${cash}${barred ? " (restricted)" : ""} is ${row.state}`
+    this.findings.expect(row.state === (refused ? "REFUSED" : "BOOKED"), "rules", say)
+    this.findings.expect((refusal !== null) === refused, "rules", say)
+    const moved = (commit.rows.postings ?? [])
+      .filter(({ clientId }) => clientId === row.clientId)
+      .reduce((sum, posting) => sum + posting.amount, 0n)
+    const due = refused ? 0n : direction === "DEPOSIT" ? minor(amount) : -minor(amount)
+    this.findings.expect(moved === due, "rules", () => `report ${row.id} moves ${moved}, not ${due}`)
+    for (const other of this.reports.values()) {
+      const same = other.partnerId === row.partnerId && factsOf(other).partnerRef === partnerRef
+      this.findings.expect(!same, "claims", () => `reports ${other.id} and ${row.id} have the same reference`)
+    }
+    this.reports.set(row.id, row)
+  }
+
+  private checkMoney({ rows }: Commit, now: number): void {
+    const perTransaction = new Map<string, bigint>()
+    const add = (sums: Map<string, bigint>, name: string, amount: bigint) =>
+      sums.set(name, (sums.get(name) ?? 0n) + amount)
+    for (const { txId, currency, clientId, kind, amount } of rows.postings ?? []) {
+      add(perTransaction, `${txId} ${currency}`, amount)
+      if (clientId !== null) add(this.sums, `${clientId} ${currency} ${kind}`, amount)
+    }
+    for (const [name, sum] of perTransaction) {
+      this.findings.expect(sum === 0n, "double-entry", () => `transaction ${name} sums to ${sum}`)
+    }
+    const shown = new Set<number>()
+    for (const { clientId, currency, cash, reserved } of rows.balances ?? []) {
+      shown.add(clientId)
+      const sumOf = (kind: string) => this.sums.get(`${clientId} ${currency} ${kind}`) ?? 0n
+      this.findings.expect(
+        cash === sumOf("cash") && reserved === sumOf("reserved"),
+        "balances",
+        () => `client ${clientId} has ${cash}, its postings sum to ${sumOf("cash")}`
+      )
+      this.cash.set(clientId, [...(this.cash.get(clientId) ?? []), { at: now, cash }])
+    }
+    for (const { clientId } of rows.postings ?? []) {
+      this.findings.expect(
+        clientId === null || shown.has(clientId),
+        "balances",
+        () => `client ${clientId} has a posting and no balance row with it`
+      )
+    }
+  }
+
+  private checkItems({ rows }: Commit): void {
+    const fresh = (rows.settlementItems ?? []).filter(({ id }) => !this.items.has(id))
+    for (const { id } of fresh) this.items.add(id)
+    const due = (rows.ledgerTransactions ?? []).filter(({ type }) => type === "MANUAL")
+    const amountOf = (txId: number) =>
+      (rows.postings ?? []).find((posting) => posting.txId === txId && posting.clientId !== null)?.amount
+    const same =
+      fresh.length === due.length &&
+      due.every(({ txId }) => fresh.some((item) => item.txId === txId && item.amount === amountOf(txId)))
+    this.findings.expect(same, "settlement-item", () => `${due.length} manual postings, ${fresh.length} items`)
+  }
+
+  private checkDeliveries({ rows }: Commit): void {
+    const expected = (rows.events ?? [])
+      .filter(({ partnerId }) => this.activeEndpoints.has(partnerId))
+      .map(({ partnerId, name, data }) => `${partnerId} ${name} ${JSON.stringify(data)}`)
+    const fresh = (rows.webhookDeliveries ?? []).filter(({ id }) => !this.deliveries.has(id))
+    const found = fresh.flatMap(({ partnerId, event, body }) => {
+      // A test is told to the endpoint alone.
+      if (event === "webhook.test" && this.activeEndpoints.has(partnerId)) return []
+      const { data } = JSON.parse(body) as { readonly data: unknown }
+      return [`${partnerId} ${event} ${JSON.stringify(data)}`]
+    })
+    for (const row of fresh) this.deliveries.set(row.id, row)
+    const same = expected.toSorted().join() === found.toSorted().join()
+    this.findings.expect(
+      same,
+      "delivery-rows",
+      () => `events ${expected.join("; ")} but deliveries ${found.join("; ")}`
+    )
+  }
+}

@@ -1,0 +1,46 @@
+/** What the auditor holds a run to, by name; a run ends at the first breach. */
+
+export const invariants = {
+  "double-entry": "the postings of each transaction sum to zero per currency",
+  balances: "balance rows are the sums of postings",
+  "one-execution": "a keyed request is executed once",
+  "same-bytes": "the same key gets the same bytes",
+  "output-gate": "nothing is answered that is not committed",
+  acknowledged: "every acknowledged report is in the store exactly once, as answered",
+  claims: "references, e-mails and item changes are claimed once",
+  rules: "a report is decided by the committed state it is booked on",
+  events: "events are numbered without a gap, in commit order",
+  "audit-chain": "the audit rows are all there, chained in commit order",
+  "settlement-item": "a settlement item exists if and only if its posting does",
+  "delivery-rows": "each committed event of an ACTIVE endpoint has one delivery row, written with its cause",
+  "delivery-claim": "only the holder of a delivery's claim writes its result, and SENT is the end",
+  delivered: "a delivery reaches a receiver that recovers, and is SENT only if it did",
+  "delivery-body": "what arrives is committed, with the stored bytes",
+  signature: "a delivery is signed with the present secret",
+  states: "machine states are declared ones",
+  writer: "a replaced process writes nothing",
+  barred: "nothing is done for a suspended partner",
+  reads: "a read shows a committed state of its own time",
+  liveness: "after the faults everything is served again",
+  defects: "no fault is a defect"
+} as const
+export type Invariant = keyof typeof invariants
+
+export interface Finding {
+  readonly invariant: Invariant
+  readonly detail: string
+}
+
+export class Findings {
+  readonly all: Array<Finding> = []
+
+  /** Notes a breach. */
+  add(invariant: Invariant, detail: string): void {
+    this.all.push({ invariant, detail })
+  }
+
+  /** Notes a breach unless `fact` holds. */
+  expect(fact: boolean, invariant: Invariant, detail: () => string): void {
+    if (!fact) this.add(invariant, detail())
+  }
+}

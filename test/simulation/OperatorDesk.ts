@@ -1,0 +1,112 @@
+/** The operator in a simulation: sets partners up, corrects money, restricts clients, suspends partners. */
+import { Effect } from "effect"
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import type { Verdict } from "../../src/machines/shared/Refusal.ts"
+import type { DispatchError } from "../../src/runtime/engine/ActorHost.ts"
+import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
+import { Partners } from "../../src/runtime/services/Partners.ts"
+import type { Services } from "./SimProcess.ts"
+import type { World } from "./World.ts"
+
+/** Runs of one command before the operator gives up for now. */
+const patience = 8
+
+type Command<A> = Effect.Effect<Verdict<A>, DispatchError, Services>
+
+export class OperatorDesk {
+  private readonly world: World
+  private readonly random: SeededRandom
+  private commands = 0
+
+  constructor(world: World) {
+    this.world = world
+    this.random = world.fork()
+  }
+
+  /** Creates the partners, approved and with a key each; run before any fault. */
+  readonly setUp = (code: string, done: () => void): void => {
+    const caller = this.caller()
+    const created = Effect.gen(function* () {
+      const partners = yield* Partners
+      const profile = yield* partners.create(caller, {
+        code,
+        name: code,
+        legalName: `${code} Ltd`,
+        country: "DE",
+        licence: "MICA_CASP",
+        custody: "PARTNER",
+        collateralAsset: "EURX",
+        sandbox: true
+      })
+      yield* partners.reliance(caller, code, "APPROVED", "checked")
+      const key = yield* partners.issueKey(caller, code, { label: "main", scope: "TRADE" })
+      return profile.ok && key.ok ? { partnerId: profile.value.partnerId, secret: key.value.key } : null
+    })
+    this.world.operate(`set-up of ${code}`, this.random, created, (made) => {
+      if (made === null) throw new Error("a partner could not be set up")
+      this.world.partners.push({ ...made, code, url: `https://${code.toLowerCase()}.example/hook`, clients: [] })
+      done()
+    })
+  }
+
+  step(done: () => void): void {
+    const { random, world } = this
+    const partner = random.pick(world.partners)
+    const draw = random.next()
+    if (draw < 0.2) return this.suspend(partner.code, done)
+    if (partner.clients.length === 0) return done()
+    const client = String(random.pick(partner.clients))
+    const caller = this.caller()
+    if (draw < 0.6) {
+      const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
+      const request = {
+        currency: "USDC",
+        amount: (cents / 100).toFixed(2),
+        reason: "correction",
+        reference: `correction-${this.commands}`
+      }
+      return this.settle(
+        Effect.flatMap(Adjustments, (adjustments) => adjustments.adjust(caller, client, request)),
+        done
+      )
+    }
+    const restriction = random.pick(["FROZEN", "NO_WITHDRAWALS"] as const)
+    const lift = random.chance(0.5)
+    this.settle(
+      Effect.flatMap(Compliance, (compliance) =>
+        lift
+          ? compliance.lift(caller, client, restriction, "checked")
+          : compliance.restrict(caller, client, restriction, "looking into it")
+      ),
+      done
+    )
+  }
+
+  /** Takes a partner off and soon on again. */
+  private suspend(code: string, done: () => void): void {
+    this.settle(this.status(code, "SUSPENDED"), () =>
+      this.world.outside.after(this.random.between(50, 1_500), () => this.settle(this.status(code, "ACTIVE"), done))
+    )
+  }
+
+  /** Lets a partner act again; refused when it may already. */
+  status(code: string, to: "ACTIVE" | "SUSPENDED"): Command<unknown> {
+    const caller = this.caller()
+    return Effect.flatMap(Partners, (partners) => partners.status(caller, code, to, "review"))
+  }
+
+  /** Runs a command until somebody says yes or no, or patience is over. */
+  settle<A>(command: Command<A>, done: (verdict: Verdict<A> | null) => void, left = patience): void {
+    this.world.operate(`command ${this.commands}`, this.random, command, (verdict) => {
+      if (verdict !== null || left <= 1) return done(verdict)
+      this.world.outside.after(this.random.between(30, 900), () => this.settle(command, done, left - 1))
+    })
+  }
+
+  private caller(): OperatorCaller {
+    const requestId = `command-${++this.commands}`
+    return { keyId: 1, role: "ADMIN", by: { role: "ADMIN", keyLabel: "desk", requestId, actor: "ADMIN" } }
+  }
+}

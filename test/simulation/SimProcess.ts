@@ -1,0 +1,256 @@
+/**
+ * One process of the service in a simulation: the real mailboxes, services, idempotency and delivery worker over a
+ * journal of its own on the shared store. Only what is outside is replaced: time, store, network. Killed, it is gone
+ * between two tasks or at a named point of the commit path, as after kill -9 (architecture, Proof).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
+import { ActorHost } from "../../src/runtime/engine/ActorHost.ts"
+import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { Journal } from "../../src/runtime/engine/Journal.ts"
+import { makeJournalMemory, type MemoryFaults } from "../../src/runtime/engine/JournalMemory.ts"
+import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import { makeSealing } from "../../src/runtime/engine/Sealing.ts"
+import { SealingService } from "../../src/runtime/engine/SealingService.ts"
+import { Accounts } from "../../src/runtime/services/Accounts.ts"
+import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { Clients } from "../../src/runtime/services/Clients.ts"
+import { CollateralReports } from "../../src/runtime/services/CollateralReports.ts"
+import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import { Directory } from "../../src/runtime/services/Directory.ts"
+import { KeyUsage } from "../../src/runtime/services/KeyUsage.ts"
+import { Onboarding } from "../../src/runtime/services/Onboarding.ts"
+import { Partners } from "../../src/runtime/services/Partners.ts"
+import { RowReadsMemory } from "../../src/runtime/services/RowReadsMemory.ts"
+import { Screening } from "../../src/runtime/services/Screening.ts"
+import { SettlementItems } from "../../src/runtime/services/SettlementItems.ts"
+import { Webhooks } from "../../src/runtime/services/Webhooks.ts"
+import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
+import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
+import { DeliveryFigures } from "../../src/runtime/webhooks/DeliveryFigures.ts"
+import { DeliveryStore } from "../../src/runtime/webhooks/DeliveryStore.ts"
+import { DeliveryStoreMemory } from "../../src/runtime/webhooks/DeliveryStoreMemory.ts"
+import { DeliveryWorker } from "../../src/runtime/webhooks/DeliveryWorker.ts"
+import { WebhookAddresses } from "../../src/runtime/webhooks/WebhookAddresses.ts"
+import { WebhookEndpoints } from "../../src/runtime/webhooks/WebhookEndpoints.ts"
+import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/webhooks/WebhookSender.ts"
+import { Idempotency } from "../../src/http/middleware/idempotency.ts"
+import { Lane, type Timeline } from "./Timeline.ts"
+
+const services = [
+  ActorHost,
+  BusinessClock,
+  Directory,
+  Onboarding,
+  CollateralReports,
+  SettlementItems,
+  Webhooks,
+  Clients,
+  Accounts,
+  Partners,
+  Adjustments,
+  Compliance,
+  AnswerStore
+] as const
+export type Services = Context.Service.Identifier<(typeof services)[number]>
+
+/** Parts of a process that a mutation may replace; the identity by default. */
+export interface Seams {
+  readonly journal?: (journal: Journal["Service"], store: MemoryStore) => Journal["Service"]
+  /** The store as one process sees it. */
+  readonly store?: (store: MemoryStore) => MemoryStore
+  readonly deliveries?: (deliveries: DeliveryStore["Service"], store: MemoryStore) => DeliveryStore["Service"]
+  /** What a process hands to the network. */
+  readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
+}
+
+export interface ProcessOptions {
+  readonly timeline: Timeline
+  readonly name: string
+  readonly store: MemoryStore
+  readonly faults: MemoryFaults
+  /** True while the store can't be reached. */
+  readonly away: () => boolean
+  /** Added to every journal task, ms. */
+  readonly jitter: () => number
+  readonly seams: Seams
+  /** The way out for webhooks; asked once at start. */
+  readonly sender: () => Layer.Layer<WebhookSender>
+  /** Told what the process logs at level Error. */
+  readonly onDefect: (text: string) => void
+  readonly onReady: (process: SimProcess) => void
+  readonly onUsurped: (process: SimProcess) => void
+}
+
+export class SimProcess {
+  readonly name: string
+  readonly lane: Lane
+  readonly store: MemoryStore
+  /** Null until it has started. */
+  context: Context.Context<Services> | null = null
+  /** Set once it has been told that another process owns the store. */
+  usurped = false
+  idempotency: Idempotency | null = null
+  journal: Journal["Service"] | null = null
+  private readonly options: ProcessOptions
+
+  constructor(options: ProcessOptions) {
+    this.options = options
+    this.name = options.name
+    this.lane = new Lane(options.timeline, options.name)
+    this.store = options.seams.store?.(options.store) ?? options.store
+    this.lane.after(0, () => this.start())
+  }
+
+  /** Whether calls can be sent to it. */
+  get ready(): boolean {
+    return this.lane.alive && this.context !== null
+  }
+
+  /** Runs an effect in this process; `done` is told in it. Nothing happens any more once the process is dead. */
+  run<A, E>(effect: Effect.Effect<A, E, Services>, done: (exit: Exit.Exit<A, E>) => void): void {
+    const { context } = this
+    if (context === null) throw new Error("the process has not started")
+    this.fork(Effect.provideContext(effect, context), done)
+  }
+
+  private fork<A, E>(effect: Effect.Effect<A, E>, done: (exit: Exit.Exit<A, E>) => void): void {
+    const { lane } = this
+    const logger = Logger.make(({ logLevel, message, cause }) => {
+      if (logLevel === "Error" || logLevel === "Fatal") this.options.onDefect(`${String(message)} ${String(cause)}`)
+    })
+    const fiber = Effect.runFork(
+      effect.pipe(
+        Effect.provideService(Clock.Clock, lane.clock),
+        Effect.provideService(References.CurrentLoggers, new Set([logger]))
+      ),
+      { scheduler: lane.scheduler }
+    )
+    fiber.addObserver((exit) => {
+      if (lane.alive) done(exit)
+    })
+  }
+
+  private start(): void {
+    const { away, faults, jitter, seams } = this.options
+    if (away()) return void this.lane.after(startAgainMillis, () => this.start())
+    const journal = makeJournalMemory({
+      store: this.store,
+      owner: this.name,
+      faults,
+      patienceMillis: journalPatience,
+      schedule: (task, delay) => void this.lane.after(delay + jitter(), task)
+    })
+    journal.onUsurped(() => {
+      this.usurped = true
+      this.options.onUsurped(this)
+    })
+    this.journal = seams.journal?.(journal, this.store) ?? journal
+    const build = Layer.buildWithScope(this.layer(this.journal), Scope.makeUnsafe())
+    this.fork(build, (exit) => {
+      if (Exit.isFailure(exit)) throw new Error(`${this.name} does not start`, { cause: exit.cause })
+      this.context = exit.value
+      this.idempotency = new Idempotency({
+        answers: Context.get(exit.value, AnswerStore),
+        clock: Context.get(exit.value, BusinessClock)
+      })
+      this.options.onReady(this)
+    })
+  }
+
+  private layer(journal: Journal["Service"]): Layer.Layer<Services> {
+    const { away } = this.options
+    const { store } = this
+    const base = Layer.mergeAll(
+      SealingService.layer(sealing),
+      Settings.layer({ ...defaultSettings, sandbox: true }),
+      BusinessClock.layer(0),
+      Layer.succeed(Journal, journal),
+      RowReadsMemory.layer({ store, away }),
+      answersOf(store),
+      noDatabase,
+      noKeyUsage,
+      noFigures,
+      everywherePublic
+    )
+    const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
+    const views = Layer.mergeAll(Directory.layer, Screening.layer).pipe(Layer.provideMerge(engine))
+    const worker = DeliveryWorker.layer({ name: this.name }).pipe(
+      Layer.provide([WebhookEndpoints.layer, this.options.sender(), deliveriesOf(store, this.options)])
+    )
+    return Layer.mergeAll(
+      worker,
+      Onboarding.layer,
+      CollateralReports.layer,
+      SettlementItems.layer,
+      Webhooks.layer,
+      Clients.layer,
+      Accounts.layer,
+      Partners.layer,
+      Adjustments.layer,
+      Compliance.layer
+    ).pipe(Layer.provideMerge(views))
+  }
+}
+
+/** How long callers wait while nobody knows what became of their batch, ms. */
+const journalPatience = 800
+/** A process that finds no store at its start looks again. */
+const startAgainMillis = 100
+/** Few enough that subjects are dropped from memory and read again. */
+const residentClients = 6
+
+/** One key for all processes: the person fingerprint must be the same in each. */
+const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
+
+const noDatabase = Layer.succeed(PgClient.PgClient, {
+  unsafe: () => Effect.die(new Error("a simulation has no SQL"))
+} as unknown as PgClient.PgClient)
+
+const noKeyUsage = Layer.succeed(KeyUsage, KeyUsage.of({ touch: () => null, lastUsedAt: () => null }))
+
+const noFigures = Layer.succeed(
+  DeliveryFigures,
+  DeliveryFigures.of({ of: () => Effect.die(new Error("a simulation counts no deliveries")) })
+)
+
+const everywherePublic = Layer.succeed(
+  WebhookAddresses,
+  WebhookAddresses.of({
+    check: () => Effect.succeed([{ address: "8.8.8.8", family: 4 }]),
+    isExempt: () => false,
+    isPublic: () => true
+  })
+)
+
+const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
+  Layer.succeed(
+    AnswerStore,
+    AnswerStore.of({
+      find: (partnerId, key) =>
+        Effect.sync(() => store.rows("answers").find((row) => row.partnerId === partnerId && row.key === key) ?? null),
+      // A run is shorter than the 24 hours that answers are kept.
+      discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
+      sweep: () => Effect.succeed(0)
+    })
+  )
+
+/** The memory store's deliveries with a database's delays. */
+const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOptions): Layer.Layer<DeliveryStore> => {
+  const later = <A, E>(work: Effect.Effect<A, E>) =>
+    Effect.suspend(() =>
+      Effect.andThen(
+        Effect.sleep(jitter()),
+        Effect.tap(work, () => Effect.sleep(jitter()))
+      )
+    )
+  const slow = Effect.map(DeliveryStore, (inner) => {
+    const bent = seams.deliveries?.(inner, store) ?? inner
+    return DeliveryStore.of({
+      claim: (request) => later(bent.claim(request)),
+      finish: (changes) => later(bent.finish(changes)),
+      read: (ids) => later(bent.read(ids))
+    })
+  })
+  return Layer.effect(DeliveryStore, slow).pipe(Layer.provide(DeliveryStoreMemory.layer({ store, away })))
+}

@@ -1,0 +1,209 @@
+/**
+ * What partners and the operator do in a simulation: onboardings, collateral reports with every kind of repeat, settlement
+ * reports, webhooks, adjustments, restrictions and suspensions, by several callers at once, each stubborn until it is
+ * answered.
+ */
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
+import { isFinal } from "./Auditor.ts"
+import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
+import { OperatorDesk } from "./OperatorDesk.ts"
+import type { PartnerAccount, World } from "./World.ts"
+
+/** Steps of each partner session, and of the operator. */
+const partnerSteps = 13
+const operatorSteps = 9
+const sessionsPerPartner = 2
+/** Sendings of one call before its caller gives up for now. */
+const patience = 8
+
+interface Unanswered {
+  readonly partner: PartnerAccount
+  readonly call: PartnerCall
+}
+
+export class Workload {
+  /** Calls that got no final answer while the faults raged. */
+  readonly unanswered: Array<Unanswered> = []
+  readonly desk: OperatorDesk
+  private readonly world: World
+  private readonly random: SeededRandom
+  private readonly sent: Array<Unanswered> = []
+  private running = 0
+  private calls = 0
+  private persons = 0
+
+  constructor(world: World) {
+    this.world = world
+    this.random = world.fork()
+    this.desk = new OperatorDesk(world)
+  }
+
+  get idle(): boolean {
+    return this.running === 0
+  }
+
+  start(): void {
+    for (const partner of this.world.partners) {
+      if (this.random.chance(0.8)) this.issue(partner, this.registration(partner), () => {})
+      for (let session = 0; session < sessionsPerPartner; session++) {
+        this.session(partnerSteps, (done) => this.partnerStep(partner, done))
+      }
+    }
+    this.session(operatorSteps, (done) => this.desk.step(done))
+  }
+
+  private session(steps: number, step: (done: () => void) => void): void {
+    this.running++
+    const next = (left: number): void => {
+      if (left === 0) return void this.running--
+      this.world.outside.after(this.random.between(0, 900), () => step(() => next(left - 1)))
+    }
+    next(steps)
+  }
+
+  /** Sends until the answer is final, or patience is over. */
+  settle(partner: PartnerAccount, call: PartnerCall, done: () => void, left = patience): void {
+    this.world.send(partner, call, this.random, (answer) => {
+      // Another request may have taken the key while this one got no answer: that is an answer too.
+      if (answer !== null && (isFinal(answer) || answer.body === keyReused)) {
+        this.learn(partner, call, answer)
+        return done()
+      }
+      if (left <= 1) {
+        this.unanswered.push({ partner, call })
+        return done()
+      }
+      this.world.outside.after(this.random.between(30, 900), () => this.settle(partner, call, done, left - 1))
+    })
+  }
+
+  /** Once the faults are over: each client takes a deposit and shows its cash; `done` when all did. */
+  probe(partner: PartnerAccount, done: () => void): void {
+    let left = partner.clients.length * 2
+    if (left === 0) return done()
+    const one = () => {
+      if (--left === 0) done()
+    }
+    for (const clientId of partner.clients) {
+      const call = this.collateral(partner, clientId, null)
+      this.world.auditor.sent(call)
+      this.settle(partner, call, one)
+      this.world.read(partner, clientId, this.random, (served) => {
+        this.world.auditor.findings.expect(served, "liveness", () => `client ${clientId} can't be read`)
+        one()
+      })
+    }
+  }
+
+  private learn(partner: PartnerAccount, call: PartnerCall, { status, body }: PartnerAnswer): void {
+    if (call.path !== clientsPath || status !== 201) return
+    const { data } = JSON.parse(body) as { readonly data: { readonly clientId: number } }
+    if (!partner.clients.includes(data.clientId)) partner.clients.push(data.clientId)
+  }
+
+  private partnerStep(partner: PartnerAccount, done: () => void): void {
+    const { random } = this
+    const client = partner.clients.length === 0 ? null : random.pick(partner.clients)
+    if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
+      return this.issue(partner, this.onboarding(partner), done)
+    }
+    const draw = random.next()
+    if (draw < 0.5) return this.issue(partner, this.collateral(partner, client, null), done)
+    if (draw < 0.62) return this.repeat(partner, done)
+    if (draw < 0.68) return this.issue(partner, this.collateral(partner, client, this.oldRef(partner)), done)
+    if (draw < 0.7) return this.issue(partner, this.onboarding(partner), done)
+    if (draw < 0.72) return this.issue(partner, this.collateral(partner, this.foreignClient(partner), null), done)
+    if (draw < 0.82) return this.settlement(partner, done)
+    if (draw < 0.9) return this.issue(partner, this.webhook(partner), done)
+    return this.world.read(partner, client, random, () => done())
+  }
+
+  /** Sends a new call; sometimes a second time at once, from elsewhere. */
+  private issue(partner: PartnerAccount, call: PartnerCall, done: () => void): void {
+    this.sent.push({ partner, call })
+    this.world.auditor.sent(call)
+    if (this.random.chance(0.15)) this.settle(partner, call, () => {})
+    this.settle(partner, call, done)
+  }
+
+  /** Sends an old call again, or another one under its key. */
+  private repeat(partner: PartnerAccount, done: () => void): void {
+    const own = this.sent.filter((entry) => entry.partner === partner)
+    const { call } = this.random.pick(own)
+    if (call.key === null || !call.path.endsWith("/collateral") || this.random.chance(0.8)) {
+      return this.settle(partner, call, done, 1)
+    }
+    const other = { ...call, id: this.nextId(), body: { ...(call.body as object), amount: "0.01" } }
+    this.world.auditor.sent(other)
+    this.world.send(partner, other, this.random, () => done())
+  }
+
+  private nextId(): string {
+    return `call-${++this.calls}`
+  }
+
+  private call(partner: PartnerAccount, method: PartnerCall["method"], path: string, body: unknown): PartnerCall {
+    const id = this.nextId()
+    return { id, partner: partner.code, method, path, body, key: this.random.chance(0.8) ? `key-${id}` : null }
+  }
+
+  private onboarding(partner: PartnerAccount): PartnerCall {
+    // Every now and then a person, a reference or an e-mail that is known already.
+    const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
+    const body = sampleOnboarding(n, "sim", this.world.timeline.now)
+    const ref = this.random.chance(0.1) ? "sim-1" : body.partnerClientRef
+    return this.call(partner, "POST", clientsPath, { ...body, partnerClientRef: ref })
+  }
+
+  private collateral(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
+    const deposit = this.random.chance(0.5)
+    const cents = this.random.between(1, deposit ? 30_000 : 40_000)
+    const call = this.call(partner, "POST", `${clientsPath}/${clientId}/collateral`, null)
+    return {
+      ...call,
+      body: {
+        partnerRef: ref ?? `ref-${call.id}`,
+        direction: deposit ? "DEPOSIT" : "WITHDRAWAL",
+        amount: (cents / 100).toFixed(2)
+      }
+    }
+  }
+
+  private oldRef(partner: PartnerAccount): string | null {
+    const own = this.sent.filter((entry) => entry.partner === partner && entry.call.path.endsWith("/collateral"))
+    return own.length === 0 ? null : (this.random.pick(own).call.body as { readonly partnerRef: string }).partnerRef
+  }
+
+  private foreignClient(partner: PartnerAccount): number {
+    const others = this.world.partners.filter((other) => other !== partner).flatMap(({ clients }) => clients)
+    return others.length === 0 ? 999_999 : this.random.pick(others)
+  }
+
+  private settlement(partner: PartnerAccount, done: () => void): void {
+    const items = this.world.store.rows("settlementItems").filter((item) => item.partnerId === partner.partnerId)
+    if (items.length === 0) return done()
+    const settled = this.random.chance(0.6)
+    const path = `/partner/v1/settlement/items/${this.random.pick(items).id}/report`
+    const body = settled
+      ? { status: "SETTLED", partnerTxRef: `bank-${this.calls}`, settledAt: this.world.timeline.now - 60_000 }
+      : { status: "FAILED", note: "later" }
+    this.issue(partner, this.call(partner, "POST", path, body), done)
+  }
+
+  private webhook(partner: PartnerAccount): PartnerCall {
+    const draw = this.random.next()
+    if (draw < 0.6) return this.registration(partner)
+    if (draw < 0.75) return { ...this.call(partner, "DELETE", webhookPath, null), key: null }
+    return this.call(partner, "POST", `${webhookPath}/test`, null)
+  }
+
+  private registration(partner: PartnerAccount): PartnerCall {
+    return { ...this.call(partner, "PUT", webhookPath, { url: partner.url }), key: null }
+  }
+}
+
+const keyReused = refusalText(gateRefusals.keyReused)
+const webhookPath = "/partner/v1/webhook"
+const clientsPath = "/partner/v1/clients"

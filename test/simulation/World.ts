@@ -1,0 +1,209 @@
+/**
+ * What a simulation is made of: time, one store, processes that come and go over it, two partners with their receivers,
+ * and the auditor who hears of everything. Chance comes from one seed; each component draws from a generator of its own.
+ */
+import { Effect, Exit } from "effect"
+import { hash } from "node:crypto"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import type { DispatchError } from "../../src/runtime/engine/ActorHost.ts"
+import type { BatchFault } from "../../src/runtime/engine/JournalMemory.ts"
+import { Accounts } from "../../src/runtime/services/Accounts.ts"
+import { Auditor } from "./Auditor.ts"
+import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
+import { Network } from "./Network.ts"
+import { ObservedStore } from "./ObservedStore.ts"
+import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
+import { Lane, Timeline } from "./Timeline.ts"
+
+/** A partner as the world outside knows it. */
+export interface PartnerAccount {
+  readonly code: string
+  readonly partnerId: number
+  readonly secret: string
+  readonly url: string
+  readonly clients: Array<number>
+}
+
+/** 2026-11-20T00:00:00Z. */
+const start = 1_795_132_800_000
+/** Trace lines kept for a report. */
+const keptLines = 80
+/** How long a caller waits for an answer, ms. */
+const callerPatience = 4_000
+/** A replaced process that was told so lives on for at most this long, ms. */
+const lingerMillis = 2_000
+
+export class World {
+  readonly seed: number
+  readonly timeline = new Timeline(start)
+  readonly outside: Lane
+  readonly store = new ObservedStore()
+  readonly auditor: Auditor
+  readonly network: Network
+  readonly partners: Array<PartnerAccount> = []
+  readonly processes: Array<SimProcess> = []
+  /** Until when the store can't be reached, Unix ms. */
+  awayUntil = 0
+  /** What goes wrong with a batch; null: nothing. */
+  batchFault: () => BatchFault | null = () => null
+  private readonly random: SeededRandom
+  private readonly seams: Seams
+  private readonly lines: Array<string> = []
+  private digest = ""
+
+  constructor(seed: number, seams: Seams) {
+    this.seed = seed
+    this.seams = seams
+    this.random = new SeededRandom(seed)
+    this.outside = new Lane(this.timeline, "outside")
+    this.auditor = new Auditor(this.store)
+    this.network = new Network({
+      outside: this.outside,
+      random: this.random.fork(),
+      onArrival: (arrival) => {
+        this.note(`delivery ${arrival.deliveryId} arrives from ${arrival.process}: ${arrival.answered}`)
+        this.auditor.arrived(arrival)
+      }
+    })
+    this.store.onCommit = (commit) => {
+      const writer = this.timeline.current?.name ?? "nobody"
+      this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
+      this.auditor.committed(commit, this.timeline.now, writer)
+    }
+  }
+
+  /** A generator for one component. */
+  fork(): SeededRandom {
+    return this.random.fork()
+  }
+
+  /** Adds a line to the trace, whose digest tells whether two runs were the same. */
+  note(line: string): void {
+    const text = `${this.timeline.now - start} ${line}`
+    this.digest = hash("sha256", `${this.digest}${text}`, "hex")
+    this.lines.push(text)
+    if (this.lines.length > keptLines) this.lines.shift()
+  }
+
+  get trace(): { readonly digest: string; readonly lines: ReadonlyArray<string> } {
+    return { digest: this.digest, lines: this.lines }
+  }
+
+  /** Starts a process, which takes the store over from the one before. */
+  launch(): SimProcess {
+    const jitter = this.random.fork()
+    const process: SimProcess = new SimProcess({
+      timeline: this.timeline,
+      name: `p${this.processes.length + 1}`,
+      store: this.store,
+      faults: { batch: () => this.batchFault(), away: () => this.away },
+      away: () => this.away,
+      jitter: () => jitter.between(0, 3),
+      seams: this.seams,
+      sender: () =>
+        this.network.senderOf(process, (given) => {
+          const webhook = this.seams.outgoing?.(given) ?? given
+          const partner = this.partners.find(({ url }) => url === webhook.url)
+          if (partner !== undefined) this.auditor.signed(process, partner.partnerId, webhook.secret)
+          return webhook
+        }),
+      onDefect: (text) => {
+        // What a process says after its death is heard by nobody.
+        if (process.lane.alive) this.auditor.defect(process.name, text)
+      },
+      onReady: () => this.note(`${process.name} is ready`),
+      onUsurped: () => {
+        this.note(`${process.name} is told that it was replaced`)
+        this.outside.after(jitter.between(0, lingerMillis), () => process.lane.kill())
+      }
+    })
+    this.note(`${process.name} is launched`)
+    this.processes.push(process)
+    return process
+  }
+
+  private get away(): boolean {
+    return this.timeline.now < this.awayUntil
+  }
+
+  /** The process a caller's connection goes to: mostly the newest one that is up. */
+  private route(random: SeededRandom): SimProcess | null {
+    const ready = this.processes.filter((process) => process.ready)
+    const newest = ready.at(-1)
+    if (newest === undefined) return null
+    return random.chance(0.15) ? random.pick(ready) : newest
+  }
+
+  /** Sends a call; `heard` gets null when no answer comes (process gone, or patience is over). */
+  send(
+    partner: PartnerAccount,
+    call: PartnerCall,
+    random: SeededRandom,
+    heard: (answer: PartnerAnswer | null) => void
+  ): void {
+    const hear = this.once(call.id, heard)
+    const process = this.route(random)
+    if (process === null) return void this.outside.after(20, () => hear(null))
+    process.lane.after(random.between(0, 5), () =>
+      answerCall(process, partner.secret, call, (answer) => {
+        this.note(`${process.name} answers ${call.id}: ${answer.status}${answer.replayed ? " again" : ""}`)
+        this.auditor.answered(process, call, partner.partnerId, answer)
+        this.outside.after(random.between(0, 5), () => hear(answer))
+      })
+    )
+  }
+
+  /** Runs an operator's command somewhere; null when no answer comes or nobody could say. */
+  operate<A>(
+    name: string,
+    random: SeededRandom,
+    command: Effect.Effect<A, DispatchError, Services>,
+    heard: (value: A | null) => void
+  ): void {
+    const hear = this.once(name, heard)
+    const process = this.route(random)
+    if (process === null) return void this.outside.after(20, () => hear(null))
+    process.lane.after(random.between(0, 5), () =>
+      process.run(command, (exit) => {
+        this.note(`${process.name} ends ${name}: ${exit._tag}`)
+        if (Exit.isFailure(exit) && Exit.hasDies(exit))
+          this.auditor.defect(process.name, `${name} ${String(exit.cause)}`)
+        this.outside.after(1, () => hear(Exit.isSuccess(exit) ? exit.value : null))
+      })
+    )
+  }
+
+  /** Reads a client's cash and has the auditor judge it. */
+  read(partner: PartnerAccount, clientId: number, random: SeededRandom, heard: (served: boolean) => void): void {
+    const from = this.timeline.now
+    const process = this.route(random)
+    if (process === null) return void this.outside.after(20, () => heard(false))
+    const hear = this.once(`read of ${clientId}`, (value: true | null) => heard(value === true))
+    const read = Effect.flatMap(Accounts, (accounts) => accounts.balances(partner.partnerId, clientId))
+    process.lane.after(random.between(0, 5), () =>
+      process.run(read, (exit) => {
+        const cash = Exit.isSuccess(exit) ? exit.value?.balances[0]?.cash : undefined
+        // A replaced process does not know yet what its successor has done.
+        if (cash !== undefined && this.store.owner === process.name) {
+          this.auditor.read(clientId, cash, from, this.timeline.now)
+        }
+        this.outside.after(1, () => hear(cash === undefined ? null : true))
+      })
+    )
+  }
+
+  /** Tells the first word only; without one in the caller's patience it is null. */
+  private once<A>(name: string, heard: (value: A | null) => void): (value: A | null) => void {
+    let told = false
+    const hear = (value: A | null) => {
+      if (told) return
+      told = true
+      heard(value)
+    }
+    this.outside.after(callerPatience, () => {
+      if (!told) this.note(`nobody answers ${name}`)
+      hear(null)
+    })
+    return hear
+  }
+}

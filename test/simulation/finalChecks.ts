@@ -1,0 +1,106 @@
+// What must hold of the store once a run is over and everything has come to rest.
+import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import { auditGenesis, auditHash } from "../../src/runtime/engine/stamp.ts"
+import type { Auditor } from "./Auditor.ts"
+import { factsOf } from "./CommitAudit.ts"
+
+export const finalChecks = (auditor: Auditor, store: MemoryStore): void => {
+  auditor.checkAcknowledged()
+  checkEvents(auditor, store)
+  checkAuditChain(auditor, store)
+  checkBalances(auditor, store)
+  checkClaims(auditor, store)
+  checkItems(auditor, store)
+  checkDeliveries(auditor, store)
+}
+
+const checkEvents = ({ findings, commits }: Auditor, store: MemoryStore): void => {
+  const stored = store.rows("events")
+  for (const [partnerId, written] of Map.groupBy(commits.events, (event) => event.partnerId)) {
+    const found = stored.filter((event) => event.partnerId === partnerId)
+    const same =
+      found.length === written.length &&
+      written.every((event, index) => {
+        const row = found[index]
+        return (
+          row?.seq === index + 1 && row.name === event.name && JSON.stringify(row.data) === JSON.stringify(event.data)
+        )
+      })
+    findings.expect(same, "events", () => `partner ${partnerId}: ${found.length} of ${written.length} events in order`)
+  }
+}
+
+const checkAuditChain = ({ findings, commits }: Auditor, store: MemoryStore): void => {
+  const rows = store.rows("audit")
+  let previous = auditGenesis
+  for (const [index, row] of rows.entries()) {
+    const whole = row.hash === auditHash(previous, row) && row.id === commits.audit[index]?.id
+    previous = row.hash
+    if (!whole) return findings.add("audit-chain", `audit row ${row.id} breaks the chain`)
+  }
+  findings.expect(rows.length === commits.audit.length, "audit-chain", () => `${rows.length} audit rows are left`)
+}
+
+const checkBalances = ({ findings }: Auditor, store: MemoryStore): void => {
+  const sums = new Map<string, bigint>()
+  const perTransaction = new Map<string, bigint>()
+  for (const { txId, clientId, currency, kind, amount } of store.rows("postings")) {
+    const transaction = `${txId} ${currency}`
+    perTransaction.set(transaction, (perTransaction.get(transaction) ?? 0n) + amount)
+    if (clientId === null) continue
+    const name = `${clientId} ${currency} ${kind}`
+    sums.set(name, (sums.get(name) ?? 0n) + amount)
+  }
+  for (const [name, sum] of perTransaction) findings.expect(sum === 0n, "double-entry", () => `${name} sums to ${sum}`)
+  for (const { clientId, currency, cash, reserved } of store.rows("balances")) {
+    for (const [kind, held] of [
+      ["cash", cash],
+      ["reserved", reserved]
+    ] as const) {
+      const name = `${clientId} ${currency} ${kind}`
+      const sum = sums.get(name) ?? 0n
+      sums.delete(name)
+      findings.expect(held === sum, "balances", () => `${name} is ${held}, its postings sum to ${sum}`)
+    }
+  }
+  findings.expect(sums.size === 0, "balances", () => `postings without a balance: ${[...sums.keys()].join(", ")}`)
+}
+
+const checkClaims = ({ findings }: Auditor, store: MemoryStore): void => {
+  const held = (name: string, id: number) =>
+    findings.expect(store.ownerOf(name) === id, "claims", () => `${name} belongs to ${store.ownerOf(name)}, not ${id}`)
+  for (const row of store.rows("collateralReports"))
+    held(`collateral:${row.partnerId}:${factsOf(row).partnerRef}`, row.id)
+  for (const row of store.rows("clients")) {
+    held(`ref:${row.partnerId}:${row.partnerClientRef}`, row.id)
+    held(`email:${row.email}`, row.id)
+  }
+}
+
+const checkItems = ({ findings }: Auditor, store: MemoryStore): void => {
+  const items = store.rows("settlementItems").map(({ txId, amount }) => `${txId} ${amount}`)
+  const manual = new Set(
+    store.rows("ledgerTransactions").flatMap(({ txId, type }) => (type === "MANUAL" ? [txId] : []))
+  )
+  const due = store
+    .rows("postings")
+    .flatMap(({ txId, clientId, amount }) => (clientId !== null && manual.has(txId) ? [`${txId} ${amount}`] : []))
+  const same = items.toSorted().join() === due.toSorted().join()
+  findings.expect(same, "settlement-item", () => `items ${items.join(", ")}; postings ${due.join(", ")}`)
+}
+
+const checkDeliveries = ({ findings, arrivals }: Auditor, store: MemoryStore): void => {
+  const endpoints = new Map(store.rows("webhookEndpoints").map((row) => [row.partnerId, row.state]))
+  const acknowledged = new Set(arrivals.flatMap(({ deliveryId, answered }) => (answered < 300 ? [deliveryId] : [])))
+  for (const { id, partnerId, state } of store.rows("webhookDeliveries")) {
+    if (state === "SENT") {
+      findings.expect(
+        acknowledged.has(id),
+        "delivered",
+        () => `delivery ${id} is SENT, no receiver has acknowledged it`
+      )
+    } else {
+      findings.expect(endpoints.get(partnerId) !== "ACTIVE", "delivered", () => `delivery ${id} is ${state} in the end`)
+    }
+  }
+}

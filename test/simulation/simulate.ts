@@ -1,0 +1,133 @@
+/**
+ * One deterministic run: set-up without faults, then work under faults, then the faults end and everything must come to
+ * rest, served again and true (architecture, Proof). The seed decides all of it; the run is one synchronous call.
+ */
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { Chaos } from "./Chaos.ts"
+import { finalChecks } from "./finalChecks.ts"
+import type { Finding } from "./Findings.ts"
+import type { Seams } from "./SimProcess.ts"
+import { inVirtualTime } from "./Timeline.ts"
+import { Workload } from "./Workload.ts"
+import { World } from "./World.ts"
+
+export interface Run {
+  readonly seed: number
+  /** The first breach; null: all invariants held. */
+  readonly finding: Finding | null
+  /** SHA-256 over the whole trace: equal for equal runs. */
+  readonly digest: string
+  /** The last steps, oldest first, with ms since the start. */
+  readonly steps: ReadonlyArray<string>
+  readonly figures: {
+    readonly commits: number
+    readonly processes: number
+    readonly reports: number
+    readonly deliveries: number
+    readonly virtualMillis: number
+  }
+}
+
+/** Longest part of a run, virtual ms; nothing healthy comes near it. */
+const limitMillis = 3_600_000
+
+/** Runs one seed. `seams` bends the system, for the proof that the auditor notices. */
+export const simulate = (seed: number, seams: Seams = {}): Run => {
+  const world = new World(seed, seams)
+  const chance = new SeededRandom(seed ^ 0x5bd1e995)
+  const begun = world.timeline.now
+  const outside = { chance: () => chance.next(), print: (text: string) => world.auditor.defect("a process", text) }
+  return inVirtualTime(world.timeline, outside, () => {
+    const chaos = new Chaos(world)
+    try {
+      play(world, chaos)
+    } finally {
+      chaos.release()
+    }
+    const { digest, lines } = world.trace
+    return {
+      seed,
+      finding: world.auditor.findings.all[0] ?? null,
+      digest,
+      steps: [...lines],
+      figures: {
+        commits: world.auditor.commits.count,
+        processes: world.processes.length,
+        reports: world.store.rows("collateralReports").length,
+        deliveries: world.auditor.arrivals.length,
+        virtualMillis: world.timeline.now - begun
+      }
+    }
+  })
+}
+
+/** The run's parts one after the other, until one of them ends it with a finding. */
+const play = (world: World, chaos: Chaos): void => {
+  const workload = new Workload(world)
+  if (!during(world, setUp(world, workload))) return
+  chaos.start()
+  workload.start()
+  if (!during(world, () => workload.idle)) return
+  chaos.stop()
+  if (!during(world, ending(world, workload))) return
+  finalChecks(world.auditor, world.store)
+}
+
+/** Runs until `over`; false when a finding, or the end of all patience, came first. */
+const during = (world: World, over: () => boolean): boolean => {
+  const { findings } = world.auditor
+  const until = world.timeline.now + limitMillis
+  let reached = false
+  world.timeline.run(until, () => findings.all.length > 0 || (reached = over()))
+  if (findings.all.length === 0 && !reached) findings.add("liveness", "a part of the run does not come to its end")
+  return findings.all.length === 0
+}
+
+/** Two partners, before any fault. */
+const setUp = (world: World, { desk }: Workload): (() => boolean) => {
+  let ready = false
+  const process = world.launch()
+  const wait = (): void =>
+    void world.outside.after(1, () => {
+      if (!process.ready) return wait()
+      desk.setUp("ALPHA", () => desk.setUp("BRAVO", () => (ready = true)))
+    })
+  wait()
+  return () => ready
+}
+
+/** Everybody is let in again, every open call is answered, every client can be served, every delivery arrives. */
+const ending = (world: World, workload: Workload): (() => boolean) => {
+  let open = 0
+  const task = (start: (done: () => void) => void): void => {
+    open++
+    start(() => open--)
+  }
+  const serve = (): void => {
+    for (const { partner, call } of workload.unanswered.splice(0))
+      task((done) => workload.settle(partner, call, done, 20))
+    for (const partner of world.partners) task((done) => workload.probe(partner, done))
+  }
+  task((done) =>
+    world.outside.after(1_000, () => {
+      for (const { code } of world.partners)
+        task((end) => workload.desk.settle(workload.desk.status(code, "ACTIVE"), end))
+      world.outside.after(2_000, () => {
+        serve()
+        done()
+      })
+    })
+  )
+  const delivered = (): boolean => {
+    const active = world.store.rows("webhookEndpoints").filter(({ state }) => state === "ACTIVE")
+    const mine = new Set(active.map(({ partnerId }) => partnerId))
+    return world.store.rows("webhookDeliveries").every((row) => !mine.has(row.partnerId) || row.state === "SENT")
+  }
+  let lookAt = 0
+  return () => {
+    if (open > 0 || world.timeline.now < lookAt) return false
+    lookAt = world.timeline.now + 1_000
+    if (workload.unanswered.length > 0) world.auditor.findings.add("liveness", "a call is never answered")
+    return delivered()
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The webhooks of a sandbox from end to end: `serve --demo` with its receiver, the curl lines' requests, the signed events
+ * that come of them, a second start, and `sim partner listen` beside it (operator surface, serve and Developers and QA).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { demoReceiver } from "../../cli/demoReceiver.ts"
+import { makePartnerClient } from "../../simulator/partner/PartnerClient.ts"
+import { type Ready, serve } from "../../src/main.ts"
+import type { ServeOptions } from "../../src/serveOptions.ts"
+import { runRecorded } from "../operator/operatorHarness.ts"
+import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { paper } from "./paper.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "brokerage-demo-"))
+let database: Awaited<ReturnType<typeof makeTestDatabase>>
+beforeAll(async () => {
+  database = await makeTestDatabase()
+})
+afterAll(async () => {
+  await database.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const optionsOf = (over: Partial<ServeOptions> = {}): ServeOptions => ({
+  host: "127.0.0.1",
+  port: 0,
+  dataDir: folder,
+  databaseUrl: Redacted.value(database.url),
+  tls: null,
+  sandbox: true,
+  demo: true,
+  json: true,
+  edgeHosts: [],
+  allowWebhookHosts: [],
+  fourEyes: null,
+  blockedJurisdictions: null,
+  identityProviders: null,
+  killAt: null,
+  ...over
+})
+
+/** The service in this process, with what the terminal of `npm start` would show of webhooks. */
+const startDemo = Effect.gen(function* () {
+  const stop = yield* Deferred.make<void>()
+  const ready = yield* Deferred.make<Ready>()
+  const sheet = paper()
+  const running = yield* Effect.forkChild(
+    serve(optionsOf(), Deferred.await(stop), (told) =>
+      Effect.andThen(
+        Deferred.succeed(ready, told),
+        demoReceiver({ ...told.service, dataDir: folder, key: told.demo?.key ?? "", print: sheet.print })
+      )
+    )
+  )
+  const { service, demo } = yield* Effect.raceFirst(
+    Deferred.await(ready),
+    Effect.flatMap(Fiber.join(running), () => Effect.die(new Error("ended before it was ready")))
+  )
+  const ended = Effect.andThen(Deferred.succeed(stop, undefined), Fiber.join(running))
+  const client = yield* makePartnerClient({
+    origin: () => service.url,
+    key: Redacted.make(demo?.key ?? ""),
+    ca: readFileSync(service.caFile ?? "", "utf8"),
+    connections: 1
+  })
+  const report = (partnerRef: string) =>
+    client.send({
+      method: "POST",
+      path: `/partner/v1/clients/${demo?.clientId}/collateral`,
+      idempotencyKey: partnerRef,
+      body: JSON.stringify({ partnerRef, direction: "DEPOSIT", amount: "250.00" })
+    })
+  return { demo, sheet, ended, report }
+})
+
+describe("webhooks of the sandbox", () => {
+  it.live("serve --demo: pasting the collateral line shows the signed event, also after a second start", () =>
+    Effect.gen(function* () {
+      for (const ref of ["first", "second"]) {
+        const { sheet, report, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        assert.strictEqual((yield* report(ref)).status, 201)
+        const line = yield* sheet.line(/collateral\.booked/)
+        assert.match(line, /^webhook {2}collateral\.booked {2}#[0-9]+ {2}client 1 {2}signature ok$/)
+        assert.strictEqual(yield* ended, "stopped")
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("operator surface: sim partner listen takes over; a delivery it fails comes again with the same id", () =>
+    Effect.gen(function* () {
+      const { demo, sheet, report, ended } = yield* startDemo
+      yield* sheet.line(/webhooks arrive at/)
+      const screen = paper()
+      let stop = () => {}
+      const stopped = new Promise<void>((resolve) => (stop = resolve))
+      const where = ["--data-dir", folder]
+      const ran = runRecorded(
+        ["sim", "partner", "listen", "--key", demo?.key ?? "", "--fail", "1", "--json", ...where],
+        {
+          stdout: screen.print,
+          stopped: () => stopped
+        }
+      )
+      yield* screen.line(/"ready":true/)
+      yield* report("third")
+      const first = JSON.parse(yield* screen.line(/"answered":500/)) as { readonly id: number }
+      // The sandbox's clock brings the retry forward, which is due 10 s after the failure (F29); the first advance may
+      // come before the failure is noted.
+      const advance = Effect.promise(() => runRecorded(["sim", "clock", "advance", "15s", ...where]))
+      const again = yield* Effect.raceFirst(
+        screen.line(/"answered":200/),
+        Effect.andThen(Effect.repeat(advance, { times: 40 }), Effect.never)
+      )
+      assert.deepInclude(JSON.parse(again), { id: first.id, event: "collateral.booked", duplicate: false, receipts: 2 })
+      stop()
+      assert.strictEqual((yield* Effect.promise(() => ran)).status, 0)
+      assert.notInclude(sheet.text(), "collateral.booked", "the demo's receiver was replaced")
+      assert.strictEqual(yield* ended, "stopped")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("operator surface: outside a sandbox no host is exempt", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(
+        serve(optionsOf({ sandbox: false, demo: false, allowWebhookHosts: ["127.0.0.1"] }), Effect.never)
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      assert.match(JSON.stringify(exit), /need --sandbox/)
+    })
+  )
+})

@@ -1,0 +1,25 @@
+/** What a program prints, and a wait for a line of it: tests never sleep for output. */
+import { Effect } from "effect"
+
+export const paper = () => {
+  let text = ""
+  let waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void } | null = null
+  const look = () => {
+    const complete = text.split("\n").slice(0, -1)
+    const line = complete.find((each) => waiting?.pattern.test(each))
+    if (line !== undefined) waiting?.resolve(line)
+  }
+  return {
+    text: () => text,
+    print: (more: string): void => {
+      text += more
+      look()
+    },
+    /** The first line that fits, also when it is there already. One wait at a time. */
+    line: (pattern: RegExp): Effect.Effect<string> =>
+      Effect.callback<string>((resume) => {
+        waiting = { pattern, resolve: (line) => resume(Effect.succeed(line)) }
+        look()
+      })
+  }
+}
