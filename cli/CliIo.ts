@@ -23,6 +23,9 @@ export interface CliIo {
 
 /** `brokerage serve` as parsed; the composition root takes exactly this. */
 export interface ServeRequest {
+  readonly role: "all" | "router" | "edge"
+  readonly routerUrls: ReadonlyArray<string>
+  readonly routerCa: string | null
   readonly host: string
   readonly port: number
   readonly dataDir: string

@@ -3,14 +3,15 @@
  * the order in which it goes down again. The only file that sees all layers.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Exit, Layer, Logger, Redacted, References, Schema, Scope } from "effect"
+import { Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
+import { serveEdge } from "./edgeMain.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
+import { layerLogging } from "./layerLogging.ts"
 import {
   type DataFiles,
   openDataDirectory,
@@ -32,14 +33,9 @@ import { OperatorKeys } from "./runtime/services/OperatorKeys.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/webhooks/DeliveryWorker.ts"
+import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
-
-/** The service can't start; the sentence is for the operator. */
-export class ServeError extends Schema.TaggedError<ServeError>()("ServeError", { sentence: Schema.String }) {
-  override get message(): string {
-    return this.sentence
-  }
-}
+import { serverCertificate, urlHost } from "./serverCertificate.ts"
 
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
@@ -55,12 +51,19 @@ const drainLimit = "5 seconds"
 
 /**
  * Runs the service until `stop` completes or another process takes the database over. Everything it started is gone
- * when it returns. `whenReady` runs beside it from the moment it listens, and ends with it.
+ * when it returns. `whenReady` runs beside it from the moment it listens, and ends with it; an edge never calls it.
  */
 export const serve = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
   whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
+): Effect.Effect<Ending, unknown> =>
+  options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
+
+const serveWhole = (
+  options: ServeOptions,
+  stop: Effect.Effect<void>,
+  whenReady: (ready: Ready) => Effect.Effect<void>
 ): Effect.Effect<Ending, unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -100,13 +103,14 @@ export const serve = (
         journal.onUsurped(() => Deferred.doneUnsafe(ended, Effect.succeed<Ending>("usurped")))
         yield* keepFirstOperatorKey(files)
         const http = yield* Scope.make()
-        const tls = yield* certificate(options, files)
+        const tls = yield* serverCertificate(options, files)
         const operatorApp = yield* makeOperatorApp
         const bound = yield* HttpServer.start({
           host: options.host,
           port: options.port,
           tls,
           edgeHosts: options.edgeHosts,
+          behindEdge: options.role === "router",
           operatorApp
         }).pipe(
           Scope.provide(http),
@@ -141,18 +145,6 @@ export const serve = (
     })
   ).pipe(Effect.provide(layerLogging))
 
-/** How clients on this machine reach the host that was bound. */
-const urlHost = (host: string): string => {
-  if (host === "0.0.0.0" || host === "::") return "localhost"
-  return host.includes(":") ? `[${host}]` : host
-}
-
-/** Logs go to stderr: stdout belongs to the ready line. */
-const layerLogging = Layer.mergeAll(
-  Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
-  Layer.succeed(References.MinimumLogLevel, "Info")
-)
-
 const databaseUrl = (options: ServeOptions, files: DataFiles) =>
   options.databaseUrl === null
     ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres }), (postgres) => postgres.url)
@@ -165,22 +157,6 @@ const prepareDatabase = (url: Redacted.Redacted, sandbox: boolean, sealing: Retu
     yield* migrate
     return yield* stampDatabase(sandbox, sealing)
   }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
-
-const certificate = (options: ServeOptions, files: DataFiles) =>
-  options.tls === null
-    ? Effect.map(LocalAuthority.ensure({ dataDirectory: files.root, host: options.host }), (made) => ({
-        cert: made.certificate,
-        key: made.key,
-        caFile: made.caFile as string | null
-      }))
-    : Effect.try({
-        try: () => ({
-          cert: readFileSync((options.tls as NonNullable<typeof options.tls>).certFile, "utf8"),
-          key: readFileSync((options.tls as NonNullable<typeof options.tls>).keyFile, "utf8"),
-          caFile: null as string | null
-        }),
-        catch: () => new ServeError({ sentence: "The files of --tls-cert and --tls-key can not be read." })
-      })
 
 /** Webhook hosts that need not be public, and the authority trusted for them: a sandbox's alone. The demo listens here. */
 const webhookExemption = (options: ServeOptions, files: DataFiles) =>
@@ -217,7 +193,7 @@ const announce = (options: ServeOptions, service: ServiceFile, demo: string | nu
     `The brokerage is listening on ${service.url}${options.sandbox ? " (sandbox)" : ""}`,
     service.caFile === null ? null : `  CA file       ${service.caFile}`,
     `  operator key  ${service.operatorKeyFile}`,
-    `  API reference ${service.url}/docs`
+    options.role === "router" ? null : `  API reference ${service.url}/docs`
   ]
   process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n${demo === null ? "" : `\n${demo}\n`}`)
 }

@@ -1,5 +1,11 @@
 /** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
 export interface ServeOptions {
+  /** What of the service this process is: all of it, the part behind an edge, or the edge alone. */
+  readonly role: "all" | "router" | "edge"
+  /** Of an edge: the routers it may ask, https, the first one first. */
+  readonly routerUrls: ReadonlyArray<string>
+  /** Of an edge: PEM file of the routers' authority; null: the local one of the data directory, else the public ones. */
+  readonly routerCa: string | null
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number

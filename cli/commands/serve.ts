@@ -13,6 +13,9 @@ import { defaultDataDir } from "../connection.ts"
 import { whole } from "../options.ts"
 
 interface ServeFlags {
+  readonly role?: ServeRequest["role"]
+  readonly routerUrl?: ReadonlyArray<string>
+  readonly routerCa?: string
   readonly host?: string
   readonly port?: number
   readonly databaseUrl?: string
@@ -34,6 +37,14 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
   program
     .command("serve")
     .description("run the service in the foreground")
+    .addOption(
+      new Option(
+        "--role <role>",
+        "the whole service, its part behind an edge, or the edge alone (default all)"
+      ).choices(roles)
+    )
+    .option("--router-url <url...>", "of an edge: routers to ask, https; the next when one can not be reached")
+    .option("--router-ca <file>", "of an edge: their authority, PEM (default: the local one in the data directory)")
     .option("--host <address>", "address to listen on (default 127.0.0.1)")
     .addOption(new Option("--port <n>", "port, 0 for any free one (default 8443)").argParser(whole(0, 65_535)))
     .option("--database-url <url>", "a PostgreSQL of your own (default: an embedded one in the data directory)")
@@ -67,6 +78,7 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
   const sandbox = all.sandbox ?? false
   if (all.demo === true && !sandbox) throw usage("--demo needs --sandbox.")
   return {
+    ...roleOf(all),
     host: all.host ?? "127.0.0.1",
     port: all.port ?? 8443,
     dataDir: globals.dataDir ?? defaultDataDir,
@@ -85,6 +97,35 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
 }
 
 const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
+
+const roles: ReadonlyArray<ServeRequest["role"]> = ["all", "router", "edge"]
+
+/** An edge has no database, so nothing that is decided there can be asked of it. */
+const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "routerCa"> => {
+  const { role = "all", routerUrl: routerUrls = [], routerCa = null } = all
+  if (role !== "edge") {
+    if (routerUrls.length > 0 || routerCa !== null) throw usage("--router-url and --router-ca need --role edge.")
+  } else {
+    if (routerUrls.length === 0) throw usage("--role edge needs --router-url.")
+    if (!routerUrls.every(isRouterUrl)) throw usage("--router-url takes https addresses, without path.")
+    const given = ofRouters.filter((name) => all[name] !== undefined && all[name] !== false)
+    if (given.length > 0) throw usage("--role edge takes neither a database nor settings of the service.")
+  }
+  return { role, routerUrls, routerCa }
+}
+
+const ofRouters = [
+  "databaseUrl",
+  "sandbox",
+  "demo",
+  "allowWebhookHost",
+  "fourEyes",
+  "killAt",
+  "blockedJurisdictions",
+  "identityProviders"
+] as const satisfies ReadonlyArray<keyof ServeFlags>
+
+const isRouterUrl = (text: string): boolean => /^https:\/\/[^/?#@\s]+\/?$/.test(text) && URL.canParse(text)
 
 /** Names or addresses alone: a port or path would never match the host of a url. */
 const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyArray<string> => {
@@ -113,6 +154,9 @@ const killPoint = (given: string) => {
 }
 
 const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean } = {
+  role: (value) => roles.includes(value as ServeRequest["role"]),
+  routerUrl: (value) => isTexts(value),
+  routerCa: (value) => typeof value === "string",
   host: (value) => typeof value === "string",
   port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
   databaseUrl: (value) => typeof value === "string",

@@ -55,6 +55,13 @@ describe("operator surface, exit status 2: wrong usage", () => {
     [["sim", "partner", "listen", "--key", "pbk_x", "--port", "65536"]],
     [["sim", "partner", "listen", "--key", "pbk_x", "--tls-cert", "c.pem"]],
     [["sim", "partner", "listen", "--key", "pbk_x", "--delay", "slow"]],
+    [["serve", "--role", "proxy"]],
+    [["serve", "--role", "edge"]],
+    [["serve", "--role", "edge", "--router-url", "http://127.0.0.1:1"]],
+    [["serve", "--role", "edge", "--router-url", "https://a/b"]],
+    [["serve", "--role", "edge", "--router-url", "https://a", "--sandbox"]],
+    [["serve", "--role", "edge", "--router-url", "https://a", "--database-url", "postgres://x"]],
+    [["serve", "--router-url", "https://a"]],
     [["serve", "--four-eyes", "everything"]],
     [["serve", "--config", "/nowhere/at/all"]]
   ])("%j", async (args) => {
@@ -188,6 +195,9 @@ describe("operator surface, serve", () => {
 
   it("defaults", async () => {
     assert.deepStrictEqual(await served(), {
+      role: "all",
+      routerUrls: [],
+      routerCa: null,
       host: "127.0.0.1",
       port: 8443,
       dataDir: ".brokerage",
@@ -235,6 +245,9 @@ describe("operator surface, serve", () => {
       "key issue"
     )
     assert.deepStrictEqual(request, {
+      role: "all",
+      routerUrls: [],
+      routerCa: null,
       host: "0.0.0.0",
       port: 0,
       dataDir: "d",
@@ -251,6 +264,13 @@ describe("operator surface, serve", () => {
       killAt: { point: "after-claim", times: 3 }
     })
     assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])
+    assert.deepInclude(
+      await served("--role", "edge", "--router-url", "https://a:1", "https://[::1]:2/", "--router-ca", "ca.pem"),
+      { role: "edge", routerUrls: ["https://a:1", "https://[::1]:2/"], routerCa: "ca.pem" }
+    )
+    const routers = file("edge.json", JSON.stringify({ role: "edge", routerUrl: ["https://a"] }))
+    assert.deepInclude(await served("--config", routers), { role: "edge", routerUrls: ["https://a"], routerCa: null })
+    assert.strictEqual((await served("--role", "router", "--sandbox")).role, "router")
   })
 
   it.each([["[]"], ["{"], ['{"nonsense":1}'], ['{"port":"1"}'], ['{"edgeHost":"10.0.0.0/8"}']])(

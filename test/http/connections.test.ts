@@ -2,7 +2,7 @@
 // (architecture 5: the edge). The bookkeeping with made-up sockets under random histories, the rest over real ones.
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { EventEmitter } from "node:events"
 import type { Server } from "node:https"
 import { connect } from "node:tls"
@@ -119,6 +119,19 @@ describe("architecture 5: connections", () => {
       (await Promise.all(running)).map(({ status }) => status),
       [201, 201]
     )
+    await server.close()
+  })
+
+  it("architecture 5: a thousand idle and slow connections stay, and nobody else waits for them", async () => {
+    const server = await startStubServer()
+    const open = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(server)))
+    for (const [n, { socket }] of open.entries()) {
+      socket.write(n % 2 === 0 ? "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /nowhere HTTP/1.1\r\nX: ")
+    }
+    const answers = await Promise.all(Array.from({ length: 500 }, () => server.call("GET", "/partner/v1/me")))
+    assert.isTrue(answers.every(({ status }) => status === 200))
+    assert.isTrue(open.every(({ socket }) => !socket.destroyed && !socket.readableEnded))
+    for (const { socket } of open) socket.destroy()
     await server.close()
   })
 })

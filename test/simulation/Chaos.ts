@@ -5,17 +5,41 @@
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { type PausePoint, pausePoints, setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
-import { manners } from "./Network.ts"
+import { type Manner, manners } from "./Network.ts"
 import type { SimProcess } from "./SimProcess.ts"
 import { LaneKilled } from "./Timeline.ts"
 import type { World } from "./World.ts"
+
+type Strike = "kill" | "crash" | "replace" | "stall" | "away" | "receiver"
+
+/** The weather of a run. Faults of one kind get runs of their own: a process that dies soon shows few others. */
+interface Weather {
+  readonly strikes: ReadonlyArray<Strike>
+  /** Pauses longer than the age at which a delivery's claim is taken over. */
+  readonly longPauses: number
+  readonly manners: ReadonlyArray<Manner>
+  /** How often a batch is lost. */
+  readonly losses: number
+}
+
+const weathers: ReadonlyArray<Weather> = [
+  {
+    strikes: ["kill", "crash", "crash", "replace", "stall", "away", "receiver", "receiver"],
+    longPauses: 0.1,
+    manners,
+    losses: 0.03
+  },
+  { strikes: ["receiver", "receiver", "away", "crash"], longPauses: 0, manners, losses: 0.3 },
+  { strikes: ["stall", "receiver", "receiver"], longPauses: 0.7, manners: ["Late", "Late", "Liar"], losses: 0.02 }
+]
 
 export class Chaos {
   private readonly world: World
   private readonly random: SeededRandom
   private readonly batchRandom: SeededRandom
-  /** How often a batch is lost in this run. */
-  private readonly lossRate: number
+  private readonly weather: Weather
+  /** Longest time a batch takes when nothing goes wrong, ms. */
+  private readonly slowest: number
   private raging = true
   private launching = 0
   private armed: { readonly process: SimProcess; readonly point: PausePoint } | null = null
@@ -24,7 +48,8 @@ export class Chaos {
     this.world = world
     this.random = world.fork()
     this.batchRandom = world.fork()
-    this.lossRate = this.random.pick([0, 0.03, 0.15])
+    this.weather = this.random.pick(weathers)
+    this.slowest = this.random.pick([12, 12, 80])
   }
 
   /** Lets the faults begin. */
@@ -32,9 +57,10 @@ export class Chaos {
     for (const point of pausePoints) setPauseTrigger(point, () => this.pass(point))
     this.world.batchFault = () => {
       const { batchRandom } = this
-      if (!batchRandom.chance(this.lossRate)) return { latencyMillis: batchRandom.between(0, 12) }
+      const latencyMillis = batchRandom.between(0, this.slowest)
+      if (!batchRandom.chance(this.weather.losses)) return { latencyMillis }
       return {
-        latencyMillis: batchRandom.between(0, 12),
+        latencyMillis,
         lost: batchRandom.pick(["before-commit", "after-commit"]),
         awayMillis: batchRandom.between(0, 2_500)
       }
@@ -50,9 +76,8 @@ export class Chaos {
     world.batchFault = () => null
     world.awayUntil = 0
     world.network.manners.clear()
-    // Some must start again: what is broken inside a process stays broken in it.
+    world.calm = true
     const newest = world.processes.at(-1)
-    for (const process of world.processes) if (process !== newest) process.lane.kill()
     if (newest !== undefined) newest.lane.stalledUntil = 0
     if (this.launching === 0 && newest?.lane.alive !== true) world.launch()
   }
@@ -75,7 +100,7 @@ export class Chaos {
     const { random, world } = this
     const newest = world.processes.findLast((process) => process.ready)
     if (newest === undefined) return
-    switch (random.pick(["kill", "crash", "crash", "replace", "stall", "stall", "away", "receiver", "receiver"])) {
+    switch (random.pick(this.weather.strikes)) {
       case "kill":
         return this.kill(newest)
       case "crash":
@@ -89,7 +114,7 @@ export class Chaos {
         world.awayUntil = world.timeline.now + random.between(50, 3_000)
         return
       case "receiver": {
-        const manner = random.pick(manners)
+        const manner = random.pick(this.weather.manners)
         world.network.manners.set(random.pick(world.partners).url, manner)
         world.note(`a receiver becomes ${manner}`)
       }
@@ -99,7 +124,7 @@ export class Chaos {
   /** A long pause; while it lasts, another process may take over. */
   private stall(process: SimProcess): void {
     const { random, world } = this
-    const millis = random.chance(0.35) ? random.between(61_000, 90_000) : random.between(100, 4_000)
+    const millis = random.chance(this.weather.longPauses) ? random.between(61_000, 90_000) : random.between(100, 4_000)
     process.lane.stalledUntil = world.timeline.now + millis
     world.note(`${process.name} pauses for ${millis}`)
     if (millis > 5_000 || random.chance(0.5)) this.launchIn(random.between(50, 1_000))
@@ -108,6 +133,7 @@ export class Chaos {
   private kill(process: SimProcess): void {
     this.world.note(`${process.name} is killed`)
     process.lane.kill()
+    this.world.counts.deaths++
     this.launchIn(this.random.between(20, 600))
   }
 

@@ -12,6 +12,7 @@ import type {
   CollateralReportRow,
   DeliveryRow,
   EventRow,
+  NotificationRow,
   PartnerRow,
   TableName
 } from "../../src/runtime/store/Rows.ts"
@@ -51,7 +52,11 @@ export class CommitAudit {
   private readonly executions = new Map<string, number>()
   private readonly sums = new Map<string, bigint>()
   private readonly restrictions = new Map<number, ReadonlyArray<string>>()
-  private readonly activeEndpoints = new Set<number>()
+  /** When each ACTIVE endpoint became so, Unix ms; a new secret is no activation. */
+  private readonly activeEndpoints = new Map<number, number>()
+  private readonly notifications: Array<NotificationRow> = []
+  /** How often a delivery was queued for a notification, by its claim. */
+  private readonly forwarded = new Map<string, number>()
   private readonly deliveries = new Map<number, DeliveryRow>()
   private readonly reports = new Map<number, CollateralReportRow>()
   private readonly items = new Set<number>()
@@ -77,6 +82,7 @@ export class CommitAudit {
     this.checkMoney(commit, now)
     this.checkItems(commit)
     this.checkDeliveries(commit)
+    this.noteFeed(commit)
     this.events.push(...(rows.events ?? []))
     this.audit.push(...(rows.audit ?? []))
     for (const row of rows.clients ?? []) {
@@ -84,8 +90,8 @@ export class CommitAudit {
     }
     for (const row of rows.partners ?? []) this.partners.set(row.id, row)
     for (const row of rows.webhookEndpoints ?? []) {
-      if (row.state === "ACTIVE") this.activeEndpoints.add(row.partnerId)
-      else this.activeEndpoints.delete(row.partnerId)
+      if (row.state !== "ACTIVE") this.activeEndpoints.delete(row.partnerId)
+      else if (!this.activeEndpoints.has(row.partnerId)) this.activeEndpoints.set(row.partnerId, row.updatedAt)
     }
   }
 
@@ -108,6 +114,7 @@ export class CommitAudit {
     return fence === null && claims.length === 0 && known && Object.keys(rows).join() === "webhookDeliveries"
   }
 
+  /** A late 2xx counts whoever holds the claim by now: the receiver has the delivery (D14). */
   private workerWrite(rows: ReadonlyArray<DeliveryRow>, writer: string): void {
     for (const row of rows) {
       const before = this.deliveries.get(row.id) as DeliveryRow
@@ -115,7 +122,7 @@ export class CommitAudit {
       const holder = (before.claimToken ?? "").split(":", 1)[0]
       this.findings.expect(before.state !== "SENT", "delivery-claim", () => `delivery ${row.id} changed after SENT`)
       this.findings.expect(
-        !settles || holder === writer,
+        !settles || holder === writer || row.state === "SENT",
         "delivery-claim",
         () => `delivery ${row.id} is settled by ${writer}, its claim is ${holder || "nobody"}'s`
       )
@@ -198,6 +205,21 @@ export class CommitAudit {
     }
   }
 
+  private noteFeed({ rows }: Commit): void {
+    this.notifications.push(...(rows.notifications ?? []))
+    for (const [name, times] of this.forwarded) {
+      this.findings.expect(times === 1, "feed", () => `${name} was forwarded ${times} times`)
+    }
+  }
+
+  /** Notifications of ACTIVE endpoints that nobody has forwarded. */
+  unforwarded(): ReadonlyArray<NotificationRow> {
+    return this.notifications.filter(({ id, partnerId, ts }) => {
+      const from = this.activeEndpoints.get(partnerId)
+      return from !== undefined && ts >= from && !this.forwarded.has(`feed:${id}`)
+    })
+  }
+
   private checkItems({ rows }: Commit): void {
     const fresh = (rows.settlementItems ?? []).filter(({ id }) => !this.items.has(id))
     for (const { id } of fresh) this.items.add(id)
@@ -210,14 +232,19 @@ export class CommitAudit {
     this.findings.expect(same, "settlement-item", () => `${due.length} manual postings, ${fresh.length} items`)
   }
 
-  private checkDeliveries({ rows }: Commit): void {
+  private checkDeliveries({ rows, claims }: Commit): void {
     const expected = (rows.events ?? [])
       .filter(({ partnerId }) => this.activeEndpoints.has(partnerId))
       .map(({ partnerId, name, data }) => `${partnerId} ${name} ${JSON.stringify(data)}`)
     const fresh = (rows.webhookDeliveries ?? []).filter(({ id }) => !this.deliveries.has(id))
-    const found = fresh.flatMap(({ partnerId, event, body }) => {
+    const found = fresh.flatMap(({ id, partnerId, event, body }) => {
       // A test is told to the endpoint alone.
       if (event === "webhook.test" && this.activeEndpoints.has(partnerId)) return []
+      const forwarded = claims.filter(({ name, owner }) => name.startsWith("feed:") && owner === id)
+      if (forwarded.length > 0 && this.activeEndpoints.has(partnerId)) {
+        for (const { name } of forwarded) this.forwarded.set(name, (this.forwarded.get(name) ?? 0) + 1)
+        return []
+      }
       const { data } = JSON.parse(body) as { readonly data: unknown }
       return [`${partnerId} ${event} ${JSON.stringify(data)}`]
     })

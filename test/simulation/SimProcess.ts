@@ -31,10 +31,12 @@ import { DeliveryFigures } from "../../src/runtime/webhooks/DeliveryFigures.ts"
 import { DeliveryStore } from "../../src/runtime/webhooks/DeliveryStore.ts"
 import { DeliveryStoreMemory } from "../../src/runtime/webhooks/DeliveryStoreMemory.ts"
 import { DeliveryWorker } from "../../src/runtime/webhooks/DeliveryWorker.ts"
+import { FeedSweep } from "../../src/runtime/webhooks/FeedSweep.ts"
 import { WebhookAddresses } from "../../src/runtime/webhooks/WebhookAddresses.ts"
 import { WebhookEndpoints } from "../../src/runtime/webhooks/WebhookEndpoints.ts"
 import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/webhooks/WebhookSender.ts"
 import { Idempotency } from "../../src/http/middleware/idempotency.ts"
+import { feedSourceMemory } from "./FeedSourceMemory.ts"
 import { Lane, type Timeline } from "./Timeline.ts"
 
 const services = [
@@ -54,8 +56,10 @@ const services = [
 ] as const
 export type Services = Context.Service.Identifier<(typeof services)[number]>
 
-/** Parts of a process that a mutation may replace; the identity by default. */
+/** Parts of a run that a mutation may replace; the identity by default. */
 export interface Seams {
+  /** Bends the shared store itself, once. */
+  readonly storage?: (store: MemoryStore) => void
   readonly journal?: (journal: Journal["Service"], store: MemoryStore) => Journal["Service"]
   /** The store as one process sees it. */
   readonly store?: (store: MemoryStore) => MemoryStore
@@ -78,6 +82,8 @@ export interface ProcessOptions {
   readonly sender: () => Layer.Layer<WebhookSender>
   /** Told what the process logs at level Error. */
   readonly onDefect: (text: string) => void
+  /** Told of each commit whose caller hears that nobody knows. */
+  readonly onUnknown: () => void
   readonly onReady: (process: SimProcess) => void
   readonly onUsurped: (process: SimProcess) => void
 }
@@ -141,11 +147,19 @@ export class SimProcess {
       patienceMillis: journalPatience,
       schedule: (task, delay) => void this.lane.after(delay + jitter(), task)
     })
-    journal.onUsurped(() => {
+    const counted: Journal["Service"] = {
+      ...journal,
+      submit: (commit, done) =>
+        journal.submit(commit, (outcome) => {
+          if (outcome._tag === "Unavailable" && outcome.unknown) this.options.onUnknown()
+          done(outcome)
+        })
+    }
+    this.journal = seams.journal?.(counted, this.store) ?? counted
+    this.journal.onUsurped(() => {
       this.usurped = true
       this.options.onUsurped(this)
     })
-    this.journal = seams.journal?.(journal, this.store) ?? journal
     const build = Layer.buildWithScope(this.layer(this.journal), Scope.makeUnsafe())
     this.fork(build, (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${this.name} does not start`, { cause: exit.cause })
@@ -175,11 +189,16 @@ export class SimProcess {
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
     const views = Layer.mergeAll(Directory.layer, Screening.layer).pipe(Layer.provideMerge(engine))
-    const worker = DeliveryWorker.layer({ name: this.name }).pipe(
-      Layer.provide([WebhookEndpoints.layer, this.options.sender(), deliveriesOf(store, this.options)])
+    const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
+      Layer.provide([
+        WebhookEndpoints.layer,
+        this.options.sender(),
+        deliveriesOf(store, this.options),
+        feedSourceMemory(store, away)
+      ])
     )
     return Layer.mergeAll(
-      worker,
+      workers,
       Onboarding.layer,
       CollateralReports.layer,
       SettlementItems.layer,

@@ -30,6 +30,8 @@ export class Workload {
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
+  /** Longest pause between two steps of a session, ms. */
+  private readonly pace: number
   private running = 0
   private calls = 0
   private persons = 0
@@ -37,6 +39,7 @@ export class Workload {
   constructor(world: World) {
     this.world = world
     this.random = world.fork()
+    this.pace = this.random.pick([900, 900, 150])
     this.desk = new OperatorDesk(world)
   }
 
@@ -58,25 +61,45 @@ export class Workload {
     this.running++
     const next = (left: number): void => {
       if (left === 0) return void this.running--
-      this.world.outside.after(this.random.between(0, 900), () => step(() => next(left - 1)))
+      this.world.outside.after(this.random.between(0, this.pace), () => step(() => next(left - 1)))
     }
     next(steps)
   }
 
-  /** Sends until the answer is final, or patience is over. */
-  settle(partner: PartnerAccount, call: PartnerCall, done: () => void, left = patience): void {
+  /** Sends until the answer is final, or patience is over and `giveUp` is told. */
+  settle(
+    partner: PartnerAccount,
+    call: PartnerCall,
+    done: () => void,
+    giveUp: () => void = () => void this.unanswered.push({ partner, call }),
+    left = patience
+  ): void {
     this.world.send(partner, call, this.random, (answer) => {
       // Another request may have taken the key while this one got no answer: that is an answer too.
       if (answer !== null && (isFinal(answer) || answer.body === keyReused)) {
         this.learn(partner, call, answer)
         return done()
       }
+      // Without a clear answer a partner looks how things stand.
+      const [, client] = /clients\/(\d+)\/collateral$/.exec(call.path) ?? []
+      if (client !== undefined) this.world.read(partner, Number(client), this.random, () => {})
       if (left <= 1) {
-        this.unanswered.push({ partner, call })
+        giveUp()
         return done()
       }
-      this.world.outside.after(this.random.between(30, 900), () => this.settle(partner, call, done, left - 1))
+      this.world.outside.after(this.random.between(30, 900), () => this.settle(partner, call, done, giveUp, left - 1))
     })
+  }
+
+  /** Once the faults are over: every call that is still open gets its answer; `done` when all did. */
+  reconcile(done: () => void): void {
+    const open = this.unanswered.splice(0)
+    let left = open.length
+    if (left === 0) return done()
+    for (const { partner, call } of open) {
+      const giveUp = () => this.world.auditor.findings.add("liveness", `${call.id} is never answered`)
+      this.settle(partner, call, () => void (--left === 0 && done()), giveUp)
+    }
   }
 
   /** Once the faults are over: each client takes a deposit and shows its cash; `done` when all did. */
@@ -133,7 +156,7 @@ export class Workload {
     const own = this.sent.filter((entry) => entry.partner === partner)
     const { call } = this.random.pick(own)
     if (call.key === null || !call.path.endsWith("/collateral") || this.random.chance(0.8)) {
-      return this.settle(partner, call, done, 1)
+      return this.settle(partner, call, done, () => {}, 1)
     }
     const other = { ...call, id: this.nextId(), body: { ...(call.body as object), amount: "0.01" } }
     this.world.auditor.sent(other)

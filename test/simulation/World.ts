@@ -44,8 +44,11 @@ export class World {
   readonly processes: Array<SimProcess> = []
   /** Until when the store can't be reached, Unix ms. */
   awayUntil = 0
+  /** Once the faults are over: callers find the newest process only. */
+  calm = false
   /** What goes wrong with a batch; null: nothing. */
   batchFault: () => BatchFault | null = () => null
+  readonly counts = { deaths: 0, unknown: 0, replayed: 0 }
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly lines: Array<string> = []
@@ -54,6 +57,7 @@ export class World {
   constructor(seed: number, seams: Seams) {
     this.seed = seed
     this.seams = seams
+    seams.storage?.(this.store)
     this.random = new SeededRandom(seed)
     this.outside = new Lane(this.timeline, "outside")
     this.auditor = new Auditor(this.store)
@@ -111,6 +115,7 @@ export class World {
         // What a process says after its death is heard by nobody.
         if (process.lane.alive) this.auditor.defect(process.name, text)
       },
+      onUnknown: () => this.counts.unknown++,
       onReady: () => this.note(`${process.name} is ready`),
       onUsurped: () => {
         this.note(`${process.name} is told that it was replaced`)
@@ -131,7 +136,7 @@ export class World {
     const ready = this.processes.filter((process) => process.ready)
     const newest = ready.at(-1)
     if (newest === undefined) return null
-    return random.chance(0.15) ? random.pick(ready) : newest
+    return !this.calm && random.chance(0.15) ? random.pick(ready) : newest
   }
 
   /** Sends a call; `heard` gets null when no answer comes (process gone, or patience is over). */
@@ -146,6 +151,7 @@ export class World {
     if (process === null) return void this.outside.after(20, () => hear(null))
     process.lane.after(random.between(0, 5), () =>
       answerCall(process, partner.secret, call, (answer) => {
+        if (answer.replayed) this.counts.replayed++
         this.note(`${process.name} answers ${call.id}: ${answer.status}${answer.replayed ? " again" : ""}`)
         this.auditor.answered(process, call, partner.partnerId, answer)
         this.outside.after(random.between(0, 5), () => hear(answer))

@@ -11,6 +11,7 @@ export const finalChecks = (auditor: Auditor, store: MemoryStore): void => {
   checkBalances(auditor, store)
   checkClaims(auditor, store)
   checkItems(auditor, store)
+  checkFeed(auditor)
   checkDeliveries(auditor, store)
 }
 
@@ -87,6 +88,11 @@ const checkItems = ({ findings }: Auditor, store: MemoryStore): void => {
     .flatMap(({ txId, clientId, amount }) => (clientId !== null && manual.has(txId) ? [`${txId} ${amount}`] : []))
   const same = items.toSorted().join() === due.toSorted().join()
   findings.expect(same, "settlement-item", () => `items ${items.join(", ")}; postings ${due.join(", ")}`)
+}
+
+const checkFeed = ({ findings, commits }: Auditor): void => {
+  const left = commits.unforwarded().map(({ id, partnerId, ts }) => `${id} of partner ${partnerId} from ${ts}`)
+  findings.expect(left.length === 0, "feed", () => `never forwarded: notification ${left.join(", ")}`)
 }
 
 const checkDeliveries = ({ findings, arrivals }: Auditor, store: MemoryStore): void => {

@@ -3,6 +3,7 @@
 import type { Commit } from "../../src/runtime/engine/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
 import type { OutgoingWebhook } from "../../src/runtime/webhooks/WebhookSender.ts"
 import type { Invariant } from "./Findings.ts"
 import { bentStore } from "./ObservedStore.ts"
@@ -61,6 +62,28 @@ const anyEpoch = (commit: Commit, store: MemoryStore): Commit => {
   return row === undefined ? commit : { ...commit, partner: { partnerId: row.id, epoch: row.epoch } }
 }
 
+const nameOf = ({ partnerId, key }: Tables["answers"]): string => `${partnerId} ${key}`
+
+/** Whether a commit stores an answer under a key that has one. */
+const isTaken = (commit: Commit, store: MemoryStore): boolean => {
+  const names = new Set(store.rows("answers").map(nameOf))
+  return commit.rows.answers?.some((answer) => names.has(nameOf(answer))) === true
+}
+
+/** What the store shows of one table is bent, as if somebody had been at the database. */
+const tampered = <T extends TableName>(
+  table: T,
+  bend: (rows: ReadonlyArray<Tables[T]>) => ReadonlyArray<Tables[T]>
+): Seams => ({
+  storage: (store) => {
+    const rows = store.rows.bind(store)
+    store.rows = (name) =>
+      (name as TableName) === table
+        ? (bend(rows(table)) as unknown as ReturnType<typeof rows<typeof name>>)
+        : rows(name)
+  }
+})
+
 /** A process that never hears of another one: it reads its own reign out of the writer row for ever. */
 const ownReign = (store: MemoryStore): MemoryStore => {
   let reign = { owner: "", epoch: 0 }
@@ -84,12 +107,12 @@ const ownReign = (store: MemoryStore): MemoryStore => {
 export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the writer's epoch is not checked",
-    breaks: ["writer"],
+    breaks: ["writer", "liveness"],
     seams: () => ({ store: ownReign })
   },
   {
     name: "no fence, and memory is kept although nobody knows what was written",
-    breaks: ["balances", "rules"],
+    breaks: ["balances", "rules", "reads"],
     seams: () => ({
       ...commits(anyToken),
       ...told((outcome) => (outcome._tag === "Unavailable" ? { ...outcome, unknown: false } : outcome))
@@ -106,13 +129,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "a lost commit is taken for a written one",
-    breaks: ["output-gate"],
+    breaks: ["output-gate", "barred", "liveness"],
     seams: () =>
       told((outcome) => (outcome._tag === "Unavailable" && outcome.unknown ? { _tag: "Committed" } : outcome))
   },
   {
     name: "the second word is not told",
-    breaks: ["liveness", "signature", "reads", "delivery-rows"],
+    breaks: ["liveness", "signature", "barred", "delivery-rows"],
     seams: () => {
       const heard = new WeakSet<Commit>()
       return journal((submit) => (commit, done) => {
@@ -125,13 +148,42 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "claims are dropped",
-    breaks: ["claims"],
+    breaks: ["claims", "defects"],
     seams: () => commits((commit) => ({ ...commit, claims: [] }))
   },
   {
     name: "the stored answer is forgotten",
     breaks: ["output-gate"],
     seams: () => commits((commit) => without(commit, "answers"))
+  },
+  {
+    name: "a key that is taken refuses no commit",
+    breaks: ["output-gate"],
+    seams: () => commits((commit, store) => (isTaken(commit, store) ? without(commit, "answers") : commit))
+  },
+  {
+    name: "neither a key nor a reference that is taken refuses a commit",
+    breaks: ["one-execution", "output-gate", "claims", "defects"],
+    seams: () =>
+      commits((commit, store) => ({
+        ...(isTaken(commit, store) ? without(commit, "answers") : commit),
+        claims: commit.claims.filter(({ name }) => !name.startsWith("collateral:"))
+      }))
+  },
+  {
+    name: "a later answer takes the place of the stored one",
+    breaks: ["same-bytes"],
+    seams: () => {
+      const later = new Map<string, Tables["answers"]>()
+      return {
+        ...commits((commit, store) => {
+          if (!isTaken(commit, store)) return commit
+          for (const answer of commit.rows.answers ?? []) later.set(nameOf(answer), answer)
+          return without(commit, "answers")
+        }),
+        ...tampered("answers", (rows) => rows.map((answer) => later.get(nameOf(answer)) ?? answer))
+      }
+    }
   },
   {
     name: "the answer is stored by a commit of its own",
@@ -213,6 +265,66 @@ export const mutations: ReadonlyArray<Mutation> = [
         }
       }
     }
+  },
+  {
+    name: "reads go on while nobody knows what was written",
+    breaks: ["reads", "signature"],
+    seams: () => ({ journal: (inner) => ({ ...inner, certain: () => true }) })
+  },
+  {
+    name: "a replaced process is not told",
+    breaks: ["liveness"],
+    seams: () => ({ journal: (inner) => ({ ...inner, onUsurped: () => {} }) })
+  },
+  {
+    name: "a state is written that no machine has",
+    breaks: ["states"],
+    seams: () =>
+      commits((commit) => ({
+        ...commit,
+        rows: {
+          ...commit.rows,
+          ...(commit.rows.settlementItems === undefined
+            ? {}
+            : { settlementItems: commit.rows.settlementItems.map((item) => ({ ...item, state: "LIMBO" })) })
+        }
+      }))
+  },
+  {
+    name: "the store forgets the last report when a process takes it over",
+    breaks: ["acknowledged", "output-gate", "liveness"],
+    seams: () => {
+      const forgotten = new Set<number>()
+      return {
+        storage: (store) => {
+          const takeOver = store.takeOver.bind(store)
+          store.takeOver = (owner, replaced) => {
+            const last = store.rows("collateralReports").at(-1)
+            if (last !== undefined) forgotten.add(last.id)
+            return takeOver(owner, replaced)
+          }
+          tampered("collateralReports", (rows) => rows.filter(({ id }) => !forgotten.has(id))).storage?.(store)
+        }
+      }
+    }
+  },
+  {
+    name: "an event is lost",
+    breaks: ["events"],
+    seams: () => tampered("events", (rows) => rows.filter((_, index) => index !== 3))
+  },
+  {
+    name: "an audit row is changed afterwards",
+    breaks: ["audit-chain"],
+    seams: () => tampered("audit", (rows) => rows.map((row, index) => (index === 5 ? { ...row, role: "ADMIN2" } : row)))
+  },
+  {
+    name: "a posting is changed afterwards",
+    breaks: ["double-entry"],
+    seams: () =>
+      tampered("postings", (rows) =>
+        rows.map((row, index) => (index === 0 ? { ...row, amount: row.amount + 1n } : row))
+      )
   },
   {
     name: "the body is written anew for each attempt",

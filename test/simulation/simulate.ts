@@ -23,7 +23,14 @@ export interface Run {
     readonly commits: number
     readonly processes: number
     readonly reports: number
-    readonly deliveries: number
+    /** Deliveries that reached a receiver, repeats included. */
+    readonly arrivals: number
+    /** Processes killed. */
+    readonly deaths: number
+    /** Commits of which a caller was told that nobody knows. */
+    readonly unknown: number
+    /** Answers that were replayed from the store or memory. */
+    readonly replayed: number
     readonly virtualMillis: number
   }
 }
@@ -54,7 +61,8 @@ export const simulate = (seed: number, seams: Seams = {}): Run => {
         commits: world.auditor.commits.count,
         processes: world.processes.length,
         reports: world.store.rows("collateralReports").length,
-        deliveries: world.auditor.arrivals.length,
+        arrivals: world.auditor.arrivals.length,
+        ...world.counts,
         virtualMillis: world.timeline.now - begun
       }
     }
@@ -104,15 +112,16 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
     start(() => open--)
   }
   const serve = (): void => {
-    for (const { partner, call } of workload.unanswered.splice(0))
-      task((done) => workload.settle(partner, call, done, 20))
+    task((done) => workload.reconcile(done))
     for (const partner of world.partners) task((done) => workload.probe(partner, done))
   }
   task((done) =>
     world.outside.after(1_000, () => {
-      for (const { code } of world.partners)
+      for (const { code } of world.partners) {
         task((end) => workload.desk.settle(workload.desk.status(code, "ACTIVE"), end))
-      world.outside.after(2_000, () => {
+      }
+      // Long enough for a sweep of the notification feeds.
+      world.outside.after(6_000, () => {
         serve()
         done()
       })
@@ -127,7 +136,14 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
   return () => {
     if (open > 0 || world.timeline.now < lookAt) return false
     lookAt = world.timeline.now + 1_000
-    if (workload.unanswered.length > 0) world.auditor.findings.add("liveness", "a call is never answered")
-    return delivered()
+    // A call that was still on its way when the faults ended has given up only now.
+    if (workload.unanswered.length > 0) {
+      task((done) => workload.reconcile(done))
+      return false
+    }
+    // A process that was replaced stops by itself, however late it wakes.
+    return (
+      delivered() && world.processes.every((process, index, all) => index === all.length - 1 || !process.lane.alive)
+    )
   }
 }

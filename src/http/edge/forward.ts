@@ -178,6 +178,8 @@ class Attempt {
     const status = answer.statusCode ?? 502
     if (status < 200 || (status >= 400 && !isEnvelope(answer))) return this.foreign(answer)
     const { request, response, closing } = this.passage
+    // What is written to a caller that is just leaving fails; its going is told by `close`.
+    response.on("error", () => {})
     // A body the router will not read to its end: what follows it on the caller's connection is no request either.
     const unread = !request.complete && answer.headers.connection === "close"
     if (unread) {

@@ -241,7 +241,11 @@ class Writer {
   private askAgain(statement: Statement): Effect.Effect<void> {
     this.idle.openUnsafe()
     return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
-      Effect.andThen(withinTime(this.connection.rehearse(statement.sql, statement.params), () => hanging, hangLimit)),
+      Effect.andThen(
+        Effect.suspend(() =>
+          withinTime(this.connection.rehearse(statement.sql, statement.params), () => hanging, hangLimit)
+        )
+      ),
       Effect.catch((late) => Effect.succeed(Exit.fail(late))),
       Effect.flatMap((exit) => {
         const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)

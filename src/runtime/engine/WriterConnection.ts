@@ -105,11 +105,10 @@ export class WriterConnection {
 
   /** Runs a statement as it would be run, and undoes it: whether the server could write it now. */
   rehearse(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Exit.Exit<unknown, SqlError.SqlError>> {
-    return Effect.gen({ self: this }, function* () {
-      const tried = yield* Effect.exit(
-        Effect.andThen(this.session.query("BEGIN"), this.session.queryValues(sql, params))
-      )
-      const undone = yield* Effect.exit(this.session.query("ROLLBACK"))
+    const { session } = this
+    return Effect.gen(function* () {
+      const tried = yield* Effect.exit(Effect.andThen(session.query("BEGIN"), session.queryValues(sql, params)))
+      const undone = yield* Effect.exit(session.query("ROLLBACK"))
       return Exit.isFailure(undone) ? undone : tried
     })
   }

@@ -8,8 +8,13 @@ export const applicationName = "brokerage-journal"
  * And no statement of a writer may wait for ever.
  */
 export const writerSession = {
-  ...{ enable_seqscan: "off", enable_hashjoin: "off", enable_mergejoin: "off", jit: "off" },
-  ...{ lock_timeout: "5000", statement_timeout: "30000", idle_in_transaction_session_timeout: "10000" }
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off",
+  lock_timeout: "5000",
+  statement_timeout: "30000",
+  idle_in_transaction_session_timeout: "10000"
 }
 
 /** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */

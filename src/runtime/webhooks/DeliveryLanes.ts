@@ -20,7 +20,7 @@ export interface LaneLimits {
   readonly perClaim: number
 }
 
-export const laneLimits: LaneLimits = { perPartner: 5, total: 512, ahead: 32, held: 4_096, perClaim: 256 }
+export const laneLimits: LaneLimits = { perPartner: 4, total: 512, ahead: 32, held: 4_096, perClaim: 256 }
 
 interface Lane {
   readonly partnerId: number

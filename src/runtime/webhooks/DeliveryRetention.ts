@@ -12,27 +12,31 @@ const pageSize = 2_000
 /** Pages of one run: a backlog is worked off over several runs. */
 const pagesPerRun = 100
 
-// nextAt of a finished delivery is when it was SENT or FAILED. A row that a redelivery revived meanwhile stays.
-const pageText = `WITH page AS (
-  SELECT id FROM webhook_deliveries WHERE id > $1 AND ts < $2 ORDER BY id LIMIT $3),
+// A page is a walk of the primary key, whatever is in it. nextAt of a finished delivery is when it was SENT or FAILED; a
+// row that a redelivery revived stays.
+const pageText = `WITH page AS (SELECT id, ts FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $3),
 gone AS (
   DELETE FROM webhook_deliveries d USING page
-   WHERE d.id = page.id AND d.state IN ('SENT', 'FAILED') AND d.next_at < $2 RETURNING 1)
-SELECT max(id) AS last, count(*) AS seen, (SELECT count(*) FROM gone) AS gone FROM page`
+   WHERE d.id = page.id AND page.ts < $2 AND d.state IN ('SENT', 'FAILED') AND d.next_at < $2 RETURNING 1)
+SELECT max(id) AS last, max(ts) AS youngest, (SELECT count(*) FROM gone) AS gone FROM page`
+
+interface Page {
+  readonly last: bigint | null
+  readonly youngest: bigint | null
+  readonly gone: bigint
+}
 
 /** One run; the number of rows deleted. `now`: business time, Unix ms. */
 export const deleteOldDeliveries = (now: number) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
+    const cutoff = BigInt(now - retentionMillis)
     let deleted = 0
     let after = 0n
     for (let page = 0; page < pagesPerRun; page++) {
-      const [row] = yield* sql.unsafe<{ readonly last: bigint | null; readonly seen: bigint; readonly gone: bigint }>(
-        pageText,
-        [after, BigInt(now - retentionMillis), BigInt(pageSize)]
-      )
+      const [row] = yield* sql.unsafe<Page>(pageText, [after, cutoff, BigInt(pageSize)])
       deleted += Number(row?.gone ?? 0n)
-      if (row === undefined || row.last === null || Number(row.seen) < pageSize) break
+      if (row?.last == null || row.youngest === null || row.youngest >= cutoff) break
       after = row.last
     }
     return deleted

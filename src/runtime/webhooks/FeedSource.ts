@@ -45,7 +45,7 @@ export class FeedSource extends Context.Service<
 const unforwardedText = `SELECT n.id, n.partner_id, n.client_id, c.uid, c.partner_client_ref, n.kind, n.ref, n.ts
   FROM unnest($1::int8[], $2::int8[]) AS v(p, since) CROSS JOIN LATERAL (
     SELECT * FROM notifications
-     WHERE partner_id = v.p AND ts >= v.since AND written_at - ts <= $3
+     WHERE partner_id = v.p AND ts >= v.since AND written_at - ts <= $3 AND kind = ANY ($5::text[])
        AND (SELECT owner FROM claims WHERE name = 'feed:' || notifications.id) IS NULL
      ORDER BY ts, id LIMIT $4) n
   JOIN clients c ON c.id = n.client_id
@@ -73,6 +73,8 @@ const int8s = (values: ReadonlyArray<number>): unknown =>
     )
   )
 
+const texts = (values: ReadonlyArray<string>): unknown => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
+
 export const FeedSourcePg = {
   layer: Layer.effect(
     FeedSource,
@@ -89,7 +91,8 @@ export const FeedSourcePg = {
                 int8s(windows.map(({ partnerId }) => partnerId)),
                 int8s(windows.map(({ from }) => from)),
                 BigInt(notificationLimits.rereadMillis),
-                BigInt(limit)
+                BigInt(limit),
+                texts(Object.keys(feedEventOf))
               ]).pipe(
                 Effect.map((rows) =>
                   rows.map((row) => ({
@@ -107,7 +110,7 @@ export const FeedSourcePg = {
         lastForwarded: (partnerId) =>
           query<{ readonly ts: string | null }>(lastForwardedText, [
             BigInt(partnerId),
-            Result.getOrThrow(PgTypes.array(Object.values(feedEventOf), PgTypes.OID.text))
+            texts(Object.values(feedEventOf))
           ]).pipe(Effect.map(([row]) => (row?.ts == null ? null : Number(row.ts))))
       })
     })

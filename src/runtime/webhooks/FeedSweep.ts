@@ -49,27 +49,11 @@ export class FeedSweep extends Context.Service<
         const clock = yield* BusinessClock
         const source = yield* FeedSource
         const endpoints = yield* WebhookEndpoints
-        const progress = new Map<number, Progress>()
+        const progressOf = followProgress(host, source)
         const wake = Latch.makeUnsafe(false)
         // One sweep at a time: two would claim the same notifications.
         const one = Semaphore.makeUnsafe(1)
-
-        // A rotation of the secret is no activation: only an endpoint that was not ACTIVE starts anew.
-        host.onCommitted("webhookEndpoints", (row) => {
-          if (row.state !== "ACTIVE") progress.delete(row.partnerId)
-          else if (!progress.has(row.partnerId)) progress.set(row.partnerId, startOf(row, 0))
-        })
         clock.onMove(() => wake.openUnsafe())
-
-        const known = (row: EndpointRow): Effect.Effect<Progress, Unavailable> => {
-          const found = progress.get(row.partnerId)
-          if (found !== undefined) return Effect.succeed(found)
-          return Effect.map(source.lastForwarded(row.partnerId), (ts) => {
-            const made = progress.get(row.partnerId) ?? startOf(row, ts ?? 0)
-            progress.set(row.partnerId, made)
-            return made
-          })
-        }
 
         const forward = (partnerId: number, items: ReadonlyArray<FeedItem>) =>
           host.dispatch({ subject: `partner:${partnerId}`, by, decide: (turn) => queueItems(turn, items) })
@@ -89,7 +73,7 @@ export class FeedSweep extends Context.Service<
         const sweep = Effect.gen(function* () {
           const now = clock.now()
           const partners = yield* Effect.forEach(endpoints.active(), (row) =>
-            Effect.map(known(row), (state) => ({ partnerId: row.partnerId, state }))
+            Effect.map(progressOf(row), (state) => ({ partnerId: row.partnerId, state }))
           )
           const windows = partners.map(({ partnerId, state }) => ({
             partnerId,
@@ -122,6 +106,25 @@ export class FeedSweep extends Context.Service<
         return FeedSweep.of({ sweep })
       })
     )
+}
+
+/** How far each partner's feed is; worked out from the delivery log when it is first asked for. */
+const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"]) => {
+  const progress = new Map<number, Progress>()
+  // A rotation of the secret is no activation: only an endpoint that was not ACTIVE starts anew.
+  host.onCommitted("webhookEndpoints", (row) => {
+    if (row.state !== "ACTIVE") progress.delete(row.partnerId)
+    else if (!progress.has(row.partnerId)) progress.set(row.partnerId, startOf(row, 0))
+  })
+  return (row: EndpointRow): Effect.Effect<Progress, Unavailable> => {
+    const found = progress.get(row.partnerId)
+    if (found !== undefined) return Effect.succeed(found)
+    return Effect.map(source.lastForwarded(row.partnerId), (ts) => {
+      const made = progress.get(row.partnerId) ?? startOf(row, ts ?? 0)
+      progress.set(row.partnerId, made)
+      return made
+    })
+  }
 }
 
 const startOf = (row: EndpointRow, sweptAt: number): Progress => ({

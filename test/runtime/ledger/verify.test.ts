@@ -40,10 +40,10 @@ afterAll(() => service.stop())
 
 describe("ledger verify", () => {
   it("A3-43: twenty runs while money moves find nothing wrong, and every figure is of one moment", async () => {
-    let going = true
+    const enough = new AbortController()
     let written = 0
     const lanes = clients.map(async (clientId) => {
-      for (let n = 0; going; n++) {
+      for (let n = 0; !enough.signal.aborted; n++) {
         const booked = await Promise.all([deposit(clientId, `lane-${clientId}-${n}`), adjust(clientId, "0.5")])
         assert.strictEqual(booked[0].status, 201)
         written++
@@ -61,7 +61,7 @@ describe("ledger verify", () => {
       figures.push(Number(report.checks[0]?.figure))
       await vi.waitFor(() => assert.isAbove(written, before))
     }
-    going = false
+    enough.abort()
     await Promise.all(lanes)
     assert.isAbove(new Set(figures).size, 10)
     assert.deepStrictEqual(

@@ -1,0 +1,75 @@
+/**
+ * The composition root of `brokerage serve --role edge`: a listener, a certificate and the addresses of routers; no
+ * database, no keys (architecture 5; decision record 6). The data directory holds its certificate alone.
+ */
+import { Effect, Scope, Exit } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { EdgeServer } from "./http/edge/EdgeServer.ts"
+import { parseRouterUrl } from "./http/edge/RouterPool.ts"
+import { layerLogging } from "./layerLogging.ts"
+import { type DataFiles, openDataDirectory } from "./runtime/adapters/dataDirectory.ts"
+import { ServeError } from "./ServeError.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+import { serverCertificate, urlHost } from "./serverCertificate.ts"
+
+/** Runs the edge until `stop` completes. Everything it started is gone when it returns. */
+export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Effect.Effect<"stopped", unknown> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const files = openDataDirectory(options.dataDir)
+      const routers = yield* routersOf(options)
+      const tls = yield* serverCertificate(options, files)
+      const routerCa = yield* authorityOfRouters(options, files)
+      const http = yield* Scope.make()
+      const bound = yield* EdgeServer.start({
+        host: options.host,
+        port: options.port,
+        tls,
+        edgeHosts: options.edgeHosts,
+        routers,
+        routerCa
+      }).pipe(
+        Scope.provide(http),
+        Effect.onError(() => Scope.close(http, Exit.void))
+      )
+      announce(options, `https://${urlHost(options.host)}:${bound.port}`, tls.caFile)
+      yield* stop
+      yield* Effect.logInfo("stopping: finishing what was accepted")
+      yield* Scope.close(http, Exit.void)
+      return "stopped" as const
+    })
+  ).pipe(Effect.provide(layerLogging))
+
+const routersOf = ({ routerUrls }: ServeOptions): Effect.Effect<ReadonlyArray<URL>, ServeError> => {
+  const urls = routerUrls.map(parseRouterUrl).filter((url) => url !== null)
+  return urls.length > 0 && urls.length === routerUrls.length
+    ? Effect.succeed(urls)
+    : Effect.fail(new ServeError({ sentence: "--router-url takes https addresses, without path." }))
+}
+
+/** PEM text of what the routers' certificates are checked against; null: the public authorities. */
+const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effect.Effect<string | null, ServeError> =>
+  Effect.try({
+    try: () => {
+      const file = routerCa ?? join(files.root, "tls", "ca.pem")
+      return routerCa !== null || existsSync(file) ? readFileSync(file, "utf8") : null
+    },
+    catch: () => new ServeError({ sentence: "The file of --router-ca can not be read." })
+  })
+
+const announce = ({ json, routerUrls }: ServeOptions, url: string, caFile: string | null): void => {
+  if (json) {
+    process.stdout.write(
+      `${JSON.stringify({ ready: true, role: "edge", url, pid: process.pid, caFile, routerUrls })}\n`
+    )
+    return
+  }
+  const lines = [
+    `The edge is listening on ${url}`,
+    caFile === null ? null : `  CA file       ${caFile}`,
+    `  routers       ${routerUrls.join(", ")}`,
+    `  API reference ${url}/docs`
+  ]
+  process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n`)
+}

@@ -1,0 +1,30 @@
+/** What a listener shows its callers: the operator's own certificate, or one of the data directory's local authority. */
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
+import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
+import { ServeError } from "./ServeError.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+
+/** PEM texts; `caFile` is null for a certificate of the operator's own. */
+export const serverCertificate = ({ tls, host }: Pick<ServeOptions, "tls" | "host">, files: DataFiles) =>
+  tls === null
+    ? Effect.map(LocalAuthority.ensure({ dataDirectory: files.root, host }), (made) => ({
+        cert: made.certificate,
+        key: made.key,
+        caFile: made.caFile as string | null
+      }))
+    : Effect.try({
+        try: () => ({
+          cert: readFileSync(tls.certFile, "utf8"),
+          key: readFileSync(tls.keyFile, "utf8"),
+          caFile: null as string | null
+        }),
+        catch: () => new ServeError({ sentence: "The files of --tls-cert and --tls-key can not be read." })
+      })
+
+/** How clients on this machine reach the host that was bound. */
+export const urlHost = (host: string): string => {
+  if (host === "0.0.0.0" || host === "::") return "localhost"
+  return host.includes(":") ? `[${host}]` : host
+}

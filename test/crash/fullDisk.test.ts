@@ -1,0 +1,203 @@
+/**
+ * A disk that is really full: the whole service as an operator runs it, its data directory on a small file system of its
+ * own (a tmpfs in a private mount namespace). Writes are refused, nothing acknowledged is lost, nothing is done twice, and
+ * once there is room both database and service come back by themselves (architecture, Start-up). Where no file system can
+ * be mounted without privileges, test/guarantees/unwritable.test.ts stands alone: it bends limits instead.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { Effect, Exit, Redacted } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import * as Fs from "node:fs"
+import { Agent } from "node:https"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { type Answer, callServer } from "../http/callServer.ts"
+import { runRecorded } from "../operator/operatorHarness.ts"
+
+const isolated = ["--user", "--map-root-user", "--mount", "--", "sh", "-c"]
+const megabytes = 160
+const folder = Fs.mkdtempSync(join(tmpdir(), "brokerage-full-disk-"))
+const mount = `mount -t tmpfs -o size=${megabytes}m,mode=0700 none "${folder}"`
+const canMount = spawnSync("unshare", [...isolated, mount]).status === 0
+
+interface Ready {
+  readonly url: string
+  readonly pid: number
+  readonly operatorKeyFile: string
+  readonly caFile: string
+}
+
+const start = async (): Promise<{
+  readonly child: ChildProcess
+  readonly ready: Ready
+  readonly log: () => string
+}> => {
+  const bin = resolve(import.meta.dirname, "../../bin/brokerage.mjs")
+  const serve = `exec "${process.execPath}" "${bin}" serve --sandbox --json --port 0 --data-dir "${folder}/data"`
+  const child = spawn("unshare", [...isolated, `${mount} && ${serve}`], { stdio: ["ignore", "pipe", "pipe"] })
+  let log = ""
+  let line = ""
+  child.stderr.on("data", (chunk: Buffer) => void (log += chunk.toString()))
+  child.stdout.on("data", (chunk: Buffer) => void (line += chunk.toString()))
+  await vi.waitFor(() => assert.isTrue(line.includes("\n") || child.exitCode !== null), 60_000)
+  assert.isNull(child.exitCode, log)
+  return { child, ready: JSON.parse(line) as Ready, log: () => log }
+}
+
+describe.runIf(canMount)("a full disk", { timeout: 120_000 }, () => {
+  let service: Awaited<ReturnType<typeof start>>
+  let agent: Agent
+  let key: string
+  let clientId: number
+  /** A file of the service's own world, as seen from here. */
+  const inside = (file: string): string => `/proc/${service.ready.pid}/root${file}`
+  const ballast = () => inside(`${folder}/ballast`)
+  const acknowledged = new Map<string, string>()
+  const sent = new Set<string>()
+
+  const cli = async (...args: ReadonlyArray<string>) => {
+    const { url, operatorKeyFile, caFile } = service.ready
+    const operatorKey = Fs.readFileSync(inside(operatorKeyFile), "utf8").trim()
+    const ran = await runRecorded([
+      ...args,
+      "--json",
+      "--url",
+      url,
+      "--operator-key",
+      operatorKey,
+      "--ca",
+      inside(caFile)
+    ])
+    assert.strictEqual(ran.status, 0, ran.stderr)
+    return ran.json
+  }
+  const call = (method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<Answer> =>
+    callServer(agent, Number(new URL(service.ready.url).port), method, path, {
+      key,
+      headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
+      ...(body === undefined ? {} : { body })
+    })
+  const report = async (name: string): Promise<number> => {
+    sent.add(name)
+    const body = { partnerRef: name, direction: "DEPOSIT", amount: "1", note: "x".repeat(200) }
+    const { status, text, headers } = await call("POST", `/partner/v1/clients/${clientId}/collateral`, body, name)
+    if (status === 201) {
+      assert.strictEqual(acknowledged.get(name) ?? text, text)
+      acknowledged.set(name, text)
+    } else {
+      assert.strictEqual(status, 503, text)
+      assert.isDefined(headers["retry-after"])
+    }
+    return status
+  }
+  const many = (prefix: string, count: number): Promise<ReadonlyArray<number>> =>
+    Promise.all(Array.from({ length: count }, (_, n) => report(`${prefix}-${n}`)))
+  /** Leaves no byte on the file system. */
+  const fill = (): void => {
+    const file = Fs.openSync(ballast(), "a")
+    try {
+      for (let size = 1024 * 1024; size >= 1; size = Math.floor(size / 4)) {
+        const block = Buffer.alloc(size)
+        try {
+          while (Fs.writeSync(file, block) > 0);
+        } catch (error) {
+          assert.strictEqual((error as { readonly code?: string }).code, "ENOSPC")
+        }
+      }
+    } finally {
+      Fs.closeSync(file)
+    }
+  }
+
+  const serverLog = (): string => Fs.readFileSync(inside(`${folder}/data/postgres/postgres.log`), "utf8")
+  /** Writes the database's log full: the first segment that finds no room ends the server. */
+  const exhaustLog = async (): Promise<void> => {
+    const read = (name: string) => Fs.readFileSync(inside(`${folder}/data/postgres/${name}`), "utf8").trim()
+    const url = Redacted.make(`postgres://brokerage:${read("password")}@127.0.0.1:${read("port")}/brokerage`)
+    const statement = "SELECT pg_logical_emit_message(true, 'x', repeat('x', 4000000))::text"
+    const exit = await Effect.runPromiseExit(
+      Effect.flatMap(PgConnection.make({ url }), (session) => Effect.forever(session.query(statement))).pipe(
+        Effect.scoped,
+        Effect.timeout("60 seconds")
+      )
+    )
+    assert.isTrue(Exit.isFailure(exit))
+  }
+  /** Every report that was ever sent is booked after a retry, once, with the bytes that were acknowledged. */
+  const assertNothingLost = async (first: string): Promise<void> => {
+    await vi.waitFor(async () => assert.strictEqual(await report(first), 201), { timeout: 60_000, interval: 200 })
+    for (const name of sent) assert.strictEqual(await report(name), 201, name)
+    const balances = await call("GET", `/partner/v1/clients/${clientId}/balances`)
+    assert.include(balances.text, `"cash":"${sent.size}.000000"`)
+    const proof = await cli("ledger", "verify")
+    assert.isTrue(proof.ok, JSON.stringify(proof))
+  }
+
+  beforeAll(async () => {
+    service = await start()
+    agent = new Agent({ ca: Fs.readFileSync(inside(service.ready.caFile)), keepAlive: true })
+    await cli(
+      "partner",
+      "create",
+      "--code",
+      "FULL",
+      "--name",
+      "Full",
+      "--legal-name",
+      "Full AG",
+      "--country",
+      "DE",
+      "--licence",
+      "MICA_CASP",
+      "--custody",
+      "PARTNER",
+      "--collateral-asset",
+      "EURD",
+      "--sandbox"
+    )
+    await cli("partner", "reliance", "FULL", "APPROVED", "--reason", "test")
+    await cli("partner", "limits", "FULL", "--read", "1000000", "--trade", "1000000")
+    key = (await cli("key", "issue", "FULL", "--label", "test", "--scope", "TRADE")).key
+    const onboarded = await call("POST", "/partner/v1/clients", sampleOnboarding(1, "full-disk", Date.now()))
+    clientId = (onboarded.json as { readonly data: { readonly clientId: number } }).data.clientId
+  }, 90_000)
+  afterAll(async () => {
+    agent?.destroy()
+    if (service !== undefined && service.child.exitCode === null) {
+      service.child.kill("SIGTERM")
+      await once(service.child, "exit")
+    }
+    Fs.rmSync(folder, { recursive: true, force: true })
+  }, 60_000)
+
+  it("architecture 8: refused with 503 while full; after room is made all is booked once and the books hold", async () => {
+    assert.deepStrictEqual(new Set(await many("before", 20)), new Set([201]))
+    fill()
+    // Until pages and log segments with room are used up, reports are still booked.
+    for (let round = 0; !(await many(`full-${round}`, 100)).includes(503); round++) assert.isBelow(round, 400)
+    await vi.waitFor(async () => assert.notInclude(await many("refused", 20), 201), { timeout: 60_000 })
+    for (const path of [`/partner/v1/clients/${clientId}/collateral`, "/healthz"])
+      assert.strictEqual((await call("GET", path)).status, 200)
+    assert.match(service.log(), /the database refuses to write.*53100/)
+    Fs.rmSync(ballast())
+    await assertNothingLost("refused-0")
+  })
+
+  it("architecture 8: with no room for its log the database ends; it and the service come back with the room", async () => {
+    fill()
+    const starts = () => serverLog().split("starting PostgreSQL").length
+    const before = starts()
+    await exhaustLog()
+    assert.include(serverLog(), "PANIC")
+    await vi.waitFor(async () => assert.notInclude(await many("log", 20), 201), { timeout: 60_000 })
+    assert.strictEqual((await call("GET", "/healthz")).status, 503)
+    // Tried again at growing intervals, not in a loop.
+    await vi.waitFor(() => assert.isAbove(starts(), before), { timeout: 60_000 })
+    assert.isBelow(starts() - before, 20)
+    Fs.rmSync(ballast())
+    await assertNothingLost("log-0")
+  })
+})

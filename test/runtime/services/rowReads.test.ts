@@ -1,0 +1,147 @@
+// RowReads over Postgres and over the memory store: the same rows, pages and holders for the same commits, so that what
+// the simulation proves of the services holds for the database too (architecture, Proof).
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import type { Commit } from "../../../src/runtime/engine/Commit.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
+import { SealingService } from "../../../src/runtime/engine/SealingService.ts"
+import type { Condition } from "../../../src/runtime/services/paging.ts"
+import { RowReads } from "../../../src/runtime/services/RowReads.ts"
+import { RowReadsMemory } from "../../../src/runtime/services/RowReadsMemory.ts"
+import { clientCommit, commitOf, noon, sampleRows, submit, testSealing } from "../engine/fixtures.ts"
+import { openPgBench, type PgBench } from "../engine/pgBench.ts"
+
+const ids = [1, 2, 3, 4, 5]
+
+/** Reports and settlement items of five clients of one partner, an item an hour, and a few claims. */
+const commits: ReadonlyArray<Commit> = [
+  commitOf({ rows: { partners: [sampleRows(1).partners] } }),
+  ...ids.map((id) => {
+    const rows = sampleRows(id)
+    return clientCommit(id, null, {
+      claims: [{ name: `ref:1:client-${id}`, owner: id }],
+      rows: {
+        collateralReports: [{ ...rows.collateralReports, state: id % 2 === 0 ? "BOOKED" : "REFUSED" }],
+        settlementItems: [{ ...rows.settlementItems, state: "PENDING", occurredAt: noon + id * 3_600_000 }]
+      }
+    })
+  })
+]
+
+describe("RowReads", () => {
+  let bench: PgBench
+  let scope: Scope.Closeable
+  let reads: ReadonlyArray<readonly [name: string, reads: RowReads["Service"]]>
+
+  beforeAll(async () => {
+    bench = await openPgBench()
+    scope = await Effect.runPromise(Scope.make())
+    const store = new MemoryStore()
+    const memory = makeJournalMemory({ store })
+    for (const commit of commits) {
+      assert.strictEqual((await submit(bench.journal, commit))._tag, "Committed")
+      assert.strictEqual((await submit(memory, commit))._tag, "Committed")
+    }
+    const build = <E>(layer: Layer.Layer<RowReads, E>) =>
+      Effect.runPromise(Effect.map(Layer.buildWithScope(layer, scope), (context) => Context.get(context, RowReads)))
+    const database = Layer.mergeAll(
+      PgClient.layer({ url: bench.url, maxConnections: 2 }),
+      SealingService.layer(testSealing)
+    )
+    reads = [
+      ["Postgres", await build(RowReads.layer.pipe(Layer.provide(database)))],
+      ["memory", await build(RowReadsMemory.layer({ store }))]
+    ]
+  })
+  afterAll(async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await bench.close()
+  })
+
+  /** Both implementations' answers to one question, which must be `expected`. */
+  const bothAnswer = async <A>(ask: (reads: RowReads["Service"]) => Effect.Effect<A, unknown>, expected: A) => {
+    for (const [name, implementation] of reads) {
+      assert.deepStrictEqual(await Effect.runPromise(ask(implementation)), expected, name)
+    }
+  }
+
+  const pages: ReadonlyArray<{
+    readonly title: string
+    readonly conditions: ReadonlyArray<Condition>
+    readonly limit: number
+    readonly before?: number
+    readonly found: ReadonlyArray<number>
+  }> = [
+    { title: "no condition, the newest first", conditions: [], limit: 3, found: [5, 4, 3] },
+    { title: "below an id", conditions: [], limit: 9, before: 4, found: [3, 2, 1] },
+    { title: "a text column", conditions: [{ column: "state", value: "BOOKED" }], limit: 9, found: [4, 2] },
+    { title: "a number column", conditions: [{ column: "client_id", value: 3 }], limit: 9, found: [3] },
+    {
+      title: "a bigint, two conditions",
+      conditions: [
+        { column: "id", value: 2n },
+        { column: "partner_id", value: 1 }
+      ],
+      limit: 9,
+      found: [2]
+    },
+    {
+      title: "two conditions that no row meets",
+      conditions: [
+        { column: "id", value: 2 },
+        { column: "state", value: "REFUSED" }
+      ],
+      limit: 9,
+      found: []
+    },
+    {
+      title: "from a value on",
+      conditions: [{ column: "created_at", value: noon, comparison: ">=" }],
+      limit: 1,
+      found: [5]
+    },
+    {
+      title: "from a value on that no row reaches",
+      conditions: [{ column: "created_at", value: noon + 1, comparison: ">=" }],
+      limit: 9,
+      found: []
+    }
+  ]
+  for (const { title, conditions, limit, before, found } of pages) {
+    it(`page: ${title}`, () =>
+      bothAnswer(
+        (stored) =>
+          Effect.map(
+            stored.page("collateralReports", conditions, { limit, ...(before === undefined ? {} : { before }) }),
+            (rows) => rows.map((row) => row.id)
+          ),
+        found
+      ))
+  }
+
+  it("page: whole rows, as they were written", () =>
+    bothAnswer(
+      (stored) => stored.page("settlementItems", [{ column: "id", value: 4 }], { limit: 1 }),
+      [{ ...sampleRows(4).settlementItems, state: "PENDING", occurredAt: noon + 4 * 3_600_000 }]
+    ))
+
+  it("all: every row of a table", () =>
+    bothAnswer(
+      (stored) => Effect.map(stored.all("collateralReports"), (rows) => rows.map((row) => row.id).toSorted()),
+      ids
+    ))
+
+  it("holders: of the facts that are taken, none for free ones", () =>
+    bothAnswer(
+      (stored) =>
+        Effect.map(stored.holders(["ref:1:client-2", "ref:1:free", "ref:1:client-5"]), (claims) =>
+          claims.toSorted((a, b) => a.owner - b.owner)
+        ),
+      [
+        { name: "ref:1:client-2", owner: 2 },
+        { name: "ref:1:client-5", owner: 5 }
+      ]
+    ))
+})

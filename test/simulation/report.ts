@@ -1,0 +1,15 @@
+// How a failing run is told: what broke, where, and how to see the very same run again.
+import { invariants } from "./Findings.ts"
+import type { Run } from "./simulate.ts"
+
+/** The finding of a run as text; the last steps with ms since the start. */
+export const report = ({ seed, finding, steps, digest }: Run, shown = 40): string =>
+  finding === null
+    ? `seed ${seed}: every invariant holds (${digest})`
+    : [
+        `seed ${seed} breaks "${finding.invariant}": ${invariants[finding.invariant]}`,
+        finding.detail,
+        `The last steps (digest ${digest}):`,
+        ...steps.slice(-shown),
+        `The same run again: npm run simulate -- --seed ${seed} --seeds 1`
+      ].join("\n")

@@ -1,0 +1,58 @@
+// The whole system under seeded chaos: at least 500 seeds, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
+// failing seed is printed with its last steps and repeats identically (architecture, Proof).
+import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
+import { join } from "node:path"
+import { report } from "./report.ts"
+import { simulate } from "./simulate.ts"
+
+const root = join(import.meta.dirname, "../..")
+const seeds = Number(process.env["SIMULATION_SEEDS"] ?? 500)
+const first = Number(process.env["SIMULATION_SEED"] ?? 1)
+/** Seeds of one test, and how long each may take on a busy machine. */
+const portion = 50
+const millisPerSeed = 1_000
+
+describe("simulation: two partners, an operator, dying processes and lying receivers", () => {
+  for (let from = first; from < first + seeds; from += portion) {
+    const to = Math.min(from + portion, first + seeds)
+    it(`seeds ${from} to ${to - 1}: every invariant holds`, { timeout: portion * millisPerSeed }, () => {
+      for (let seed = from; seed < to; seed++) {
+        const run = simulate(seed)
+        if (run.finding !== null) assert.fail(report(run))
+      }
+    })
+  }
+})
+
+describe("a seed is the whole run", () => {
+  it("the same seed gives the same trace, in this process and in another one", () => {
+    for (const seed of [3, 8, 21]) {
+      const { digest } = simulate(seed)
+      assert.strictEqual(simulate(seed).digest, digest)
+      const told = execFileSync(process.execPath, [
+        join(root, "scripts/simulate.ts"),
+        "--seed",
+        `${seed}`,
+        "--seeds",
+        "1"
+      ])
+      assert.include(told.toString(), digest)
+    }
+  })
+
+  it("another seed gives another trace", () => {
+    assert.strictEqual(new Set([1, 2, 3, 4, 5].map((seed) => simulate(seed).digest)).size, 5)
+  })
+
+  it("the seeds see every kind of trouble", () => {
+    const figures = Array.from({ length: 20 }, (_, index) => simulate(index + 1).figures)
+    const sum = (name: keyof (typeof figures)[number]) => figures.reduce((total, run) => total + run[name], 0)
+    assert.isAbove(sum("processes"), 40)
+    assert.isAbove(sum("reports"), 200)
+    assert.isAbove(sum("arrivals"), 200)
+    assert.isAbove(sum("deaths"), 10)
+    assert.isAbove(sum("unknown"), 10)
+    assert.isAbove(sum("replayed"), 10)
+  })
+})
