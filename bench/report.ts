@@ -100,7 +100,7 @@ const webhookSection = ({ webhooks }: Findings): string => {
       ]),
       ["not arrived after a minute", whole(service.missing), whole(peer.missing), ""]
     ]
-  )}\n\nCommit to arrival: ${latency.perSecond} events a second to a healthy receiver, while a hanging and a dead receiver have ${latency.stuck} waiting events each. graphile-worker (12 jobs at once, local queue, batched completion) posts the same size of body to the same receivers from the same PostgreSQL server.\n\nMoney writes at 64 connections: ${spread(writes.quiet, whole)} a second with no endpoint, ${spread(writes.delivering, whole)} a second while each of them makes a delivery that is sent meanwhile.`
+  )}\n\nCommit to arrival: ${latency.perSecond} events a second to a healthy receiver, while a hanging and a dead receiver have ${latency.stuck} waiting events each. graphile-worker (as many posts at once as the service makes: 4 to one receiver, 12 with three; local queue, batched completion) posts the same size of body to the same receivers from the same PostgreSQL server.\n\nMoney writes at 64 connections: ${spread(writes.quiet, whole)} a second with no endpoint, ${spread(writes.delivering, whole)} a second while each of them makes a delivery that is sent meanwhile.`
 }
 
 /** Cores that other programs may keep busy before a run says more about them than about the systems under test. */

@@ -8,7 +8,7 @@ import { Agent, request } from "node:https"
 import { setTimeout as pause } from "node:timers/promises"
 import { Logger, makeWorkerUtils, type Runner, run, type WorkerUtils } from "graphile-worker"
 import { answerParent } from "../child.ts"
-import type { PeerQuestion } from "./protocol.ts"
+import type { PeerAnswer, PeerQuestion } from "./protocol.ts"
 
 interface Job {
   readonly url: string
@@ -71,29 +71,30 @@ const jobs = (url: string, count: number) =>
 /** The worker logs every job: a benchmark is no place for that. */
 const quiet = (): void => {}
 
-answerParent(async (question: PeerQuestion): Promise<null> => {
+answerParent(async (question: PeerQuestion): Promise<PeerAnswer> => {
   switch (question.kind) {
     case "prepare": {
       prepared = question
-      agent = new Agent({ keepAlive: true, maxSockets: question.concurrency, ca: question.ca })
+      agent = new Agent({ keepAlive: true, ca: question.ca })
       utils = await makeWorkerUtils({ connectionString: question.databaseUrl })
       await utils.migrate()
-      return null
+      return 0
     }
     case "queue":
       for (let left = question.count; left > 0; left -= 1_000)
         await utils?.addJobs(jobs(question.url, Math.min(left, 1_000)) as never)
-      return null
+      return 0
     case "trickle": {
       const until = performance.now() + question.millis
-      for (let n = 0; performance.now() < until; n++) {
+      let queued = 0
+      for (; performance.now() < until; queued++) {
         await utils?.addJobs(jobs(question.url, 1) as never)
         await pause(1_000 / question.perSecond)
       }
-      return null
+      return queued
     }
     case "run": {
-      const { databaseUrl, concurrency } = prepared as NonNullable<typeof prepared>
+      const { databaseUrl } = prepared as NonNullable<typeof prepared>
       runner = await run({
         connectionString: databaseUrl,
         logger: new Logger(() => quiet),
@@ -101,7 +102,7 @@ answerParent(async (question: PeerQuestion): Promise<null> => {
         taskList: { post: (payload) => post(payload as Job) },
         preset: {
           worker: {
-            concurrentJobs: concurrency,
+            concurrentJobs: question.concurrency,
             maxPoolSize: 10,
             localQueue: { size: 100 },
             completeJobBatchDelay: 0,
@@ -109,16 +110,16 @@ answerParent(async (question: PeerQuestion): Promise<null> => {
           }
         }
       })
-      return null
+      return 0
     }
     case "rest":
       await runner?.stop()
       runner = null
-      return null
+      return 0
     case "stop":
       await runner?.stop()
       await utils?.release()
       agent.destroy()
-      return null
+      return 0
   }
 })

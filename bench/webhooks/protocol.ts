@@ -17,12 +17,15 @@ export interface Arrivals {
 export type ReceiverAnswer = { readonly port: number } | Arrivals
 
 export type PeerQuestion =
-  | { readonly kind: "prepare"; readonly databaseUrl: string; readonly ca: string; readonly concurrency: number }
+  | { readonly kind: "prepare"; readonly databaseUrl: string; readonly ca: string }
   /** Queues `count` jobs that post to `url`, in one call. */
   | { readonly kind: "queue"; readonly url: string; readonly count: number }
-  /** Queues jobs to `url` one by one, `perSecond` for `millis`. */
+  /** Queues jobs to `url` one by one, `perSecond` for `millis`; answers their number. */
   | { readonly kind: "trickle"; readonly url: string; readonly perSecond: number; readonly millis: number }
-  | { readonly kind: "run" }
+  /** Works on jobs, so many at once. */
+  | { readonly kind: "run"; readonly concurrency: number }
   /** Stops working on jobs until the next "run". */
   | { readonly kind: "rest" }
   | { readonly kind: "stop" }
+/** Jobs queued by a trickle; 0 otherwise. */
+export type PeerAnswer = number

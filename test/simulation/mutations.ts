@@ -225,6 +225,23 @@ export const mutations: ReadonlyArray<Mutation> = [
     seams: () => commits((commit) => without(commit, "balances"))
   },
   {
+    name: "a new secret starts the feed anew",
+    breaks: ["feed"],
+    seams: () =>
+      commits((commit) => {
+        const { webhookEndpoints } = commit.rows
+        if (webhookEndpoints === undefined) return commit
+        const moved = webhookEndpoints.map((row) => ({ ...row, context: { ...row.context, sweepFrom: row.updatedAt } }))
+        return { ...commit, rows: { ...commit.rows, webhookEndpoints: moved } }
+      })
+  },
+  {
+    name: "a forwarded notification is not claimed",
+    breaks: ["delivery-rows"],
+    seams: () =>
+      commits((commit) => ({ ...commit, claims: commit.claims.filter(({ name }) => !name.startsWith("feed:")) }))
+  },
+  {
     name: "a delivery's result is written without its claim",
     breaks: ["delivery-claim"],
     seams: () => ({

@@ -87,8 +87,19 @@ const during = (world: World, over: () => boolean): boolean => {
   const until = world.timeline.now + limitMillis
   let reached = false
   world.timeline.run(until, () => findings.all.length > 0 || (reached = over()))
-  if (findings.all.length === 0 && !reached) findings.add("liveness", "a part of the run does not come to its end")
+  if (findings.all.length === 0 && !reached)
+    findings.add("liveness", `a part of the run does not come to its end: ${standstill(world)}`)
   return findings.all.length === 0
+}
+
+/** What is still there when nothing moves any more. */
+const standstill = ({ processes, store }: World): string => {
+  const alive = processes
+    .filter(({ lane }) => lane.alive)
+    .map(({ name, ready }) => (ready ? name : `${name} (starting)`))
+  const unsent = store.rows("webhookDeliveries").filter(({ state }) => state !== "SENT")
+  const deliveries = unsent.map(({ id, state, partnerId }) => `${id} ${state} of partner ${partnerId}`)
+  return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}`
 }
 
 /** Two partners, before any fault. */

@@ -255,7 +255,7 @@ export interface DeliveryRow extends MachineRow {
   readonly event: string
   readonly body: string
   readonly ts: number
-  /** When the next attempt is due; of no meaning in SENT and FAILED. */
+  /** When the next attempt is due; in SENT and FAILED when the delivery ended (retention counts from it). */
   readonly nextAt: number
   /** Who is trying it now, and since when (business time): written by the delivery workers alone. */
   readonly claimToken: string | null
