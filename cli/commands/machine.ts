@@ -34,7 +34,7 @@ export const addMachineCommands = (program: Command, cli: Cli): void => {
     .command("inspect")
     .description("one live object: state, context, pending timers, history")
     .argument("<KIND>", "machine name")
-    .argument("<ID>", "object id; a block is CLIENT:CODE")
+    .argument("<ID>", "object id; a block is CLIENT:CODE, an endpoint its partner's id or code")
     .addOption(limitOption(1_000))
     .addOption(beforeOption)
     .action((kind: string, id: string, { limit, before }: PageOptions, command: Command) =>

@@ -116,7 +116,7 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
   return parts
 })
 
-const noBody = { ok: true, value: null } as const
+const noBody = { ok: true, value: {} } as const
 
 /** What is known once the gates are passed. */
 interface Admitted {
@@ -234,8 +234,12 @@ export class Dispatcher {
     slot: AnswerSlot | null,
     body: { readonly ok: true; readonly value: unknown } | Rendered
   ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
-    if ("status" in body) return Effect.succeed(body)
     const write = this.parts.writes[match.route.operation] as Write
+    // What the path names is looked up before the body is judged (A1-02: 10 before 11).
+    if ("status" in body) {
+      const lookUp = write.lookUp?.({ caller, itemId: match.itemId }) ?? Effect.succeed(null)
+      return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
+    }
     return Effect.flatMap(
       write.run({ caller, clientId: match.clientId ?? 0, itemId: match.itemId, body: body.value, slot }),
       (verdict) => {

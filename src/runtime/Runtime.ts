@@ -76,11 +76,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = Layer.merge(
-    ActorHost.layer({ residentLimit: options.settings.residentClients }),
-    RowReads.layer
-  ).pipe(Layer.provideMerge(base))
-  const views = Layer.mergeAll(Directory.layer, Screening.layer, WebhookAddresses.layer()).pipe(Layer.provideMerge(engine))
+  const engine = Layer.merge(ActorHost.layer({ residentLimit: options.settings.residentClients }), RowReads.layer).pipe(
+    Layer.provideMerge(base)
+  )
+  const views = Layer.mergeAll(Directory.layer, Screening.layer, WebhookAddresses.layer()).pipe(
+    Layer.provideMerge(engine)
+  )
   const services = Layer.mergeAll(
     Onboarding.layer,
     CollateralReports.layer,

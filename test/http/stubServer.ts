@@ -182,6 +182,7 @@ const stubWrites = (stub: Stub) =>
     Layer.succeed(SettlementItems, {
       clientOf: (_partnerId, idOrUid) => Effect.succeed(idOrUid === String(clientId) ? clientId : null),
       list: () => read(stub, () => ({ items: [item], ...page })),
+      missing: () => Effect.succeed(null),
       report: (_caller, itemId, body, store) =>
         Effect.suspend(() => {
           stub.runs++

@@ -77,7 +77,8 @@ describe("operator surface, ledger", () => {
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4092])
     assert.deepStrictEqual(ran.refusal.data.blockers, [
       "1 of the partner's clients hold a balance.",
-      "Settlement items are not settled: 2 PENDING."
+      "Settlement items are not settled: 2 PENDING.",
+      "50.500000 USDC are outstanding between the firms."
     ])
   })
 

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
 import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
-import { brokenInvariants, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { brokenInvariants, collateral, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 
 type Partner = Awaited<ReturnType<Service["partner"]>>
@@ -254,7 +254,37 @@ describe("settlement items", () => {
     assert.isTrue((await close()).ok)
   })
 
+  it("D15: what the firms owe each other keeps a partner from being closed, settled or not", async () => {
+    const leaving = await service.partner()
+    const clientId = await client(leaving)
+    await adjust(clientId, "5")
+    const withdrawn = { partnerRef: "out", direction: "WITHDRAWAL", amount: "5" }
+    assert.strictEqual((await collateral(service, leaving.key, clientId, withdrawn)).status, 201)
+    const [item] = await items(leaving, "")
+    await report(item?.itemId ?? 0, settled, leaving)
+    const verdict = await partners(service, (all) => all.status(operator, leaving.code, "CLOSED", "test"))
+    if (verdict.ok || verdict.refusal._tag !== "Conflict") throw new Error(JSON.stringify(verdict))
+    assert.deepStrictEqual(verdict.refusal.data, { blockers: ["5.000000 USDC are outstanding between the firms."] })
+  })
+
   describe("POST /settlement/items/{itemId}/report", () => {
+    it("A1-02: an unknown item is unknown before its body is judged, however broken the body is", async () => {
+      const { itemId } = await owed()
+      const other = await service.partner()
+      const send = (id: number, of: Partner) =>
+        service.call("POST", `/partner/v1/settlement/items/${id}/report`, { key: of.key, raw: "{" })
+      assert.deepStrictEqual(
+        [await send(itemId, partner), await send(itemId, other), await send(999_999, partner)].map(
+          ({ status, json }) => [status, json.code]
+        ),
+        [
+          [400, 4000],
+          [404, 4004],
+          [404, 4004]
+        ]
+      )
+    })
+
     it("D12: SETTLED, with the time of the request unless one is sent", async () => {
       const [a, b] = [await owed(), await owed()]
       const before = await service.run(Effect.map(BusinessClock, (clock) => clock.now()))

@@ -234,6 +234,17 @@ describe("webhook", () => {
       assert.deepInclude(shown, { deliveryId, event: "webhook.test", clientId: null, clientUid: null, ts: queuedAt })
     })
 
+    it("A1-52: no body and an empty object are the same request under a key; a broken one of an unknown webhook is 404", async () => {
+      const { key } = await service.partner()
+      const broken = await test(key, { raw: "xx" })
+      assert.deepStrictEqual([broken.status, broken.json.code], [404, 4004])
+      await put(key)
+      const headers = { "idempotency-key": "same" }
+      const first = await test(key, { headers })
+      const again = await test(key, { headers, body: {} })
+      assert.deepStrictEqual([first.status, again.status, again.text], [200, 200, first.text])
+    })
+
     it("doc 1, Idempotency: a test with a key runs once and replays its bytes, the refusal of an inactive one too", async () => {
       const { key } = await service.partner()
       await put(key)

@@ -44,7 +44,7 @@ export class World {
   readonly processes: Array<SimProcess> = []
   /** Until when the store can't be reached, Unix ms. */
   awayUntil = 0
-  /** Once the faults are over: callers find the newest process only. */
+  /** Once the faults are over: callers find the owner of the store only. */
   calm = false
   /** What goes wrong with a batch; null: nothing. */
   batchFault: () => BatchFault | null = () => null
@@ -134,9 +134,9 @@ export class World {
   /** The process a caller's connection goes to: mostly the newest one that is up. */
   private route(random: SeededRandom): SimProcess | null {
     const ready = this.processes.filter((process) => process.ready)
+    if (this.calm) return ready.find(({ name }) => name === this.store.owner) ?? null
     const newest = ready.at(-1)
-    if (newest === undefined) return null
-    return !this.calm && random.chance(0.15) ? random.pick(ready) : newest
+    return newest !== undefined && random.chance(0.15) ? random.pick(ready) : (newest ?? null)
   }
 
   /** Sends a call; `heard` gets null when no answer comes (process gone, or patience is over). */

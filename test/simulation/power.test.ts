@@ -1,44 +1,38 @@
 // The power of the simulation: deliberate faults of the system, switched on one at a time, are each noticed within a few
-// seeds, by an invariant that names them (architecture, Proof).
+// seeds, by the invariants that name them; and every invariant is shown to notice one (architecture, Proof).
 import { assert, describe, it } from "@effect/vitest"
-import { type Invariant, invariants } from "./Findings.ts"
+import { invariants } from "./Findings.ts"
 import { type Mutation, mutations } from "./mutations.ts"
-import { report } from "./report.ts"
 import { type Run, simulate } from "./simulate.ts"
 
 /** Seeds within which a fault must show. */
-const patience = 60
+const patience = 200
 
-/** The first runs that notice a fault, one for each of the invariants that may tell of it, as far as they do. */
-const noticing = ({ breaks, seams }: Mutation): ReadonlyArray<Run> => {
+/** The first run that tells of the fault, for each invariant that should. */
+const noticing = ({ shows, seams }: Mutation): ReadonlyMap<string, Run> => {
   const runs = new Map<string, Run>()
-  for (let seed = 1; seed <= patience && !breaks.every((name) => runs.has(name)); seed++) {
+  for (let seed = 1; seed <= patience && !shows.every((name) => runs.has(name)); seed++) {
     const run = simulate(seed, seams())
     const name = run.finding?.invariant
     if (name !== undefined && !runs.has(name)) runs.set(name, run)
   }
-  return [...runs.values()]
+  return runs
 }
-
-const shown = new Set<Invariant>()
 
 describe("a system with one fault is caught", () => {
   for (const mutation of mutations) {
-    const { name, breaks, seams } = mutation
-    it(`${name}: ${breaks.join(" or ")}`, { timeout: 60_000 }, () => {
+    const { name, shows, seams } = mutation
+    it(`${name}: ${shows.join(", ")}`, { timeout: 120_000 }, () => {
       const runs = noticing(mutation)
-      const [first] = runs
-      if (first === undefined) return assert.fail(`unnoticed in ${patience} seeds`)
-      assert.strictEqual(simulate(first.seed, seams()).digest, first.digest, "the failing seed repeats")
-      for (const run of runs) {
-        const invariant = run.finding?.invariant as Invariant
-        assert.include(breaks, invariant, report(run))
-        shown.add(invariant)
+      assert.includeMembers([...runs.keys()], [...shows], `in ${patience} seeds`)
+      for (const { seed, digest } of runs.values()) {
+        assert.strictEqual(simulate(seed, seams()).digest, digest, `seed ${seed} repeats`)
       }
     })
   }
 
-  it("every invariant has a fault that it is known to catch", () => {
+  it("every invariant is shown to notice a fault", () => {
+    const shown = new Set(mutations.flatMap(({ shows }) => shows))
     assert.deepStrictEqual([...shown].toSorted(), Object.keys(invariants).toSorted())
   })
 })

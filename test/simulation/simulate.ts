@@ -153,8 +153,6 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       return false
     }
     // A process that was replaced stops by itself, however late it wakes.
-    return (
-      delivered() && world.processes.every((process, index, all) => index === all.length - 1 || !process.lane.alive)
-    )
+    return delivered() && world.processes.every(({ name, lane }) => !lane.alive || name === world.store.owner)
   }
 }

@@ -93,7 +93,34 @@ const deliveryOf = (event: string, { data, ofPartner }: EventDescription) =>
   })
 
 /** Description of the tag that groups the webhooks. */
-export const webhookTag = { name: "Webhooks", description: "What the service posts to the partner's endpoint." }
+export const webhookTag = {
+  name: "Webhooks",
+  description: [
+    "What the service posts to the partner's endpoint.",
+    "Verify each request: recompute HMAC-SHA256 with the whole secret (`whs_` included) over the timestamp header, a dot and the raw body bytes, compare in constant time, and refuse a timestamp more than 300 seconds from your clock.",
+    "Answer any 2xx within 10 seconds; the body of the answer is ignored, a redirect is not followed and counts as a failure.",
+    "Ten attempts, with waits of 10, 20, 40, 80, 160, 320, 640, 640 and 640 seconds. Deliveries can arrive out of order and more than once: deduplicate on `id`."
+  ].join("\n\n")
+}
+
+const header = (name: string, description: string, schema: object) => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema
+})
+
+/** What every delivery carries beside its body (doc 3, header table). */
+const deliveryHeaders = (event: string) => [
+  header("X-Brokerage-Event", "Name of the event.", { type: "string", enum: [event] }),
+  header("X-Brokerage-Delivery", "Id of the delivery; retries carry the same id.", { type: "string" }),
+  header("X-Brokerage-Timestamp", "When this attempt was signed, Unix seconds.", { type: "string" }),
+  header("X-Brokerage-Signature", "`v1=` and the lower-case hex of the HMAC-SHA256 over timestamp, dot and raw body.", {
+    type: "string",
+    pattern: "^v1=[0-9a-f]{64}$"
+  })
+]
 
 /** What is told at once, then what is derived from the clients' notification feeds. */
 const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
@@ -111,7 +138,7 @@ export const webhookItems = (): Readonly<Record<string, object>> =>
           operationId: `webhooks.${event}`,
           tags: [webhookTag.name],
           summary: description.summary,
-          parameters: [],
+          parameters: deliveryHeaders(event),
           security: [],
           requestBody: {
             required: true,

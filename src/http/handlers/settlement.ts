@@ -6,7 +6,7 @@ import { settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
 import type { SettlementItems, SettlementReported } from "../../runtime/services/SettlementItems.ts"
 import { QueryReader } from "../middleware/queries.ts"
-import { gateRefusals, invalidQuery } from "../toWire.ts"
+import { gateRefusals, invalidQuery, toWire } from "../toWire.ts"
 import { data, type Read, refused } from "./reads.ts"
 import { enveloped, type Write, write } from "./writes.ts"
 
@@ -40,10 +40,14 @@ export const settlementReads = (
 
 /** The writes of the settlement group by operation id. */
 export const settlementWrites = (
-  settlement: Pick<SettlementItems["Service"], "report">
+  settlement: Pick<SettlementItems["Service"], "report" | "missing">
 ): Readonly<Record<string, Write>> => ({
   "settlement.reportItem": write(
     (reported: SettlementReported) => enveloped(200, reported),
-    ({ caller, itemId, body }, store) => settlement.report(caller, itemId, body, store)
+    ({ caller, itemId, body }, store) => settlement.report(caller, itemId, body, store),
+    ({ caller, itemId }) =>
+      Effect.map(settlement.missing(caller.partner.row.id, itemId), (refusal) =>
+        refusal === null ? null : toWire(refusal)
+      )
   )
 })

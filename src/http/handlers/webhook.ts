@@ -33,5 +33,10 @@ const done = (value: unknown) => enveloped(200, value)
 export const webhookWrites = (webhooks: Webhooks["Service"]): Readonly<Record<string, Write>> => ({
   "webhook.register": write(done, ({ caller, body }) => webhooks.register(caller, body)),
   "webhook.remove": write(done, ({ caller }) => webhooks.remove(caller)),
-  "webhook.test": write(done, ({ caller }, store) => webhooks.test(caller, store))
+  "webhook.test": write(
+    done,
+    ({ caller }, store) => webhooks.test(caller, store),
+    ({ caller }) =>
+      Effect.map(webhooks.get(caller.partner.row.id), (found) => (found.ok ? null : toWire(found.refusal)))
+  )
 })

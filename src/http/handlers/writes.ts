@@ -30,7 +30,11 @@ export interface WriteInput {
 export interface Write {
   readonly run: (input: WriteInput) => Effect.Effect<Verdict<unknown>, DispatchError>
   readonly render: (verdict: Verdict<never>) => Rendered
+  /** Whether what the path names is there, for a request whose body can't be handed to the service. Null: it is. */
+  readonly lookUp?: LookUp
 }
+
+export type LookUp = (input: Pick<WriteInput, "caller" | "itemId">) => Effect.Effect<WireRefusal | null, DispatchError>
 
 /** A refusal as an answer. */
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
@@ -41,13 +45,15 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
 /** A write from the form of its success and the service call behind it. */
 export const write = <A>(
   success: (value: A) => Rendered,
-  run: (input: WriteInput, store: StoreAnswer<Verdict<A>>) => Effect.Effect<Verdict<A>, DispatchError>
+  run: (input: WriteInput, store: StoreAnswer<Verdict<A>>) => Effect.Effect<Verdict<A>, DispatchError>,
+  lookUp?: LookUp
 ): Write => {
   const render = (verdict: Verdict<A>): Rendered =>
     verdict.ok ? success(verdict.value) : renderRefusal(toWire(verdict.refusal))
   return {
     run: (input) => run(input, input.slot === null ? storeNothing : input.slot.storing(render)),
-    render
+    render,
+    ...(lookUp === undefined ? {} : { lookUp })
   }
 }
 

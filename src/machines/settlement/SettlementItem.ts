@@ -43,8 +43,12 @@ export const SettlementItem = Schema.Struct({
   occurredAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
   status: Schema.Literals(settlementStatuses),
   partnerTxRef: Schema.NullOr(Schema.String),
-  settledAt: Schema.NullOr(Schema.Int).annotate({ description: "Unix milliseconds, as the partner reported it." }),
-  reportedAt: Schema.NullOr(Schema.Int).annotate({ description: "When the partner reported last, Unix milliseconds." }),
+  settledAt: Schema.NullOr(Schema.Int).annotate({
+    description: "When the partner settled, Unix milliseconds; the time of its report when it named none."
+  }),
+  reportedAt: Schema.NullOr(Schema.Int).annotate({
+    description: "When the last report that changed the item came, Unix milliseconds."
+  }),
   note: Schema.NullOr(Schema.String),
   ledgerTxId: Id,
   createdAt: Schema.Int.annotate({ description: "Unix milliseconds." })

@@ -15,8 +15,9 @@ const item = setup({
   }
 })
 
+/** A report replaces what an earlier one said: the reason of a failure is no note on what was settled after all. */
 const report = item.assign(({ context, event }) => ({
-  partnerTxRef: event.partnerTxRef ?? context.partnerTxRef,
+  partnerTxRef: event.partnerTxRef,
   settledAt: event.settledAt,
   reportedAt: event.at,
   note: event.note,

@@ -25,7 +25,7 @@ export const parseWebhookUrl = (value: unknown): ParsedWebhookUrl => {
   if (typeof value !== "string") return refused("The url must be text.")
   if (value === "") return refused("The url is required.")
   if (value.length > webhookUrlMaxLength) return refused(tooLong)
-  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls.
+  // The URL parser drops tabs and line ends, trims, and takes a backslash for a slash: two readers, two urls (SSRF-043).
   if (/[\s\p{Cc}\\]/u.test(value)) return refused("The url must not contain spaces, control characters or backslashes.")
   // It also skips extra slashes: https:///x would name the host x.
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(value) ?? []

@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import type { ApiKeyContext, ApiKeyStatus } from "../../machines/partner/ApiKey.ts"
 import type { PartnerStatus } from "../../machines/partner/Partner.ts"
 import type { RelianceStatus } from "../../machines/partner/Reliance.ts"
+import { formatAmount } from "../../machines/shared/Money.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type ClaimLost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
@@ -350,10 +351,17 @@ const closingBlockers = (
       "SELECT state, count(*) AS n FROM settlement_items WHERE partner_id = $1 AND state <> 'SETTLED' GROUP BY state ORDER BY state DESC",
       [BigInt(partnerId)]
     )
+    // What the partner and the service owe each other: every item counts, settled or not (document 3, net).
+    const net = yield* sql.unsafe<{ readonly net: bigint }>(
+      "SELECT coalesce(sum(amount), 0)::bigint AS net FROM settlement_items WHERE partner_id = $1",
+      [BigInt(partnerId)]
+    )
+    const outstanding = net[0]?.net ?? 0n
     const holders = Number(balances[0]?.n ?? 0)
     const open = items.map(({ state, n }) => `${n} ${state}`)
     return [
       ...(holders === 0 ? [] : [`${holders} of the partner's clients hold a balance.`]),
-      ...(open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`])
+      ...(open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`]),
+      ...(outstanding === 0n ? [] : [`${formatAmount(outstanding, "USDC")} USDC are outstanding between the firms.`])
     ]
   }).pipe(Effect.mapError(away))

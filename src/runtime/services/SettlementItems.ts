@@ -19,7 +19,7 @@ import {
 import { settlementMachine } from "../../machines/settlement/settlementMachine.ts"
 import { decodeSettlementReport, type SettlementReport } from "../../machines/settlement/SettlementReport.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import {
   ActorHost,
   type ClaimLost,
@@ -66,6 +66,8 @@ export class SettlementItems extends Context.Service<
     clientOf(partnerId: number, idOrUid: string): Effect.Effect<number | null, Unavailable>
     /** Items of the partner, newest first; `clientId` must be one of its clients. */
     list(partnerId: number, query: SettlementQuery): Effect.Effect<SettlementPage, Unavailable>
+    /** The refusal when the partner has no such item, else null. */
+    missing(partnerId: number, itemId: number | null): Effect.Effect<Refusal | null, Unavailable>
     /** `itemId` null: the path names no item that could exist. */
     report(
       caller: Caller,
@@ -147,10 +149,14 @@ export class SettlementItems extends Context.Service<
               return { items: shown.map(wireOf), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
             }
           ),
+        missing: (partnerId, itemId) =>
+          itemId === null
+            ? Effect.succeed(noItem)
+            : Effect.map(find(partnerId, itemId), (row) => (row === null ? noItem : null)),
         report: (caller, itemId, body, store) => {
           const run = (tries: number): Effect.Effect<SettlementVerdict, DispatchError> =>
             Effect.flatMap(itemId === null ? Effect.succeed(null) : find(caller.partner.row.id, itemId), (row) => {
-              if (row === null) return Effect.succeed(refuse(unknown("Settlement item")))
+              if (row === null) return Effect.succeed(refuse(noItem))
               const decoded = decodeSettlementReport(body, { now: clock.now() })
               if (!decoded.ok) return Effect.succeed(refuse(invalid(decoded)))
               return Effect.catchIf(attempt(caller, row, decoded.report, store), lostItem(row.id), () =>
@@ -163,6 +169,8 @@ export class SettlementItems extends Context.Service<
     })
   )
 }
+
+const noItem = unknown("Settlement item")
 
 /** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/

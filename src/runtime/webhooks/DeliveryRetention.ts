@@ -13,11 +13,14 @@ const pageSize = 2_000
 const pagesPerRun = 100
 
 // A page is a walk of the primary key, whatever is in it. nextAt of a finished delivery is when it was SENT or FAILED; a
-// row that a redelivery revived stays.
+// row that a redelivery revived stays, and so does each partner's last SENT one: lastDeliveryAt is read from it (A3-39).
 const pageText = `WITH page AS (SELECT id, ts FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $3),
 gone AS (
   DELETE FROM webhook_deliveries d USING page
-   WHERE d.id = page.id AND page.ts < $2 AND d.state IN ('SENT', 'FAILED') AND d.next_at < $2 RETURNING 1)
+   WHERE d.id = page.id AND page.ts < $2 AND d.state IN ('SENT', 'FAILED') AND d.next_at < $2
+     AND (d.state = 'FAILED' OR EXISTS (
+       SELECT 1 FROM webhook_deliveries l WHERE l.partner_id = d.partner_id AND l.state = 'SENT'
+          AND (l.context->>'sentAt')::bigint >= (d.context->>'sentAt')::bigint AND l.id <> d.id)) RETURNING 1)
 SELECT max(id) AS last, max(ts) AS youngest, (SELECT count(*) FROM gone) AS gone FROM page`
 
 interface Page {

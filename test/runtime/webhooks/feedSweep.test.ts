@@ -194,6 +194,25 @@ describe("Feed sweep", () => {
 })
 
 describe("Retention of the delivery log", () => {
+  it("A3-39: a partner's last SENT row stays, because lastDeliveryAt is read from it", async () => {
+    const { partnerId } = await partner()
+    const now = world.now() + 2 * retentionMillis
+    const old = now - retentionMillis - 10
+    const first = 6_000_000
+    await world.decide(partnerId, (turn) => {
+      for (const index of [0, 1, 2]) {
+        const row = deliveryOf(first + index, partnerId, { state: "SENT", nextAt: old + index, ts: old })
+        turn.draft.put("webhookDeliveries", { ...row, context: { ...row.context, sentAt: old + index } })
+      }
+    })
+    await world.run(deleteOldDeliveries(now))
+    const left = await world.rows("webhookDeliveries", `id >= ${first} AND id < ${first + 3}`)
+    assert.deepStrictEqual(
+      left.map(({ id }) => id - first),
+      [2]
+    )
+  })
+
   it("A3-36: a row goes 90 days after it was SENT or FAILED, not sooner, and never while it waits", async () => {
     const { partnerId } = await partner()
     const now = world.now() + 2 * retentionMillis
@@ -210,10 +229,13 @@ describe("Retention of the delivery log", () => {
     ] as const
     await world.decide(partnerId, (turn) => {
       for (const [index, [state, nextAt, ts]] of states.entries())
-        turn.draft.put("webhookDeliveries", deliveryOf(first + index, partnerId, { state, nextAt, ts }))
+        turn.draft.put("webhookDeliveries", {
+          ...deliveryOf(first + index, partnerId, { state, nextAt, ts }),
+          context: { attempts: 1, lastStatus: null, error: null, sentAt: state === "SENT" ? nextAt : null, nextAt }
+        })
     })
     await world.run(deleteOldDeliveries(now))
-    const left = await world.rows("webhookDeliveries", `id >= ${first}`)
+    const left = await world.rows("webhookDeliveries", `id >= ${first} AND id < ${first + 10}`)
     assert.deepStrictEqual(
       left.map(({ id }) => id - first),
       [2, 3, 4, 5, 6]
