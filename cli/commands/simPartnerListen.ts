@@ -2,7 +2,7 @@
  * `brokerage sim partner listen`: a webhook receiver that registers itself, verifies signatures, prints events and
  * misbehaves as told (operator surface, Developers and QA). With --json one document a line.
  */
-import { type Command, Option } from "commander"
+import { type Command, InvalidArgumentError, Option } from "commander"
 import type { Misbehaviour } from "../../simulator/partner/WebhookBehaviour.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 import type { Cli } from "../Cli.ts"
@@ -38,7 +38,9 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
     .addOption(required("--key <key>", "partner key with scope TRADE"))
     .addOption(new Option("--port <n>", "port on 127.0.0.1 (default: any free one)").argParser(whole(0, 65_535)))
     .addOption(new Option("--fail <n>", "answer the first n deliveries with 500").argParser(whole(0, 1_000_000_000)))
-    .addOption(new Option("--delay <duration>", "answer each delivery only after this").argParser(durationOption))
+    .addOption(
+      new Option("--delay <duration>", "answer each delivery only after this, at most a day").argParser(delayOption)
+    )
     .option("--redirect", "answer 302 to a private address")
     .option("--silent", "accept deliveries and never answer")
     .addOption(new Option("--for <duration>", "end after this: 90s, 15m, 8h or 2d").argParser(durationOption))
@@ -50,6 +52,15 @@ export const addListenCommand = (partner: Command, cli: Cli): void => {
         "endpoint and secret; it stays registered at the end, and what is not delivered is tried again."
     )
     .action((flags: ListenFlags, command: Command) => cli.attempt(command, (globals) => listen(cli, flags, globals)))
+}
+
+const longestDelay = 24 * 60 * 60 * 1_000
+
+/** A timer takes no more than 24 days; no sender waits longer than seconds. */
+const delayOption = (text: string): number => {
+  const millis = durationOption(text)
+  if (millis > longestDelay) throw new InvalidArgumentError("It must be at most a day.")
+  return millis
 }
 
 const listen = async (cli: Cli, flags: ListenFlags, globals: Globals): Promise<void> => {

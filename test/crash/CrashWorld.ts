@@ -22,9 +22,11 @@ export interface CrashWorldOptions {
   readonly workers: number
   /** True: the database is a server of its own, so that two services can share it. */
   readonly ownDatabase?: boolean
+  /** Of the first service. */
+  readonly webhookHosts?: ReadonlyArray<string>
 }
 
-type StartOptions = Pick<ServiceOptions, "killAt">
+type StartOptions = Pick<ServiceOptions, "killAt" | "webhookHosts">
 
 export interface CrashWorld {
   readonly dataDir: string
@@ -74,7 +76,7 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
       Effect.tap((started) => Effect.sync(() => (current = started))),
       Effect.orDie
     )
-  const first = yield* start()
+  const first = yield* start(options.webhookHosts === undefined ? {} : { webhookHosts: options.webhookHosts })
   const ca = readFileSync(first.caFile, "utf8")
   const shared = { origin: () => service().url, ca, timeoutMillis: 10_000 }
   const operatorKey = Redacted.make(readFileSync(first.operatorKeyFile, "utf8").trim())

@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly databaseUrl?: string
   /** The process kills itself the n-th time it passes this point (`--kill-at`). */
   readonly killAt?: { readonly point: string; readonly times: number }
+  /** Hosts that webhooks may go to although they are not public (`--allow-webhook-host`). */
+  readonly webhookHosts?: ReadonlyArray<string>
 }
 
 export interface Exited {
@@ -102,7 +104,8 @@ const spawnService = (options: ServiceOptions): ChildProcess => {
         options.dataDir,
         "--json",
         ...(options.databaseUrl === undefined ? [] : ["--database-url", options.databaseUrl]),
-        ...(options.killAt === undefined ? [] : ["--kill-at", `${options.killAt.point}:${options.killAt.times}`])
+        ...(options.killAt === undefined ? [] : ["--kill-at", `${options.killAt.point}:${options.killAt.times}`]),
+        ...(options.webhookHosts ?? []).flatMap((host) => ["--allow-webhook-host", host])
       ],
       { stdio: ["ignore", "pipe", log] }
     )

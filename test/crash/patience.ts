@@ -11,6 +11,15 @@ export const bounded = <A>(what: string, effect: Effect.Effect<A>): Effect.Effec
     orElse: () => Effect.die(new Error(`waited in vain for ${what}`))
   })
 
+/** As `until`, for a fact that has to be asked for. */
+export const untilFound = (what: string, holds: Effect.Effect<boolean>): Effect.Effect<void> =>
+  bounded(
+    what,
+    Effect.gen(function* () {
+      while (!(yield* holds)) yield* Effect.sleep(20)
+    })
+  )
+
 /** Waits until a fact holds. */
 export const until = (what: string, holds: () => boolean): Effect.Effect<void> =>
   bounded(

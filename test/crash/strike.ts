@@ -178,7 +178,7 @@ const watchHealth = (world: CrashWorld, seen: Set<number>): Effect.Effect<never>
     )
 
 /** Ready, and not the one that was just killed (it may still be dying). */
-const readyAgain = (world: CrashWorld, killed: number | null): Effect.Effect<void> =>
+export const readyAgain = (world: Pick<CrashWorld, "cluster">, killed: number | null): Effect.Effect<void> =>
   until("the database to be restarted", () => {
     const pid = readyPostmaster(world.cluster)
     return pid !== null && pid !== killed

@@ -267,6 +267,39 @@ describe("settlement items", () => {
     assert.deepStrictEqual(verdict.refusal.data, { blockers: ["5.000000 USDC are outstanding between the firms."] })
   })
 
+  it("D15: a sum of items beyond 64 bits is a blocker like any other", async () => {
+    const leaving = await service.partner()
+    for (let n = 0; n < 2; n++) await adjust(await client(leaving), "9223372036854.775807")
+    const verdict = await partners(service, (all) => all.status(operator, leaving.code, "CLOSED", "test"))
+    if (verdict.ok || verdict.refusal._tag !== "Conflict") throw new Error(JSON.stringify(verdict))
+    assert.include(
+      JSON.stringify(verdict.refusal.data),
+      "18446744073709.551614 USDC are outstanding between the firms."
+    )
+  })
+
+  it("D15: nothing is booked for a partner that is closed, or closing: closing and correcting at once never both", async () => {
+    for (let round = 0; round < 5; round++) {
+      const leaving = await service.partner()
+      const clientId = await client(leaving)
+      const adjusted = Promise.all(
+        [1, 2, 3].map(() =>
+          adjust(clientId, "1").then(
+            () => true,
+            () => false
+          )
+        )
+      )
+      const close = () => partners(service, (all) => all.status(operator, leaving.code, "CLOSED", "test"))
+      const closed = await close()
+      const booked = (await adjusted).filter(Boolean).length
+      assert.isFalse(closed.ok && booked > 0, `closed with ${booked} corrections booked`)
+      if (!closed.ok) continue
+      const late = await adjust(clientId, "1").catch((error: Error) => error.message)
+      assert.include(String(late), "The partner is closed.")
+    }
+  })
+
   describe("POST /settlement/items/{itemId}/report", () => {
     it("A1-02: an unknown item is unknown before its body is judged, however broken the body is", async () => {
       const { itemId } = await owed()

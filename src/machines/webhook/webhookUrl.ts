@@ -37,6 +37,7 @@ export const parseWebhookUrl = (value: unknown): ParsedWebhookUrl => {
   const host = url.hostname.replace(/\.$/, "")
   if (host === "" || host.startsWith(".") || host.includes("..") || host.endsWith(".")) return refused(notAbsolute)
   if (host !== url.hostname) url.hostname = host
+  if (url.port === "0") return refused("The url must not have port 0.")
   if (url.href.length > webhookUrlMaxLength) return refused(tooLong)
   return { ok: true, url: url.href, host: host.replace(/^\[|\]$/g, "") }
 }

@@ -22,6 +22,7 @@ import { balanceOf, fitsBalance } from "../ledger/Ledger.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
+import { closingPartners } from "./closingBlockers.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import { RowReads } from "./RowReads.ts"
@@ -85,9 +86,8 @@ export class Adjustments extends Context.Service<
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
             const booked = yield* bookedAs(found.id, referenceOf(request))
             if (booked !== null) return refuse(alreadyBooked(booked))
-            return found.state === "CLOSED"
-              ? refuse(conflict("The account is closed."))
-              : accept({ clientId: found.id })
+            const shut = shutRefusal(found, directory.partner(found.partnerId), closingPartners(host))
+            return shut === null ? accept({ clientId: found.id }) : refuse(shut)
           }),
         adjust: (caller, client, request) =>
           Effect.flatMap(findClient(host, sql, client), (found) => {
@@ -103,6 +103,8 @@ export class Adjustments extends Context.Service<
                 const row = turn.state.one("clients")
                 const partner = directory.partner(found.partnerId)
                 if (row === undefined || partner === null) return refuse(unknown("Client"))
+                const shut = shutRefusal(row, partner, closingPartners(host))
+                if (shut !== null) return refuse(shut)
                 return book(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
               }
             })
@@ -157,13 +159,19 @@ export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "curr
   return { currency, amount: text.startsWith("-") ? -minor : minor }
 }
 
+/** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
+const shutRefusal = (client: ClientRow, partner: PartnerView | null, closing: ReadonlySet<number>): Refusal | null => {
+  if (client.state === "CLOSED") return conflict("The account is closed.")
+  if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
+  return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
+}
+
 const book = (
   turn: Turn,
   row: ClientRow,
   partner: PartnerView,
   { currency, amount, reason, reference }: Signed & Pick<Adjustment, "reason" | "reference">
 ): Verdict<Adjustment> => {
-  if (row.state === "CLOSED") return refuse(conflict("The account is closed."))
   const before = balanceOf(turn, row.id, row.partnerId, currency)
   if (!fitsBalance(before.cash, amount)) {
     return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))

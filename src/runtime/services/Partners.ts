@@ -8,7 +8,6 @@ import { Context, Effect, Layer } from "effect"
 import type { ApiKeyContext, ApiKeyStatus } from "../../machines/partner/ApiKey.ts"
 import type { PartnerStatus } from "../../machines/partner/Partner.ts"
 import type { RelianceStatus } from "../../machines/partner/Reliance.ts"
-import { formatAmount } from "../../machines/shared/Money.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type ClaimLost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
@@ -16,6 +15,7 @@ import { Journal } from "../engine/Journal.ts"
 import { Settings } from "../Settings.ts"
 import type { ApiKeyRow, PartnerRow } from "../store/Rows.ts"
 import { cidrErrors } from "./addressRanges.ts"
+import { closingBlockers, closingPartners } from "./closingBlockers.ts"
 import { Directory } from "./Directory.ts"
 import { KeyUsage } from "./KeyUsage.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
@@ -205,21 +205,26 @@ export class Partners extends Context.Service<
             changed(turnOf(caller, partner, (turn) => setStatus(turn, next, cleanText(reason), blockers)))
           const view = directory.findPartner(partner)
           if (to !== "CLOSED" || view === null) return move(to, [])
-          const blockers = closingBlockers(sql, view.row.id)
-          // Suspended first: from then on no client of the partner can gain a balance, so the count that follows holds.
+          const { id, state } = view.row
+          const blockers = closingBlockers(sql, id)
+          // The count holds: once it begins the partner is suspended, so no client can gain a balance through it, corrections
+          // are refused, and what was decided before is in (the journal is first in, first out).
+          const settle = Effect.gen(function* () {
+            const suspended = state === "ACTIVE" ? yield* move("SUSPENDED", []) : null
+            if (suspended?.ok === false) return suspended
+            if (suspended === null) yield* host.record({})
+            const found = yield* blockers
+            if (found.length === 0 || state !== "ACTIVE") return yield* move("CLOSED", found)
+            yield* move("ACTIVE", [])
+            return refuse(conflict("The partner can't be closed yet.", { blockers: found }))
+          })
+          const closing = closingPartners(host)
           return Effect.flatMap(blockers, (before) => {
-            if (before.length > 0 || view.row.state !== "ACTIVE") return move("CLOSED", before)
-            return Effect.flatMap(move("SUSPENDED", []), (suspended) =>
-              suspended.ok
-                ? Effect.flatMap(blockers, (found) =>
-                    found.length === 0
-                      ? move("CLOSED", [])
-                      : Effect.as(
-                          move("ACTIVE", []),
-                          refuse(conflict("The partner can't be closed yet.", { blockers: found }))
-                        )
-                  )
-                : Effect.succeed(suspended)
+            if (before.length > 0) return move("CLOSED", before)
+            closing.add(id)
+            return Effect.ensuring(
+              settle,
+              Effect.sync(() => closing.delete(id))
             )
           })
         },
@@ -334,34 +339,3 @@ const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({
   revokedAt: (row.context as unknown as ApiKeyContext).revokedAt,
   lastUsedAt
 })
-
-const away = () => new Unavailable({ unknown: false })
-
-/** What stands in the way of closing, as sentences (D15): money at clients, and items the partner has not settled. */
-const closingBlockers = (
-  sql: PgClient.PgClient,
-  partnerId: number
-): Effect.Effect<ReadonlyArray<string>, Unavailable> =>
-  Effect.gen(function* () {
-    const balances = yield* sql.unsafe<{ readonly n: bigint }>(
-      "SELECT count(DISTINCT client_id) AS n FROM balances WHERE partner_id = $1 AND (cash <> 0 OR reserved <> 0)",
-      [BigInt(partnerId)]
-    )
-    const items = yield* sql.unsafe<{ readonly state: string; readonly n: bigint }>(
-      "SELECT state, count(*) AS n FROM settlement_items WHERE partner_id = $1 AND state <> 'SETTLED' GROUP BY state ORDER BY state DESC",
-      [BigInt(partnerId)]
-    )
-    // What the partner and the service owe each other: every item counts, settled or not (document 3, net).
-    const net = yield* sql.unsafe<{ readonly net: bigint }>(
-      "SELECT coalesce(sum(amount), 0)::bigint AS net FROM settlement_items WHERE partner_id = $1",
-      [BigInt(partnerId)]
-    )
-    const outstanding = net[0]?.net ?? 0n
-    const holders = Number(balances[0]?.n ?? 0)
-    const open = items.map(({ state, n }) => `${n} ${state}`)
-    return [
-      ...(holders === 0 ? [] : [`${holders} of the partner's clients hold a balance.`]),
-      ...(open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`]),
-      ...(outstanding === 0n ? [] : [`${formatAmount(outstanding, "USDC")} USDC are outstanding between the firms.`])
-    ]
-  }).pipe(Effect.mapError(away))

@@ -1,7 +1,9 @@
 /**
  * Who is sent to next: one lane a partner with at most four deliveries in flight, lanes served in turn, so that a partner
  * whose endpoint hangs fills its own four slots and nobody else's (A3-34). A lane whose endpoint answers quickly may hold
- * claimed deliveries ahead of its slots, which saves a claim per slot; one that fails gives them back at once.
+ * claimed deliveries ahead of its slots, which saves a claim per slot; one that fails gives them back at once. Some slots
+ * are kept for quick lanes, and once many slow ones are busy each of them has one slot only: hundreds of hanging endpoints
+ * at once leave the others theirs.
  * Plain bookkeeping without time or effects.
  */
 import type { DeliveryRow } from "../store/Rows.ts"
@@ -12,6 +14,8 @@ export interface LaneLimits {
   readonly perPartner: number
   /** In flight for all partners together: sockets and bodies in memory. */
   readonly total: number
+  /** Of these, kept for lanes that answer quickly. */
+  readonly reserved: number
   /** Claimed per partner while its endpoint answers quickly, in flight included. */
   readonly ahead: number
   /** Claimed for all partners together. */
@@ -20,7 +24,14 @@ export interface LaneLimits {
   readonly perClaim: number
 }
 
-export const laneLimits: LaneLimits = { perPartner: 4, total: 512, ahead: 32, held: 4_096, perClaim: 256 }
+export const laneLimits: LaneLimits = {
+  perPartner: 4,
+  total: 512,
+  reserved: 128,
+  ahead: 32,
+  held: 4_096,
+  perClaim: 256
+}
 
 interface Lane {
   readonly partnerId: number
@@ -34,13 +45,16 @@ interface Lane {
 
 export class DeliveryLanes {
   inFlight = 0
+  /** Of these, in lanes that are not quick. */
+  private slow = 0
   private waiting = 0
   private readonly limits: LaneLimits
   private readonly lanes = new Map<number, Lane>()
   /** Partners that may have due deliveries nobody has claimed, the one asked longest ago first. */
   private readonly hungry = new Set<number>()
-  /** Lanes with a ready delivery and a free slot, in turn. */
-  private readonly startable: Array<Lane> = []
+  /** Lanes with a ready delivery and a free slot, in turn; the two kinds take turns, too. */
+  private readonly startable: { readonly quick: Array<Lane>; readonly slow: Array<Lane> } = { quick: [], slow: [] }
+  private slowFirst = false
 
   constructor(limits: LaneLimits = laneLimits) {
     this.limits = limits
@@ -93,27 +107,46 @@ export class DeliveryLanes {
 
   /** The next delivery to send, with its slot taken; null when there is none or no slot is free. */
   next(): DeliveryRow | null {
-    while (this.inFlight < this.limits.total) {
-      const lane = this.startable.shift()
-      if (lane === undefined) return null
+    if (this.inFlight >= this.limits.total) return null
+    this.slowFirst = !this.slowFirst
+    const { quick, slow } = this.startable
+    return this.slowFirst ? (this.nextSlow(slow) ?? this.start(quick)) : (this.start(quick) ?? this.nextSlow(slow))
+  }
+
+  private nextSlow(queue: Array<Lane>): DeliveryRow | null {
+    return this.slow < this.limits.total - this.limits.reserved ? this.start(queue) : null
+  }
+
+  private start(queue: Array<Lane>): DeliveryRow | null {
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       lane.queued = false
-      const row = lane.ready.shift()
+      // A lane past its slots comes back when one of its own is free.
+      const row = lane.inFlight < this.slots(lane) ? lane.ready.shift() : undefined
       if (row === undefined) continue
       this.waiting--
       lane.inFlight++
       this.inFlight++
+      if (!lane.quick) this.slow++
       this.enqueue(lane)
       return row
     }
     return null
   }
 
+  /** What a lane may have in flight: one attempt only while slow lanes hold half of their share. */
+  private slots(lane: Lane): number {
+    const crowded = this.slow * 2 >= this.limits.total - this.limits.reserved
+    return crowded && !lane.quick ? 1 : this.limits.perPartner
+  }
+
   /** Frees a slot. `quick`: the endpoint acknowledged without delay. Returns claimed deliveries to give back. */
   finished(partnerId: number, quick: boolean): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
+    if (!lane.quick) this.slow -= lane.inFlight
     lane.inFlight--
     this.inFlight--
     lane.quick = quick
+    if (!quick) this.slow += lane.inFlight
     const surplus = quick ? [] : lane.ready.splice(this.limits.perPartner)
     this.waiting -= surplus.length
     if (surplus.length > 0) this.hungry.add(partnerId)
@@ -141,9 +174,9 @@ export class DeliveryLanes {
   }
 
   private enqueue(lane: Lane): void {
-    if (lane.queued || lane.ready.length === 0 || lane.inFlight >= this.limits.perPartner) return
+    if (lane.queued || lane.ready.length === 0 || lane.inFlight >= this.slots(lane)) return
     lane.queued = true
-    this.startable.push(lane)
+    this.startable[lane.quick ? "quick" : "slow"].push(lane)
   }
 
   private lane(partnerId: number): Lane {

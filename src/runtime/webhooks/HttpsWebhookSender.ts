@@ -21,6 +21,9 @@ export interface HttpsWebhookSenderOptions {
 
 /** How long the ignored body of an acknowledgement may take before its connection is given up, wall clock ms. */
 const drainMillis = 2_000
+/** Such bodies an endpoint may have open at once; the connection of one more is closed, because its slot is free already. */
+const drainsPerEndpoint = 4
+const draining = new WeakMap<Agent, number>()
 
 export const HttpsWebhookSender = {
   layer: (options: HttpsWebhookSenderOptions = {}): Layer.Layer<WebhookSender, never, WebhookAddresses | Settings> =>
@@ -65,7 +68,8 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
   Effect.callback<SendOutcome>((resume) => {
     const body = Buffer.from(given.webhook.body, "utf8")
     let outgoing: ClientRequest
-    let readSoFar: () => SendOutcome = () => failed(null, silenceError(given.limitMillis))
+    /** What the attempt comes to by the answer that has begun; null before it has. */
+    let readSoFar: (() => SendOutcome) | null = null
     let settled = false
     const settle = (outcome: SendOutcome): void => {
       if (settled) return
@@ -74,7 +78,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
       resume(Effect.succeed(outcome))
     }
     const deadline = setTimeout(() => {
-      settle(readSoFar())
+      settle(readSoFar?.() ?? failed(null, silenceError(given.limitMillis)))
       outgoing.destroy()
     }, given.limitMillis)
 
@@ -86,7 +90,7 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
       })
       const mine = outgoing
       mine.on("response", (incoming) => {
-        readSoFar = answered(incoming, given.webhook.secret, settle)
+        readSoFar = answered(incoming, given.agent, settle)
       })
       mine.on("error", (error) => {
         // An idle connection that the receiver closed just now says nothing about the receiver: dial once more.
@@ -94,10 +98,10 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
           closeIdle(given.agent)
           return dial(false)
         }
-        settle(failed(null, connectionError(error)))
+        settle(readSoFar?.() ?? failed(null, connectionError(error)))
       })
       mine.on("close", () => {
-        if (mine === outgoing) settle(failed(null, unansweredError))
+        if (mine === outgoing) settle(readSoFar?.() ?? failed(null, unansweredError))
       })
       mine.end(body)
     }
@@ -115,7 +119,7 @@ const isGone = (error: unknown): boolean =>
 /** Takes an answer. Returns what the attempt comes to if time runs out before the answer's end. */
 const answered = (
   incoming: IncomingMessage,
-  secret: string,
+  agent: Agent,
   settle: (outcome: SendOutcome) => void
 ): (() => SendOutcome) => {
   const status = incoming.statusCode ?? 0
@@ -125,11 +129,10 @@ const answered = (
   const outcome = (): SendOutcome =>
     isAcknowledged
       ? { _tag: "Acknowledged", status }
-      : failed(status, answerError(status, Buffer.concat(chunks).toString("utf8"), secret))
+      : failed(status, answerError(status, Buffer.concat(chunks).toString("utf8")))
   if (isAcknowledged) {
     settle(outcome())
-    const giveUp = setTimeout(() => incoming.destroy(), drainMillis)
-    incoming.on("close", () => clearTimeout(giveUp))
+    drain(incoming, agent)
   }
   incoming.on("data", (chunk: Buffer) => {
     const room = webhookLimits.failureBodyReadBytes - size
@@ -144,4 +147,16 @@ const answered = (
   incoming.on("error", () => settle(outcome()))
   incoming.on("close", () => settle(outcome()))
   return outcome
+}
+
+/** Reads an acknowledgement to its end, so that the connection can be used again, within bounds. */
+const drain = (incoming: IncomingMessage, agent: Agent): void => {
+  const open = draining.get(agent) ?? 0
+  if (open >= drainsPerEndpoint) return void incoming.destroy()
+  draining.set(agent, open + 1)
+  const giveUp = setTimeout(() => incoming.destroy(), drainMillis)
+  incoming.once("close", () => {
+    clearTimeout(giveUp)
+    draining.set(agent, (draining.get(agent) ?? 1) - 1)
+  })
 }

@@ -16,6 +16,7 @@ export const refusedIPv4 = [
   "192.0.0.0/24", // protocol assignments
   "192.0.2.0/24", // documentation
   "192.88.99.0/24", // 6to4 relays
+  "168.63.129.16/32", // a cloud's host agent, reachable from its guests alone
   "192.168.0.0/16", // private
   "198.18.0.0/15", // benchmarks
   "198.51.100.0/24", // documentation

@@ -117,7 +117,7 @@ describe("Stop and start", () => {
 })
 
 describe("Lanes", () => {
-  const limits = { perPartner: 4, total: 6, ahead: 8, held: 12, perClaim: 3 }
+  const limits = { perPartner: 4, total: 6, reserved: 0, ahead: 8, held: 12, perClaim: 3 }
 
   it("A3-34: whatever happens, no lane and no total is passed, and every delivery is started or given back once", () =>
     fc.assert(
@@ -171,7 +171,7 @@ describe("Lanes", () => {
     ))
 
   it("lanes take turns while slots are short", () => {
-    const lanes = new DeliveryLanes(limits)
+    const lanes = new DeliveryLanes({ ...limits, total: 16 })
     for (const partner of [1, 2]) lanes.mayHave(partner)
     lanes.claimed(
       lanes.asks(),
@@ -179,6 +179,31 @@ describe("Lanes", () => {
     )
     const started: Array<number> = []
     for (let row = lanes.next(); row !== null; row = lanes.next()) started.push(row.id)
-    assert.deepStrictEqual(started, [10, 20, 11, 21, 12, 22])
+    assert.deepStrictEqual(started, [10, 20, 11, 21, 12, 22, 13, 23])
+  })
+
+  it("A3-34: however many endpoints hang, a quick lane finds slots, and slow ones go down to one attempt each", () => {
+    const many = new DeliveryLanes({ ...limits, total: 24, reserved: 8, held: 1_000, perClaim: 100 })
+    const give = (partner: number, count: number) => {
+      many.mayHave(partner)
+      many.claimed(
+        many.asks(),
+        Array.from({ length: count }, (_, n) => deliveryOf(partner * 100 + n, partner))
+      )
+    }
+    const startAll = () => {
+      const started: Array<number> = []
+      for (let row = many.next(); row !== null; row = many.next()) started.push(row.partnerId)
+      return started
+    }
+    give(1, 1)
+    assert.deepStrictEqual(startAll(), [1])
+    many.finished(1, true)
+    for (let partner = 2; partner <= 30; partner++) give(partner, 4)
+    const hanging = startAll()
+    assert.lengthOf(hanging, 16)
+    assert.isAtLeast(new Set(hanging).size, 10)
+    give(1, 4)
+    assert.deepStrictEqual(startAll(), [1, 1, 1, 1])
   })
 })

@@ -148,6 +148,23 @@ describe("Webhook attempt: answers", () => {
     assert.deepStrictEqual(await (await open())(to.url), failed("The connection failed: ECONNRESET."))
   })
 
+  it("A3-33: a failure answer that breaks off keeps its status and what was read", async () => {
+    const to = await receiver((_delivery, response) => {
+      response.writeHead(503, { "content-length": "100" })
+      response.write("maintenance", () => void response.socket?.end())
+    })
+    assert.deepStrictEqual(await (await open())(to.url), failed("The endpoint answered 503: maintenance", 503))
+  })
+
+  it("A3-34: acknowledgements whose bodies never end hold a bounded number of connections", async () => {
+    const to = await receiver((_delivery, response) => void response.writeHead(200).write("more"))
+    const send = await open()
+    for (let id = 1; id <= 20; id++) {
+      assert.deepStrictEqual(await send(to.url, id), { _tag: "Acknowledged", status: 200 })
+    }
+    await until("the surplus to be closed", () => to.openSockets() <= 5)
+  })
+
   it("doc 3: nobody listens", async () => {
     const to = await receiver()
     await to.close()
