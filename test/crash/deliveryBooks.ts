@@ -29,7 +29,8 @@ const StoredEvent = Schema.Struct({
 export type StoredEvent = typeof StoredEvent.Type
 
 /** An entry of a client's feed; `deliveryId`: null while it is not forwarded. */
-const Notice = Schema.Struct({ kind: Schema.String, ref: Schema.String, deliveryId: Schema.NullOr(Schema.Int) })
+const StoredNotice = Schema.Struct({ kind: Schema.String, ref: Schema.String, deliveryId: Schema.NullOr(Schema.Int) })
+export type StoredNotice = typeof StoredNotice.Type
 
 const Backlog = Schema.Struct({
   /** PENDING and RETRYING. */
@@ -48,7 +49,7 @@ export interface DeliveryBooks {
   readonly backlog: (partnerId: number) => Effect.Effect<Backlog>
   readonly deliveries: (partnerId: number) => Effect.Effect<ReadonlyArray<StoredDelivery>>
   readonly events: (partnerId: number) => Effect.Effect<ReadonlyArray<StoredEvent>>
-  readonly feed: (partnerId: number) => Effect.Effect<ReadonlyArray<typeof Notice.Type>>
+  readonly feed: (partnerId: number) => Effect.Effect<ReadonlyArray<StoredNotice>>
 }
 
 const feedRows = `SELECT kind, ref,
@@ -88,8 +89,7 @@ export const makeDeliveryBooks = (dataDir: string): DeliveryBooks => {
       Effect.flatMap(rows(Id, `SELECT partner_id::float8 AS id FROM webhook_endpoints WHERE url = $1`, url), ([row]) =>
         row === undefined ? Effect.die(new Error("no endpoint has this url")) : Effect.succeed(row.id)
       ),
-    backlog: (partnerId) =>
-      Effect.map(rows(Backlog, backlogText, BigInt(partnerId)), ([row]) => row as (typeof Backlog)["Type"]),
+    backlog: (partnerId) => Effect.map(rows(Backlog, backlogText, BigInt(partnerId)), ([row]) => row as Backlog),
     deliveries: (partnerId) =>
       rows(
         Delivery,
@@ -104,6 +104,6 @@ export const makeDeliveryBooks = (dataDir: string): DeliveryBooks => {
         `SELECT name, client_id::float8 AS "clientId", data::text, ts::float8 FROM events WHERE partner_id = $1 ORDER BY seq`,
         BigInt(partnerId)
       ),
-    feed: (partnerId) => rows(Notice, feedRows, BigInt(partnerId))
+    feed: (partnerId) => rows(StoredNotice, feedRows, BigInt(partnerId))
   }
 }

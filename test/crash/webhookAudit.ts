@@ -3,14 +3,15 @@
  * delivery, each delivery has arrived at least once with the bytes that were committed, and nothing else has arrived
  * (doc 3, Webhook registration and delivery; A3-30; SC-WHK-06).
  */
-import { Effect, Exit, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { NotificationKind } from "../../src/machines/Effects.ts"
 import { feedEventOf } from "../../src/machines/webhook/feedEventOf.ts"
 import { WebhookDelivery } from "../../src/machines/webhook/Webhook.ts"
+import type { PartnerClient } from "../../simulator/partner/PartnerClient.ts"
 import type { WebhookDeliveryBody } from "../../simulator/partner/WebhookDeliveryBody.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
-import type { StoredDelivery } from "./deliveryBooks.ts"
+import type { StoredDelivery, StoredEvent, StoredNotice } from "./deliveryBooks.ts"
 import type { WebhookCrashWorld } from "./WebhookCrashWorld.ts"
 
 export interface WebhookAudit {
@@ -22,34 +23,69 @@ export interface WebhookAudit {
   readonly faults: ReadonlyArray<string>
 }
 
+/** All that an audit compares. */
+export interface WebhookFacts {
+  readonly arrivals: ReadonlyArray<ReceivedDelivery>
+  readonly stored: ReadonlyArray<StoredDelivery>
+  readonly events: ReadonlyArray<StoredEvent>
+  readonly feed: ReadonlyArray<StoredNotice>
+  /** The delivery log and `pending` as the partner reads them. */
+  readonly log: ReadonlyArray<WebhookDelivery>
+  readonly pending: number
+  /** Ids of what the service acknowledged to the partner. */
+  readonly reports: ReadonlyArray<number>
+  readonly clients: ReadonlyArray<number>
+  readonly canaryConnections: number
+}
+
 /** Call it when all is delivered and nothing is under way. */
 export const auditWebhooks = Effect.fnUntraced(function* (world: WebhookCrashWorld): Effect.fn.Return<WebhookAudit> {
   const { arrivals, books, canary, crash, partnerId } = world
-  const stored = yield* books.deliveries(partnerId)
-  const bodies = new Map(stored.map(({ id, body }) => [id, JSON.parse(body) as WebhookDeliveryBody]))
-  const accepted = Map.groupBy(
-    arrivals.filter((arrival) => arrival.accepted),
-    ({ id }) => id
-  )
-  const feed = yield* books.feed(partnerId)
-  const faults = [
-    ...arrivals.flatMap((arrival) => arrivalFaults(arrival, bodies)),
-    ...stored.flatMap((row) => storedFaults(row, accepted.has(row.id))),
-    ...causeFaults(yield* books.events(partnerId), bodies),
-    ...feedFaults(feed, bodies),
-    ...journalFaults(world, bodies),
-    ...(yield* logFaults(world, stored)),
-    ...(canary.connections() === 0 ? [] : [`${canary.connections()} connections reached the canary.`]),
-    ...crash.bot.journal.contradictions
-  ]
-  const receipts = [...accepted.values()].reduce((sum, each) => sum + each.length, 0)
-  return { deliveries: stored.length, arrivals: arrivals.length, duplicates: receipts - accepted.size, faults }
+  const { journal } = crash.bot
+  const audit = judgeWebhooks({
+    arrivals,
+    stored: yield* books.deliveries(partnerId),
+    events: yield* books.events(partnerId),
+    feed: yield* books.feed(partnerId),
+    ...(yield* readLog(crash.client)),
+    reports: [...journal.reports.values()].map(({ reportId }) => reportId),
+    clients: [...journal.clients.values()].map(({ clientId }) => clientId),
+    canaryConnections: canary.connections()
+  })
+  return { ...audit, faults: [...audit.faults, ...journal.contradictions] }
 })
 
-const arrivalFaults = (
-  arrival: ReceivedDelivery,
-  bodies: ReadonlyMap<number, WebhookDeliveryBody>
-): ReadonlyArray<string> => {
+export const judgeWebhooks = (facts: WebhookFacts): WebhookAudit => {
+  const { arrivals, stored, canaryConnections } = facts
+  const bodies: Bodies = new Map(stored.map(({ id, body }) => [id, JSON.parse(body) as WebhookDeliveryBody]))
+  const accepted = new Set(arrivals.filter((arrival) => arrival.accepted).map(({ id }) => id))
+  return {
+    deliveries: stored.length,
+    arrivals: arrivals.length,
+    duplicates: duplicatesOf(arrivals),
+    faults: [
+      ...arrivals.flatMap((arrival) => arrivalFaults(arrival, bodies)),
+      ...stored.flatMap((row) => storedFaults(row, accepted.has(row.id))),
+      ...eventFaults(facts.events, bodies),
+      ...feedFaults(facts.feed, bodies),
+      ...acknowledgedFaults(facts, bodies),
+      ...logFaults(facts),
+      ...(canaryConnections === 0 ? [] : [`${canaryConnections} connections reached the canary.`])
+    ]
+  }
+}
+
+/** Acknowledged arrivals of ids that these arrivals had acknowledged before. */
+export const duplicatesOf = (arrivals: ReadonlyArray<ReceivedDelivery>): number => {
+  const ids = arrivals.filter((arrival) => arrival.accepted).map(({ id }) => id)
+  return ids.length - new Set(ids).size
+}
+
+type Bodies = ReadonlyMap<number, WebhookDeliveryBody>
+
+const feedEvents: ReadonlySet<string> = new Set(Object.values(feedEventOf))
+
+const arrivalFaults = (arrival: ReceivedDelivery, bodies: Bodies): ReadonlyArray<string> => {
   if (arrival.problem !== null) return [`Delivery ${arrival.id} was not believed: ${arrival.problem}`]
   const body = bodies.get(arrival.id ?? 0)
   if (body === undefined) return [`Delivery ${arrival.id} (${arrival.event}) arrived and was never committed.`]
@@ -62,11 +98,7 @@ const storedFaults = ({ id, event, state, error }: StoredDelivery, arrived: bool
 ]
 
 /** The event log against the deliveries that are not of the feed, as sets of equal things. */
-const causeFaults = (
-  events: ReadonlyArray<{ readonly name: string; readonly clientId: number | null; data: string; ts: number }>,
-  bodies: ReadonlyMap<number, WebhookDeliveryBody>
-): ReadonlyArray<string> => {
-  const feedEvents = new Set<string>(Object.values(feedEventOf))
+const eventFaults = (events: ReadonlyArray<StoredEvent>, bodies: Bodies): ReadonlyArray<string> => {
   const open = new Map<string, number>()
   const count = (cause: string, by: number) => void open.set(cause, (open.get(cause) ?? 0) + by)
   const causeOf = (name: string, clientId: number | null, ts: number, data: unknown) =>
@@ -81,11 +113,7 @@ const causeFaults = (
   )
 }
 
-const feedFaults = (
-  feed: ReadonlyArray<{ readonly kind: string; readonly ref: string; readonly deliveryId: number | null }>,
-  bodies: ReadonlyMap<number, WebhookDeliveryBody>
-): ReadonlyArray<string> => {
-  const feedEvents = new Set<string>(Object.values(feedEventOf))
+const feedFaults = (feed: ReadonlyArray<StoredNotice>, bodies: Bodies): ReadonlyArray<string> => {
   const unexplained = new Set([...bodies].flatMap(([id, { event }]) => (feedEvents.has(event) ? [id] : [])))
   const faults = feed.flatMap(({ kind, ref, deliveryId }) => {
     const body = bodies.get(deliveryId ?? 0)
@@ -98,18 +126,14 @@ const feedFaults = (
 }
 
 /** What the service acknowledged to the partner has been told by webhook too. */
-const journalFaults = (
-  { crash }: WebhookCrashWorld,
-  bodies: ReadonlyMap<number, WebhookDeliveryBody>
-): ReadonlyArray<string> => {
-  const { clients, reports } = crash.bot.journal
+const acknowledgedFaults = ({ clients, reports }: WebhookFacts, bodies: Bodies): ReadonlyArray<string> => {
   const told = (event: string, of: (body: WebhookDeliveryBody) => unknown) =>
     new Set([...bodies.values()].filter((body) => body.event === event).map(of))
   const booked = told("collateral.booked", ({ data }) => data.reportId)
   const onboarded = told("client.onboarded", ({ clientId }) => clientId)
   return [
-    ...[...reports.values()].filter(({ reportId }) => !booked.has(reportId)).map((each) => `report ${each.reportId}`),
-    ...[...clients.values()].filter(({ clientId }) => !onboarded.has(clientId)).map((each) => `client ${each.clientId}`)
+    ...reports.filter((id) => !booked.has(id)).map((id) => `report ${id}`),
+    ...clients.filter((id) => !onboarded.has(id)).map((id) => `client ${id}`)
   ].map((what) => `No delivery tells of ${what}, which was acknowledged.`)
 }
 
@@ -120,31 +144,34 @@ const Page = Schema.fromJsonString(
   })
 )
 
-/** GET /webhook and the delivery log as the partner reads them: the same ids, all SENT, nothing pending. */
-const logFaults = Effect.fnUntraced(function* ({ crash }: WebhookCrashWorld, stored: ReadonlyArray<StoredDelivery>) {
-  const read = <S extends Schema.Codec<unknown, unknown>>(path: string, schema: S) =>
-    Effect.map(Effect.orDie(crash.client.send({ method: "GET", path: `/partner/v1/webhook${path}` })), ({ body }) => {
-      const decoded = Schema.decodeUnknownExit(schema)(body.toString())
-      if (Exit.isFailure(decoded)) throw new Error(`GET /webhook${path} answers ${body.toString().slice(0, 200)}`)
-      return decoded.value as S["Type"]
-    })
-  const { data } = yield* read("", Pending)
-  const logged: Array<WebhookDelivery> = []
+/** GET /webhook and the whole delivery log. */
+const readLog = Effect.fnUntraced(function* (client: PartnerClient) {
+  const read = <A>(path: string, schema: Schema.Codec<A, string>) =>
+    Effect.map(Effect.orDie(client.send({ method: "GET", path: `/partner/v1/webhook${path}` })), ({ body }) =>
+      Schema.decodeUnknownSync(schema)(body.toString())
+    )
+  const { pending } = (yield* read("", Pending)).data
+  const log: Array<WebhookDelivery> = []
   for (let before = ""; ;) {
-    const page = yield* read(`/deliveries?limit=200${before}`, Page)
-    logged.push(...page.data.deliveries)
-    if (page.data.nextBefore === null) break
-    before = `&before=${page.data.nextBefore}`
+    const { deliveries, nextBefore } = (yield* read(`/deliveries?limit=200${before}`, Page)).data
+    log.push(...deliveries)
+    if (nextBefore === null) return { pending, log }
+    before = `&before=${nextBefore}`
   }
+})
+
+/** What the partner reads: the ids of the table, all SENT, nothing pending. */
+const logFaults = ({ log, pending, stored }: WebhookFacts): ReadonlyArray<string> => {
+  const ids = log.map(({ deliveryId }) => deliveryId).toSorted((a, b) => a - b)
   const same = isDeepStrictEqual(
-    logged.map(({ deliveryId }) => deliveryId).toSorted((a, b) => a - b),
+    ids,
     stored.map(({ id }) => id)
   )
   return [
-    ...(data.pending === 0 ? [] : [`GET /webhook says ${data.pending} pending.`]),
+    ...(pending === 0 ? [] : [`GET /webhook says ${pending} pending.`]),
     ...(same ? [] : ["The delivery log shows other deliveries than the table has."]),
-    ...logged
+    ...log
       .filter(({ status, sentAt }) => status !== "SENT" || sentAt === null)
       .map(({ deliveryId, status }) => `The log shows delivery ${deliveryId} as ${status}.`)
   ]
-})
+}
