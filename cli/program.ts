@@ -1,9 +1,11 @@
 /** The tree of commands, one file a noun (operator surface). Building it loads nothing but commander and tokens. */
 import { Command } from "commander"
+import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
 import { addAuditCommands } from "./commands/audit.ts"
 import { addClientCommands } from "./commands/client.ts"
 import { addComplianceCommands } from "./commands/compliance.ts"
+import { addDocumentCommands } from "./commands/document.ts"
 import { addLedgerCommands } from "./commands/ledger.ts"
 import { addMachineCommands } from "./commands/machine.ts"
 import { addOperatorCommands } from "./commands/operator.ts"
@@ -30,12 +32,16 @@ export const buildProgram = (cli: Cli): Command => {
   addPartnerCommands(program, cli)
   addClientCommands(program, cli)
   addComplianceCommands(program, cli)
+  addDocumentCommands(program, cli)
+  addAppropriatenessCommands(program, cli)
   addLedgerCommands(program, cli)
   addWebhookCommands(program, cli)
   addOperatorCommands(program, cli)
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)
   addMachineCommands(program, cli)
-  addSimPartnerCommands(addSimCommands(program, cli), cli)
+  const sim = addSimCommands(program, cli)
+  addSimAnswersCommand(sim, cli)
+  addSimPartnerCommands(sim, cli)
   return program
 }

@@ -13,10 +13,12 @@ import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../run
 import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
 import { Accounts } from "../runtime/services/Accounts.ts"
+import { Appropriateness } from "../runtime/services/Appropriateness.ts"
 import type { Caller } from "../runtime/services/Caller.ts"
 import { Clients } from "../runtime/services/Clients.ts"
 import { CollateralReports } from "../runtime/services/CollateralReports.ts"
 import { Directory } from "../runtime/services/Directory.ts"
+import { Documents } from "../runtime/services/Documents.ts"
 import { KeyUsage } from "../runtime/services/KeyUsage.ts"
 import { Onboarding } from "../runtime/services/Onboarding.ts"
 import { SettlementItems } from "../runtime/services/SettlementItems.ts"
@@ -24,6 +26,8 @@ import { Summary } from "../runtime/services/Summary.ts"
 import { Webhooks } from "../runtime/services/Webhooks.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../runtime/store/Rows.ts"
+import { documentReads, documentWrites } from "./handlers/documents.ts"
+import { appropriatenessReads, appropriatenessWrites } from "./handlers/appropriateness.ts"
 import { type Read, reads } from "./handlers/reads.ts"
 import { settlementReads, settlementWrites } from "./handlers/settlement.ts"
 import { webhookReads, webhookWrites } from "./handlers/webhook.ts"
@@ -74,7 +78,9 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
   const business = yield* BusinessClock
   const clients = yield* Clients
   const collateral = yield* CollateralReports
+  const appropriateness = yield* Appropriateness
   const settlement = yield* SettlementItems
+  const documents = yield* Documents
   const webhooks = yield* Webhooks
   const parts: Parts = {
     gates: {
@@ -96,11 +102,15 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
     }),
     reads: {
       ...reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
+      ...documentReads(documents),
+      ...appropriatenessReads(appropriateness),
       ...settlementReads(settlement),
       ...webhookReads(webhooks)
     },
     writes: {
       ...writes({ onboarding: yield* Onboarding, collateral }),
+      ...documentWrites(documents),
+      ...appropriatenessWrites(appropriateness),
       ...settlementWrites(settlement),
       ...webhookWrites(webhooks)
     }

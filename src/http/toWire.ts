@@ -58,6 +58,7 @@ type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { rea
 
 const table: Table = {
   Invalid: ({ sentence, errors }) => invalid(sentence, errors),
+  TooLarge: ({ sentence }) => wire(413, 4000, sentence),
   Unknown: ({ sentence }) => wire(404, 4004, sentence),
   Unverified: ({ action, level, requiredLevel, missingBlocks }) =>
     wire(403, 4030, "The client's verification does not allow this action.", {
@@ -68,6 +69,8 @@ const table: Table = {
     }),
   RelianceNotApproved: () => gateRefusals.reliance,
   EmailTaken: () => wire(409, 4090, "This e-mail address is used by an open account."),
+  RetakeTooEarly: ({ retakeAt }) =>
+    wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
   Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
 }
 

@@ -16,6 +16,7 @@ export type EventName =
   | "client.onboarded"
   | "client.review_required"
   | "client.level_changed"
+  | "appropriateness.result"
   | "kyc.rejected"
   | "kyc.documents_requested"
   | "collateral.booked"

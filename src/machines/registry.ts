@@ -3,6 +3,8 @@
  * A new machine is one folder and one entry (architecture: registry.ts).
  */
 import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom, StateValueFrom } from "xstate"
+import { assessmentMachine } from "./appropriateness/assessmentMachine.ts"
+import { assessmentInput, assessmentSamples } from "./appropriateness/assessmentSamples.ts"
 import { clientMachine } from "./client/clientMachine.ts"
 import { clientInput, clientSamples } from "./client/clientSamples.ts"
 import { collateralMachine } from "./collateral/collateralMachine.ts"
@@ -89,6 +91,14 @@ export const machines = {
     title: "Verification block",
     meaning: "One of the twelve blocks that a client's level rests on.",
     clause: "doc 1, Block statuses; D3"
+  }),
+  assessment: entry({
+    machine: assessmentMachine,
+    samples: assessmentSamples,
+    inputs: [assessmentInput],
+    title: "Appropriateness assessment",
+    meaning: "A client's latest attempt at the appropriateness test, and whether a level can rest on it.",
+    clause: "doc 1, Appropriateness; D19"
   }),
   case: entry({
     machine: caseMachine,

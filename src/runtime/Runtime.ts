@@ -13,8 +13,11 @@ import type { Sealing } from "./engine/Sealing.ts"
 import { SealingService } from "./engine/SealingService.ts"
 import { Timers } from "./engine/Timers.ts"
 import { Accounts } from "./services/Accounts.ts"
+import { Appropriateness } from "./services/Appropriateness.ts"
 import { Clients } from "./services/Clients.ts"
 import { CollateralReports } from "./services/CollateralReports.ts"
+import { DocumentContents } from "./services/DocumentContents.ts"
+import { Documents } from "./services/Documents.ts"
 import { Directory } from "./services/Directory.ts"
 import { expiryHandlers } from "./services/documentExpiry.ts"
 import { Health } from "./services/Health.ts"
@@ -22,6 +25,7 @@ import { KeyUsage } from "./services/KeyUsage.ts"
 import { Onboarding } from "./services/Onboarding.ts"
 import { OperatorKeys } from "./services/OperatorKeys.ts"
 import { Partners } from "./services/Partners.ts"
+import { Questionnaires } from "./services/Questionnaires.ts"
 import { RowReads } from "./services/RowReads.ts"
 import { Screening } from "./services/Screening.ts"
 import { SettlementItems } from "./services/SettlementItems.ts"
@@ -33,6 +37,7 @@ import { DeliveryFigures } from "./webhooks/DeliveryFigures.ts"
 import { WebhookAddresses } from "./webhooks/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./webhooks/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
+import { ContentSweep } from "./workers/ContentSweep.ts"
 
 export interface RuntimeOptions {
   readonly databaseUrl: Redacted.Redacted
@@ -79,13 +84,15 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const engine = Layer.merge(ActorHost.layer({ residentLimit: options.settings.residentClients }), RowReads.layer).pipe(
     Layer.provideMerge(base)
   )
-  const views = Layer.mergeAll(Directory.layer, Screening.layer, WebhookAddresses.layer()).pipe(
+  const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )
   const services = Layer.mergeAll(
     Onboarding.layer,
     CollateralReports.layer,
     SettlementItems.layer,
+    Appropriateness.layer,
+    Documents.layer.pipe(Layer.provideMerge(DocumentContents.layer)),
     Webhooks.layer.pipe(Layer.provide(DeliveryFigures.layer)),
     Clients.layer,
     Accounts.layer,
@@ -98,6 +105,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const workers = Layer.mergeAll(
     Timers.layer(Effect.map(Directory, expiryHandlers)),
     AnswerSweep.layer,
+    ContentSweep.layer,
     layerWebhookWorkers({ name: options.owner })
   )
   return workers.pipe(Layer.provideMerge(services))

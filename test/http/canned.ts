@@ -1,12 +1,15 @@
 // What the stub services of the HTTP tests answer: one client, one report, one partner with two keys.
 import { hash } from "node:crypto"
+import type { AcknowledgeResult, AssessmentResult } from "../../src/machines/appropriateness/Assessment.ts"
 import {
   type ClientWire,
+  type MifidResult,
   noAssessment,
   type OnboardingResult,
   type VerificationView
 } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
+import type { Document, UploadedDocument } from "../../src/machines/document/Document.ts"
 import type { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
@@ -78,6 +81,35 @@ export const verification: VerificationView = {
   kycPackage: { kycPackageId: 7, revision: 1, status: "ACCEPTED", reviewNote: null }
 }
 
+export const assessmentResult: AssessmentResult = {
+  version: 1,
+  outcome: "WARN",
+  score: 65,
+  requiresAcknowledgement: true,
+  retakeAt: now + 86_400_000,
+  attempt: 1,
+  verificationLevel: "MICA",
+  granted: false
+}
+
+export const acknowledgeResult: AcknowledgeResult = {
+  acknowledgedAt: now,
+  attestedAt: now - 1,
+  outcome: "WARN",
+  verificationLevel: "MICA_MIFID",
+  granted: true
+}
+
+export const mifidResult: MifidResult = {
+  clientId,
+  clientUid: "CL-00000041",
+  verificationLevel: "MICA",
+  lifecycleState: "ACTIVE",
+  granted: false,
+  appropriateness: noAssessment,
+  requirements
+}
+
 export const report: CollateralReport = {
   reportId: 5,
   partnerId: 1,
@@ -106,6 +138,29 @@ export const collateralBooked = accept({
     report
   }
 })
+
+export const uploaded: UploadedDocument = {
+  documentId: 8,
+  type: "passport",
+  purpose: "identity",
+  filename: "passport.png",
+  mimeType: "image/png",
+  sizeBytes: 100,
+  uploadedAt: now,
+  source: "PARTNER"
+}
+
+export const document: Document = {
+  documentId: 8,
+  type: "passport",
+  side: null,
+  filename: "passport.png",
+  mimeType: "image/png",
+  sizeBytes: 100,
+  uploadedAt: now,
+  deletedAt: null,
+  source: "PARTNER"
+}
 
 export const item: SettlementItem = {
   itemId: 6,

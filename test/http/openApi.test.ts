@@ -24,6 +24,12 @@ const routes: ReadonlyArray<
   ["clients.get", "get", `${partner}/clients/{clientId}`, [200]],
   ["clients.create", "post", `${partner}/clients`, [201, 400, 409]],
   ["verification.get", "get", `${partner}/clients/{clientId}/verification`, [200]],
+  ["documents.upload", "post", `${partner}/clients/{clientId}/documents`, [201, 400, 409]],
+  ["documents.list", "get", `${partner}/clients/{clientId}/documents`, [200]],
+  ["appropriateness.questionnaire", "get", `${partner}/appropriateness-test`, [200]],
+  ["appropriateness.submit", "post", `${partner}/clients/{clientId}/appropriateness`, [200, 400, 409]],
+  ["appropriateness.acknowledge", "post", `${partner}/clients/{clientId}/appropriateness/acknowledge`, [200, 400, 409]],
+  ["appropriateness.mifid", "put", `${partner}/clients/{clientId}/mifid`, [200, 400, 409]],
   ["collateral.report", "post", `${partner}/clients/{clientId}/collateral`, [200, 201, 400, 409]],
   ["collateral.listOfClient", "get", `${partner}/clients/{clientId}/collateral`, [200, 400]],
   ["collateral.list", "get", `${partner}/collateral`, [200, 400]],
@@ -77,7 +83,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
       for (const status of [...own, ...common]) validatorOf(path, method, status)
       const names = operation?.parameters.map(({ name }) => name) ?? []
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) assert.include(names, name)
-      assert.strictEqual(names.includes("idempotency-key"), method === "post")
+      assert.strictEqual(names.includes("idempotency-key"), method === "post" || id === "appropriateness.mifid")
     })
   }
 

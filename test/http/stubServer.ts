@@ -6,6 +6,8 @@ import { Agent } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
+import { servedOf } from "../../src/machines/appropriateness/Questionnaire.ts"
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { accept, refuse, unknown } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
@@ -13,9 +15,11 @@ import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine
 import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
 import { answerClaim } from "../../src/runtime/engine/Commit.ts"
 import { Accounts } from "../../src/runtime/services/Accounts.ts"
+import { Appropriateness } from "../../src/runtime/services/Appropriateness.ts"
 import { Clients } from "../../src/runtime/services/Clients.ts"
 import { CollateralReports, type CollateralVerdict } from "../../src/runtime/services/CollateralReports.ts"
 import { Directory, type PartnerView } from "../../src/runtime/services/Directory.ts"
+import { Documents } from "../../src/runtime/services/Documents.ts"
 import { Health } from "../../src/runtime/services/Health.ts"
 import { KeyUsage } from "../../src/runtime/services/KeyUsage.ts"
 import { Onboarding, type OnboardingVerdict } from "../../src/runtime/services/Onboarding.ts"
@@ -26,21 +30,26 @@ import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
 import {
+  acknowledgeResult,
+  assessmentResult,
   balances,
   clientId,
   clientWire,
   collateralBooked,
   delivery,
+  document,
   item,
   keyRow,
   keys,
   ledger,
+  mifidResult,
   now,
   onboarded,
   page,
   partner,
   report,
   summary,
+  uploaded,
   verification,
   webhookRegistered,
   webhookState
@@ -76,6 +85,14 @@ export class Stub {
       if (this.answers.has(name)) return Effect.fail(new ClaimLost({ claims: [{ name, owner: 0 }] }))
       this.answers.set(name, row)
       return Effect.void
+    })
+
+  /** A write of which only body and answer count. */
+  readonly written = <A>(body: unknown, verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
+    Effect.suspend(() => {
+      this.runs++
+      this.lastBody = body
+      return this.ended(verdict, store)
     })
 
   readonly ended = <A>(verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
@@ -179,6 +196,16 @@ const stubWrites = (stub: Stub) =>
           return Effect.flatMap(stub.onboard(), (verdict) => stub.ended(verdict, store))
         })
     }),
+    Layer.succeed(Documents, {
+      upload: (_caller, _id, body, store) =>
+        Effect.suspend(() => {
+          stub.runs++
+          stub.lastBody = body
+          return stub.ended(accept(uploaded), store)
+        }),
+      list: (_partnerId, id) => read(stub, () => (stub.client(id) === null ? null : [document])),
+      remove: unused
+    }),
     Layer.succeed(SettlementItems, {
       clientOf: (_partnerId, idOrUid) => Effect.succeed(idOrUid === String(clientId) ? clientId : null),
       list: () => read(stub, () => ({ items: [item], ...page })),
@@ -190,6 +217,12 @@ const stubWrites = (stub: Stub) =>
           const found = itemId === item.itemId
           return stub.ended(found ? accept({ item, changed: true }) : refuse(unknown("Settlement item")), store)
         })
+    }),
+    Layer.succeed(Appropriateness, {
+      questionnaire: () => servedOf(1, questionnaire1),
+      submit: (_caller, _id, body, store) => stub.written(body, accept(assessmentResult), store),
+      acknowledge: (_caller, _id, body, store) => stub.written(body, accept(acknowledgeResult), store),
+      writeMifid: (_caller, _id, body, store) => stub.written(body, accept(mifidResult), store)
     }),
     Layer.succeed(Webhooks, {
       register: (_caller, body) =>

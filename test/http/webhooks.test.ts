@@ -26,6 +26,7 @@ const produced = [
   "client.onboarded",
   "client.review_required",
   "client.level_changed",
+  "appropriateness.result",
   "kyc.rejected",
   "kyc.documents_requested",
   "collateral.booked",

@@ -1,5 +1,5 @@
 /**
- * Every row of the transition tables D1, D2, D3, D11, D15, D16 and D17, written out and checked against the machines,
+ * Every row of the transition tables D1, D2, D3, D11, D15, D16, D17 and D19, written out and checked against the machines,
  * and in the other direction: a transition that no row names fails. Each row starts from a creation and a list of
  * events, so that it holds for rows as the service makes them.
  */
@@ -13,6 +13,7 @@ import { effectName, reachable, statesOf, type Walkable } from "../../src/machin
 import { reliancePath, relianceStatuses } from "../../src/machines/partner/Reliance.ts"
 import { type Kind, machines } from "../../src/machines/registry.ts"
 import { begin, create, type Decision, step } from "../../src/runtime/engine/decide.ts"
+import { assessmentRows } from "../fixtures/assessmentRows.ts"
 import { clientRows } from "../fixtures/clientTransitionRows.ts"
 import { settlementItemRows } from "../fixtures/settlementRows.ts"
 import { webhookDeliveryRows, webhookEndpointRows } from "../fixtures/webhookRows.ts"
@@ -35,6 +36,7 @@ const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
   client: clientRows,
   kycPackage: kycRows,
   verificationBlock: blockRows,
+  assessment: assessmentRows,
   case: caseRows,
   approval: approvalRows,
   collateralReport: collateralRows,

@@ -30,6 +30,8 @@ beforeAll(async () => {
   const { data } = (await onboard(service, partner.key, body)).json
   clientId = data.clientId
   await service.done(["kyc", "clear", String(clientId), "--note", "seen"], "COMPLIANCE")
+  const test = await service.done(["sim", "answers", "FAIL"])
+  await call("POST", `/clients/${clientId}/appropriateness`, test)
   const report = { partnerRef: "h-1", direction: "DEPOSIT", amount: "5" }
   const { reportId } = (await collateral(service, partner.key, clientId, report)).json.data
   const adjust = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "1", "--reason", "test"]
@@ -48,6 +50,7 @@ beforeAll(async () => {
   add("client", clientId, "client.onboard", "client.approve")
   add("kycPackage", data.kycPackageId, "kyc.store", "kyc.accept")
   add("verificationBlock", `${clientId}:PEP`, "kyc.store")
+  add("assessment", clientId, "appropriateness.submit")
   add("case", data.review.caseId, "case.open", "case.clear")
   add("approval", approvalId, "approval.request", "approval.grant")
   add("collateralReport", reportId, "collateral.report")
@@ -146,7 +149,7 @@ describe("operator surface, machine inspect", () => {
     const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
     assert.deepStrictEqual(statesOf("client"), { ACTIVE: 1 })
     assert.deepStrictEqual(statesOf("approval"), { GRANTED: 1 })
-    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 7 })
+    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 7, SUBMITTED: 1 })
     const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])
     assert.match(human.stdout, /^client +1 +ACTIVE 1$/m)
   })

@@ -79,6 +79,8 @@ describe("operator surface, roles", () => {
       "screening remove",
       "kyc clear",
       "kyc reject",
+      "appropriateness publish",
+      "document delete",
       ...deciding
     ])
   })

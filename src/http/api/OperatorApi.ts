@@ -4,11 +4,13 @@
  * role gate finds the command's roles (operator surface; architecture, HTTP).
  */
 import { HttpApi } from "effect/http-api"
+import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"
 import { ApprovalGroup } from "./operator/ApprovalGroup.ts"
 import { AuditGroup } from "./operator/AuditGroup.ts"
 import { CaseGroup } from "./operator/CaseGroup.ts"
 import { ClientGroup } from "./operator/ClientGroup.ts"
 import { ClockGroup } from "./operator/ClockGroup.ts"
+import { DocumentGroup } from "./operator/DocumentGroup.ts"
 import { KeyGroup } from "./operator/KeyGroup.ts"
 import { KycGroup } from "./operator/KycGroup.ts"
 import { LedgerGroup } from "./operator/LedgerGroup.ts"
@@ -29,6 +31,8 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(ScreeningGroup)
   .add(KycGroup)
   .add(CaseGroup)
+  .add(DocumentGroup)
+  .add(AppropriatenessGroup)
   .add(LedgerGroup)
   .add(WebhookGroup)
   .add(AuditGroup)

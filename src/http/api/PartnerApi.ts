@@ -2,8 +2,10 @@
 // document and the tests are all made from it (doc 1, What the service does and Versioning).
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"
+import { AppropriatenessApi } from "./AppropriatenessApi.ts"
 import { ClientsApi } from "./ClientsApi.ts"
 import { CollateralApi } from "./CollateralApi.ts"
+import { DocumentsApi } from "./DocumentsApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
@@ -16,7 +18,17 @@ export const partnerPrefix = "/partner/v1"
 export const apiVersion = "2.4.1"
 
 export class PartnerApi extends HttpApi.make("partner")
-  .add(ProfileApi, ClientsApi, VerificationApi, CollateralApi, SettlementApi, AccountApi, WebhookApi)
+  .add(
+    ProfileApi,
+    ClientsApi,
+    VerificationApi,
+    AppropriatenessApi,
+    DocumentsApi,
+    CollateralApi,
+    SettlementApi,
+    AccountApi,
+    WebhookApi
+  )
   .middleware(PartnerKey)
   .prefix(partnerPrefix)
   .add(SystemApi)

@@ -11,6 +11,18 @@ import { clientParams } from "./Paging.ts"
 
 const millis = Schema.NullOr(Schema.Int).annotate({ description: "Unix ms." })
 
+/** The assessment in verification views and in the answer of PUT .../mifid (doc 1, Appropriateness summary object). */
+export const AppropriatenessSummary = Schema.Struct({
+  version: Schema.NullOr(Schema.Int),
+  outcome: Schema.NullOr(Schema.Literals(["PASS", "WARN", "FAIL"])),
+  score: Schema.NullOr(Schema.Int),
+  takenAt: millis,
+  acknowledgedAt: millis,
+  retakeAt: millis,
+  requiresAcknowledgement: Schema.NullOr(Schema.Boolean),
+  attempt: Schema.Int
+}).annotate({ description: "All null or 0 before a first attempt." })
+
 /** GET .../verification, data (doc 1, Verification view). */
 export const Verification = Schema.Struct({
   clientId: Id,
@@ -20,16 +32,7 @@ export const Verification = Schema.Struct({
   lifecycleState: Schema.Literals(lifecycleStates),
   blocks: Schema.Array(BlockView).annotate({ description: "Twelve: seven for MICA, five more for MICA_MIFID." }),
   requirements: Requirements,
-  appropriateness: Schema.Struct({
-    version: Schema.NullOr(Schema.Int),
-    outcome: Schema.NullOr(Schema.Literals(["PASS", "WARN", "FAIL"])),
-    score: Schema.NullOr(Schema.Int),
-    takenAt: millis,
-    acknowledgedAt: millis,
-    retakeAt: millis,
-    requiresAcknowledgement: Schema.NullOr(Schema.Boolean),
-    attempt: Schema.Int
-  }).annotate({ description: "All null or 0 before a first attempt." }),
+  appropriateness: AppropriatenessSummary,
   kycPackage: Schema.NullOr(
     Schema.Struct({
       kycPackageId: Id,

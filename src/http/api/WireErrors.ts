@@ -23,7 +23,7 @@ export const wireErrors = [
     code: 4000,
     status: 413,
     meaning:
-      "The body is larger than this route allows (256 KB on onboarding, 64 KB on collateral and settlement reports, 16 KB on the webhook).",
+      "The body is larger than this route allows (256 KB on onboarding, 8 MB of file on a document, 64 KB on MiFID blocks, collateral and settlement reports, 16 KB on the appropriateness test and the webhook).",
     data: ""
   },
   { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
@@ -59,13 +59,14 @@ export const wireErrors = [
     status: 409,
     meaning:
       "Conflict: a reference or an Idempotency-Key was used for another request, the same request is still in progress, or the state does not allow the action.",
-    data: "{reportId, status, refusal, report} on a refused collateral report; {item} on a settled item reported as failed; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
+    data: "{reportId, status, refusal, report} on a refused collateral report; {item} on a settled item reported as failed; {currentVersion} on a stale questionnaire; {clientId, clientUid, kycPackageStatus, reonboardWith} on the reference of a rejected client"
   },
   {
     code: 4290,
     status: 429,
-    meaning: "The partner's rate limit is used up. Retry-After says when to try again.",
-    data: ""
+    meaning:
+      "The partner's rate limit is used up; Retry-After says when to try again. Or the appropriateness test is taken again before the cooling period is over.",
+    data: "{retakeAt} on a retake"
   },
   {
     code: 5000,

@@ -48,6 +48,17 @@ const events: { readonly [E in EventName]: EventDescription } = {
       })
     })
   },
+  "appropriateness.result": {
+    summary: "An appropriateness assessment was scored",
+    data: Schema.Struct({
+      version: Schema.Int,
+      outcome: Schema.Literals(["PASS", "WARN", "FAIL"]),
+      score: Schema.Int,
+      attempt: Schema.Int,
+      retakeAt: Schema.Int.annotate({ description: "When the next attempt may be made, Unix milliseconds." }),
+      requiresAcknowledgement: Schema.Boolean
+    })
+  },
   "kyc.rejected": {
     summary: "Compliance rejected reliance on the KYC package",
     data: Schema.Struct({

@@ -18,7 +18,9 @@ import { SimClock } from "../../runtime/services/SimClock.ts"
 import { WatchLists } from "../../runtime/services/WatchLists.ts"
 import { envelopeOf } from "../api/operator/OperatorErrors.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { AppropriatenessHandlersLayer } from "./AppropriatenessHandlers.ts"
 import { ComplianceHandlersLayer } from "./ComplianceHandlers.ts"
+import { DocumentHandlersLayer } from "./DocumentHandlers.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { PartnerHandlersLayer } from "./PartnerHandlers.ts"
@@ -42,7 +44,14 @@ export const operatorServices = Approvals.layer.pipe(
 
 /** The routes of the operator surface on an HttpRouter. */
 export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
-  Layer.provide([PartnerHandlersLayer, ComplianceHandlersLayer, SystemHandlersLayer, WebhookHandlersLayer]),
+  Layer.provide([
+    PartnerHandlersLayer,
+    AppropriatenessHandlersLayer,
+    ComplianceHandlersLayer,
+    DocumentHandlersLayer,
+    SystemHandlersLayer,
+    WebhookHandlersLayer
+  ]),
   Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
 )
 

@@ -29,9 +29,11 @@ export const refusalError = (refusal: Refusal): OperatorError => {
       return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
     case "Conflict":
       return new OperatorConflict(envelopeOf(4092, refusal.sentence, refusal.data as Json))
+    case "TooLarge":
     case "Unverified":
     case "RelianceNotApproved":
     case "EmailTaken":
+    case "RetakeTooEarly":
       // These belong to the partner surface: an operator command that meets one is told so without its details.
       return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))
   }

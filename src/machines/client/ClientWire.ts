@@ -71,3 +71,15 @@ export interface VerificationView {
     readonly reviewNote: string | null
   } | null
 }
+
+/** PUT .../mifid, data (doc 1, MiFID blocks). */
+export interface MifidResult {
+  readonly clientId: number
+  readonly clientUid: string
+  readonly verificationLevel: VerificationLevel
+  readonly lifecycleState: LifecycleState
+  /** True on the call that moved the level. */
+  readonly granted: boolean
+  readonly appropriateness: AppropriatenessSummary
+  readonly requirements: Requirements
+}

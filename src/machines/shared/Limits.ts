@@ -18,9 +18,15 @@ export const bodyCaps = {
   settlementReport: 64 * 1024,
   /** Ours: a url of the longest length with every character escaped has 12 KB. */
   webhook: 16 * 1024,
+  /** Ours: 64 questions with the longest ids have under 9 KB. */
+  appropriateness: 16 * 1024,
+  /** Ours: the longest texts with every character escaped have under 20 KB. */
+  mifid: 64 * 1024,
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file (doc 1, rule 10). */
   documentBase64: 11_184_812,
+  /** Ours: room for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
+  documentBody: 11_184_812 + 512 * 1024,
   edge: 12_058_624
 } as const
 
@@ -93,6 +99,15 @@ export const kycLengths = {
   cddStandard: 64,
   screeningProvider: 100,
   attestedBy: 200
+} as const
+
+/** Lengths of the free texts in the MiFID blocks, in code points (doc 1, MiFID blocks; A1-44). */
+export const mifidLengths = {
+  purposeOther: 200,
+  /** Stated for the status; the other two of the section are given the same. */
+  employmentOther: 100,
+  employerName: 100,
+  sourceOther: 200
 } as const
 
 /** Lengths of money texts, in code points (doc 3 Limits). */

@@ -7,6 +7,8 @@ import type { JsonObject } from "../Effects.ts"
 export type Refusal =
   /** 400 4000; `errors` maps dotted field paths to sentences. */
   | { readonly _tag: "Invalid"; readonly sentence: string; readonly errors: Readonly<Record<string, string>> | null }
+  /** 413 4000: more than the route takes, found inside a body within its cap. */
+  | { readonly _tag: "TooLarge"; readonly sentence: string }
   /** 404 4004: unknown or somebody else's, indistinguishably. */
   | { readonly _tag: "Unknown"; readonly sentence: string }
   /** 403 4030. */
@@ -21,6 +23,8 @@ export type Refusal =
   | { readonly _tag: "RelianceNotApproved" }
   /** 409 4090. */
   | { readonly _tag: "EmailTaken" }
+  /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
+  | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
   /** 409 4092. */
   | { readonly _tag: "Conflict"; readonly sentence: string; readonly data: JsonObject | null }
 

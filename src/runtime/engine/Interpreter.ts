@@ -13,9 +13,10 @@ import { queueDelivery } from "./queueDelivery.ts"
 
 /**
  * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
- * the machines' objects there are three that no machine moves.
+ * the machines' objects there are four that no machine moves.
  */
-export type ObjectName = `${Kind | "operatorKey" | "watchEntry" | "ledgerTransaction"}:${string | number}`
+export type ObjectName =
+  `${Kind | "operatorKey" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
 
 /** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
 export interface Instance {

@@ -48,6 +48,7 @@ export const idKinds = [
   "transaction",
   "posting",
   "settlementItem",
+  "document",
   "delivery",
   "notification",
   "audit",

@@ -29,6 +29,7 @@ export const machineOf: { readonly [T in TableName]?: Kind } = {
   operatorKeys: "apiKey",
   clients: "client",
   verificationBlocks: "verificationBlock",
+  assessments: "assessment",
   kycPackages: "kycPackage",
   cases: "case",
   collateralReports: "collateralReport",

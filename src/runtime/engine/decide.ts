@@ -159,6 +159,7 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   client: [],
   kycPackage: [],
   verificationBlock: [],
+  assessment: [],
   case: [],
   approval: [],
   collateralReport: [],

@@ -12,6 +12,7 @@ export const nullableColumns: { readonly [T in TableName]?: Columns<T> } = {
   watchEntries: ["dob", "country", "removedAt"],
   cases: ["closedAt"],
   ledgerTransactions: ["reason", "clientId"],
+  documents: ["side", "deletedAt"],
   postings: ["clientId"],
   events: ["clientId"],
   webhookDeliveries: ["clientId", "claimToken", "claimedAt"],

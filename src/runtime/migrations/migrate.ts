@@ -9,6 +9,8 @@ import { m0005 } from "./0005_events.ts"
 import { m0006 } from "./0006_settlement.ts"
 import { m0007 } from "./0007_deliveries.ts"
 import { m0008 } from "./0008_audit_objects.ts"
+import { m0009 } from "./0009_documents.ts"
+import { m0010 } from "./0010_appropriateness.ts"
 
 const run = Migrator.make({})
 
@@ -22,7 +24,9 @@ export const migrate = run({
     "0005_events": m0005,
     "0006_settlement": m0006,
     "0007_deliveries": m0007,
-    "0008_audit_objects": m0008
+    "0008_audit_objects": m0008,
+    "0009_documents": m0009,
+    "0010_appropriateness": m0010
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -40,6 +40,28 @@ CREATE TABLE approvals (
   CONSTRAINT approvals_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE assessment_attempts (
+  client_id bigint NOT NULL,
+  attempt bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  questionnaire bigint NOT NULL,
+  outcome text NOT NULL,
+  score bigint NOT NULL,
+  answers bytea NOT NULL,
+  taken_at bigint NOT NULL,
+  CONSTRAINT assessment_attempts_pkey PRIMARY KEY (client_id, attempt)
+);
+
+CREATE TABLE assessments (
+  client_id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  shard bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  CONSTRAINT assessments_pkey PRIMARY KEY (client_id)
+);
+
 CREATE TABLE audit (
   id bigint NOT NULL,
   ts bigint NOT NULL,
@@ -164,6 +186,34 @@ CREATE TABLE dispositions (
   decided_by text NOT NULL,
   CONSTRAINT dispositions_pkey PRIMARY KEY (client_id, entry_id)
 );
+
+CREATE TABLE document_contents (
+  document_id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  stored_at bigint NOT NULL,
+  content bytea NOT NULL,
+  CONSTRAINT document_contents_pkey PRIMARY KEY (document_id)
+);
+CREATE INDEX document_contents_stored ON public.document_contents USING btree (stored_at);
+
+CREATE TABLE documents (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  shard bigint NOT NULL,
+  type text NOT NULL,
+  purpose text NOT NULL,
+  side text,
+  filename bytea NOT NULL,
+  mime_type text NOT NULL,
+  size_bytes bigint NOT NULL,
+  source text NOT NULL,
+  uploaded_at bigint NOT NULL,
+  deleted_at bigint,
+  CONSTRAINT documents_pkey PRIMARY KEY (id)
+);
+CREATE INDEX documents_client ON public.documents USING btree (client_id, id DESC);
 
 CREATE TABLE events (
   partner_id bigint NOT NULL,
@@ -304,6 +354,14 @@ CREATE TABLE postings (
 CREATE INDEX postings_client ON public.postings USING btree (client_id, posting_id DESC) WHERE (client_id IS NOT NULL);
 CREATE TRIGGER postings_balance AFTER INSERT ON public.postings REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION postings_balance(); -- for every role, always
 CREATE TRIGGER postings_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
+
+CREATE TABLE questionnaires (
+  version bigint NOT NULL,
+  content json NOT NULL,
+  published_at bigint NOT NULL,
+  CONSTRAINT questionnaires_pkey PRIMARY KEY (version)
+);
+CREATE TRIGGER questionnaires_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.questionnaires FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE reliances (
   partner_id bigint NOT NULL,
@@ -496,6 +554,7 @@ CREATE SEQUENCE id_client AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_collateral AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_decision AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_delivery AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_document AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_notification AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_operator_key AS bigint START 1 INCREMENT 16;

@@ -3,7 +3,9 @@
  * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
  */
 import type { Json, JsonObject } from "../../machines/Effects.ts"
-import type { ClientContext, ClientEvent } from "../../machines/client/Client.ts"
+import { type AssessmentContext, type AssessmentEvent, factsOf } from "../../machines/appropriateness/Assessment.ts"
+import { assessmentMachine } from "../../machines/appropriateness/assessmentMachine.ts"
+import type { AppropriatenessFacts, ClientContext, ClientEvent } from "../../machines/client/Client.ts"
 import { clientMachine } from "../../machines/client/clientMachine.ts"
 import type { Restriction } from "../../machines/client/Restriction.ts"
 import type { CaseContext, CaseEvent } from "../../machines/compliance/Case.ts"
@@ -13,12 +15,20 @@ import { kycMachine } from "../../machines/kyc/kycMachine.ts"
 import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { BlockContext, BlockEvent, RoleLabel } from "../../machines/verification/Block.ts"
 import { blockMachine } from "../../machines/verification/blockMachine.ts"
-import { type BlockCode, blockCodes, micaBlockCodes } from "../../machines/verification/Blocks.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  type BlockStatus,
+  type BlockStatuses,
+  micaBlockCodes,
+  mifidBlockCodes
+} from "../../machines/verification/Blocks.ts"
 import type { Turn } from "../engine/ActorHost.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { keyOf } from "../store/Catalogue.ts"
-import type { BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
+import type { AssessmentRow, BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
+import { blockStatuses } from "./clientState.ts"
 import { knownEntries, type ScreenedAgain, withCandidates } from "./rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
@@ -142,9 +152,7 @@ const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackage
           kycPackageId,
           caseId,
           blocksApproved: true,
-          // The MiFID half has no way in yet: its blocks can't be in place.
-          mifidReady: false,
-          appropriateness: null
+          ...mifidFacts(blockStatuses(at.turn.state), at.turn.state.one("assessments"))
         }
       : { type: "COMPLIANCE_CLEAR", at: at.turn.now, caseId }
   const next = moveClient(at, client, event)
@@ -165,6 +173,7 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   for (const code of blockCodes) {
     moveBlock(at, row, code, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, reason })
   }
+  moveAssessment(at, row, { type: "RELIANCE_REJECTED", at: turn.now, reason })
   for (const open of turn.state.all("cases"))
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
   decide(at, row, "RELIANCE_REJECTED", reason)
@@ -173,8 +182,19 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
 
 const contextOf = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
 
+/** The two halves of level MICA_MIFID: all five blocks approved, and the assessment they rest on (D1). */
+export const mifidFacts = (
+  statuses: BlockStatuses,
+  assessment: Pick<AssessmentRow, "state" | "context"> | undefined
+): { readonly mifidReady: boolean; readonly appropriateness: AppropriatenessFacts | null } => {
+  const facts =
+    assessment === undefined ? null : factsOf(assessment.state, assessment.context as unknown as AssessmentContext)
+  const ready = facts !== null && mifidBlockCodes.every((code) => statuses.get(code) === "APPROVED")
+  return { mifidReady: ready, appropriateness: ready ? facts : null }
+}
+
 /** The client after an event, or null when its state does not take it. */
-const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
+export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
   const decided = step(clientMachine, { state: row.state, context: contextOf(row) }, event)
   if (!decided.changed) return null
   const context = decided.context as ClientContext
@@ -187,6 +207,31 @@ const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientR
   }
   at.turn.draft.put("clients", next)
   applyEffects(at.turn, { ...at.instance, object: `client:${row.id}` }, decided.effects)
+  if (next.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
+    decide({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
+  }
+  return next
+}
+
+/** The assessment after an event, as a row of the draft; null when it does not take it. A first one starts IDLE. */
+export const moveAssessment = (at: ClientTurn, client: ClientRow, event: AssessmentEvent): AssessmentRow | null => {
+  const known = at.turn.state.one("assessments")
+  const before =
+    known === undefined
+      ? begin(assessmentMachine, { clientId: client.id })
+      : { state: known.state, context: known.context as unknown as AssessmentContext }
+  const decided = step(assessmentMachine, before, event)
+  if (!decided.changed) return null
+  const next: AssessmentRow = {
+    clientId: client.id,
+    partnerId: client.partnerId,
+    shard: client.shard,
+    state: decided.state,
+    version: versionOf("assessment"),
+    context: decided.context as unknown as JsonObject
+  }
+  at.turn.draft.put("assessments", next)
+  applyEffects(at.turn, { ...at.instance, object: `assessment:${client.id}` }, decided.effects)
   return next
 }
 
@@ -201,15 +246,15 @@ const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): v
 const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
   at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId, code }))
 
-/** Writes the block's answer to an event; a block nobody has written starts from NOT_STARTED. */
-const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): void => {
+/** Writes the block's answer to an event and tells its status; a block nobody has written starts from NOT_STARTED. */
+export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): BlockStatus => {
   const known = blockOf(at, client.id, code)
   const before =
     known === undefined
       ? begin(blockMachine, { code })
       : { state: known.state, context: known.context as unknown as BlockContext }
   const decided = step(blockMachine, before, event)
-  if (!decided.changed) return
+  if (!decided.changed) return before.state as BlockStatus
   const owner = known ?? { clientId: client.id, code, partnerId: client.partnerId, shard: client.shard }
   at.turn.draft.put("verificationBlocks", {
     ...owner,
@@ -218,6 +263,7 @@ const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: Bl
     context: decided.context as unknown as JsonObject
   })
   applyEffects(at.turn, { ...at.instance, object: `verificationBlock:${client.id}:${code}` }, decided.effects)
+  return decided.state as BlockStatus
 }
 
 /** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */

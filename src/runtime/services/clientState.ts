@@ -1,6 +1,12 @@
 /** A client as its mailbox holds it, in the shapes that rules and answers need. Pure reads of one SubjectState. */
+import { type AssessmentContext, summaryOf } from "../../machines/appropriateness/Assessment.ts"
 import type { ClientContext, LifecycleState } from "../../machines/client/Client.ts"
-import { type ClientWire, noAssessment, type VerificationView } from "../../machines/client/ClientWire.ts"
+import {
+  type AppropriatenessSummary,
+  type ClientWire,
+  noAssessment,
+  type VerificationView
+} from "../../machines/client/ClientWire.ts"
 import type { KycPackageContext, KycPackageStatus } from "../../machines/kyc/KycPackage.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import type { BlockContext } from "../../machines/verification/Block.ts"
@@ -16,7 +22,7 @@ import { type Requirements, requirements } from "../../machines/verification/req
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../engine/Interpreter.ts"
 import type { SubjectState } from "../engine/SubjectState.ts"
-import type { BalanceRow, BlockRow, ClientRow } from "../store/Rows.ts"
+import type { AssessmentRow, BalanceRow, BlockRow, ClientRow } from "../store/Rows.ts"
 import type { PartnerView } from "./Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
@@ -93,6 +99,10 @@ const blockViews = (state: SubjectState): ReadonlyArray<BlockView> => {
   })
 }
 
+/** The summary of a client's assessment; without one all null or 0. */
+export const appropriatenessOf = (row: AssessmentRow | undefined): AppropriatenessSummary =>
+  row === undefined ? noAssessment : summaryOf(row.state, row.context as unknown as AssessmentContext)
+
 export const verificationView = (state: SubjectState, client: ClientRow, threshold: bigint): VerificationView => {
   const kyc = state.one("kycPackages")
   const context = kyc?.context as unknown as KycPackageContext | undefined
@@ -104,7 +114,7 @@ export const verificationView = (state: SubjectState, client: ClientRow, thresho
     lifecycleState: client.state as LifecycleState,
     blocks: blockViews(state),
     requirements: requirementsOf(state, client, threshold),
-    appropriateness: noAssessment,
+    appropriateness: appropriatenessOf(state.one("assessments")),
     kycPackage:
       kyc === undefined || context === undefined
         ? null

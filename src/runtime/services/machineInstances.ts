@@ -6,7 +6,9 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { mifidSections } from "../../machines/mifid/MifidRequest.ts"
 import type { Kind } from "../../machines/registry.ts"
+import { type BlockCode, blockLevel } from "../../machines/verification/Blocks.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import type { Sealing } from "../engine/Sealing.ts"
@@ -43,8 +45,15 @@ export interface PendingTimer {
   readonly dueAt: number
 }
 
-/** The package's rows of the same commits in which the partner writes the blocks, or compliance rejects them all (D3). */
-const tellsOfBlocks = ["kyc.store", "kyc.revise", "kyc.reonboard", "kyc.rejectReliance"]
+/** The package's row of the commit in which compliance rejects all twelve blocks (D3). */
+const tellsOfAll = ["kyc.rejectReliance"]
+/** Besides it, the package's rows of the commits in which the partner writes the blocks of level MICA. */
+const tellsOfBlocks = ["kyc.store", "kyc.revise", "kyc.reonboard", ...tellsOfAll]
+
+const writtenByMifid: ReadonlyArray<string> = Object.values(mifidSections)
+
+/** The client's row of the commits in which the partner writes the MiFID blocks. */
+const tellsOfMifid = (clientId: number): HistorySource => ({ object: `client:${clientId}`, actions: ["client.mifid"] })
 
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
 
@@ -56,6 +65,7 @@ export const tableOf = {
   client: "clients",
   kycPackage: "kycPackages",
   verificationBlock: "verificationBlocks",
+  assessment: "assessments",
   case: "cases",
   approval: "approvals",
   collateralReport: "collateralReports",
@@ -202,9 +212,11 @@ const finders: { readonly [K in Kind]: Finder } = {
               subject: clientSubject(client.id),
               history: [
                 { object: `verificationBlock:${client.id}:${code}` },
-                ...state
-                  .all("kycPackages")
-                  .map(({ id }): HistorySource => ({ object: `kycPackage:${id}`, actions: tellsOfBlocks }))
+                ...state.all("kycPackages").map(({ id }): HistorySource => ({
+                  object: `kycPackage:${id}`,
+                  actions: blockLevel(code as BlockCode) === "MICA" ? tellsOfBlocks : tellsOfAll
+                })),
+                ...(writtenByMifid.includes(code) ? [tellsOfMifid(client.id)] : [])
               ],
               ownsTimer: (name) =>
                 Object.entries(expiryTimers).some(([block, timer]) => block === code && timer === name)
@@ -212,6 +224,21 @@ const finders: { readonly [K in Kind]: Finder } = {
           })
     )
   },
+  assessment: ({ host, sql }, id) =>
+    Effect.flatMap(findClient(host, sql, id), (client) =>
+      client === null
+        ? Effect.succeed(null)
+        : host.read(clientSubject(client.id), (state) => {
+            const row = state.one("assessments")
+            if (row === undefined) return null
+            return {
+              row,
+              subject: clientSubject(client.id),
+              history: [{ object: `assessment:${client.id}` }],
+              ownsTimer: none
+            }
+          })
+    ),
   approval: (sources, id) =>
     Effect.map(only(sources, "approvals", byId(id)), (row) =>
       row === null

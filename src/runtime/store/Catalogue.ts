@@ -2,6 +2,7 @@
  * How every table maps to its columns: the one list that the journals, the loader, the row decoder and the
  * encryption rotation all walk. A column is named in camel case here and in snake case in the database.
  */
+import { contentColumns, documentColumns, liveDocuments } from "./documentTables.ts"
 import type { TableName, Tables } from "./Rows.ts"
 
 /**
@@ -139,6 +140,30 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     partnerId: "id",
     data: "sealed"
   }),
+  assessments: table(
+    "assessments",
+    ["clientId"],
+    "upsert",
+    { clientId: "id", partnerId: "id", shard: "id", ...machine },
+    ofClient
+  ),
+  assessmentAttempts: table("assessmentAttempts", ["clientId", "attempt"], "insert", {
+    clientId: "id",
+    attempt: "id",
+    partnerId: "id",
+    questionnaire: "id",
+    outcome: "text",
+    score: "id",
+    answers: "sealed",
+    takenAt: "id"
+  }),
+  questionnaires: table(
+    "questionnaires",
+    ["version"],
+    "insert",
+    { version: "id", content: "json", publishedAt: "id" },
+    ofSystem
+  ),
   kycPackages: table(
     "kycPackages",
     ["id"],
@@ -248,6 +273,8 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     txId: "id",
     occurredAt: "id"
   }),
+  documents: table("documents", ["id"], "upsert", documentColumns, { ...ofClient, only: liveDocuments }),
+  documentContents: table("documentContents", ["documentId"], "upsert", contentColumns),
   ledgerTransactions: table("ledgerTransactions", ["txId"], "insert", {
     txId: "id",
     key: "text",

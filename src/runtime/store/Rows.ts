@@ -4,6 +4,7 @@
  * are plain here and encrypted in the database. `Catalogue.ts` says how each maps to columns.
  */
 import type { Json, JsonObject } from "../../machines/Effects.ts"
+import type { DocumentContentRow, DocumentRow } from "./documentTables.ts"
 
 /** What every machine-backed row carries: its state, machine version and JSON context. */
 export interface MachineRow {
@@ -84,6 +85,33 @@ export interface BlockPayloadRow {
   readonly code: string
   readonly partnerId: number
   readonly data: Json
+}
+
+/** The client's latest attempt at the appropriateness test. */
+export interface AssessmentRow extends MachineRow {
+  readonly clientId: number
+  readonly partnerId: number
+  readonly shard: number
+}
+
+/** One attempt with its answers: read only by compliance, never held in memory. */
+export interface AssessmentAttemptRow {
+  readonly clientId: number
+  readonly attempt: number
+  readonly partnerId: number
+  /** Of the questionnaire. */
+  readonly questionnaire: number
+  readonly outcome: string
+  readonly score: number
+  readonly answers: Json
+  readonly takenAt: number
+}
+
+/** A published version of the appropriateness questionnaire. */
+export interface QuestionnaireRow {
+  readonly version: number
+  readonly content: JsonObject
+  readonly publishedAt: number
 }
 
 export interface PackageRow extends MachineRow {
@@ -322,6 +350,9 @@ export interface Tables {
   readonly clients: ClientRow
   readonly verificationBlocks: BlockRow
   readonly blockPayloads: BlockPayloadRow
+  readonly assessments: AssessmentRow
+  readonly assessmentAttempts: AssessmentAttemptRow
+  readonly questionnaires: QuestionnaireRow
   readonly kycPackages: PackageRow
   readonly kycRevisions: RevisionRow
   readonly identitySessions: IdentitySessionRow
@@ -333,6 +364,8 @@ export interface Tables {
   readonly cases: CaseRow
   readonly collateralReports: CollateralReportRow
   readonly settlementItems: SettlementItemRow
+  readonly documents: DocumentRow
+  readonly documentContents: DocumentContentRow
   readonly ledgerTransactions: LedgerTransactionRow
   readonly postings: PostingRow
   readonly balances: BalanceRow

@@ -83,6 +83,18 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
   },
   verificationBlocks: { clientId: id, code: "ADDRESS", partnerId: 1, shard, ...machine },
   blockPayloads: { clientId: id, code: "ADDRESS", partnerId: 1, data: { street: "Secret Street 1", no: null } },
+  assessments: { clientId: id, partnerId: 1, shard, ...machine },
+  assessmentAttempts: {
+    clientId: id,
+    attempt: 1,
+    partnerId: 1,
+    questionnaire: 1,
+    outcome: "WARN",
+    score: 65,
+    answers: { riskUnderstanding: "margin_lost" },
+    takenAt: noon
+  },
+  questionnaires: { version: id, content: { questions: [] }, publishedAt: noon },
   kycPackages: { id, partnerId: 1, clientId: id, shard, ...machine, receivedAt: noon },
   kycRevisions: {
     packageId: id,
@@ -165,6 +177,22 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     txId: id,
     occurredAt: noon
   },
+  documents: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    shard,
+    type: "passport",
+    purpose: "identity",
+    side: "FRONT",
+    filename: "passport.png",
+    mimeType: "image/png",
+    sizeBytes: 8_388_608,
+    source: "PARTNER",
+    uploadedAt: noon,
+    deletedAt: null
+  },
+  documentContents: { documentId: id, partnerId: 1, clientId: id, storedAt: noon, content: "AAAA" },
   ledgerTransactions: {
     txId: id,
     key: `collateral:${id}`,

@@ -90,7 +90,7 @@ const rowTests = () => {
     )
     assert.sameMembers(
       (await load("system")).rows.map(({ table }) => table),
-      ["operatorKeys", "operatorKeys", "approvals", "approvals"]
+      ["operatorKeys", "operatorKeys", "questionnaires", "questionnaires", "approvals", "approvals"]
     )
   })
 

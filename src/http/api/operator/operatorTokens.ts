@@ -7,5 +7,7 @@ export const watchLists = ["SANCTIONS", "PEP"] as const
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
 /** The statuses of a webhook delivery again: their file carries a schema too. */
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
+/** The outcomes of the appropriateness test again: their file carries a schema too. */
+export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const
 /** The client currencies again, because their table carries a schema; test/operator holds both lists equal. */
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const

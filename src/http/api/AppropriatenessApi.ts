@@ -1,0 +1,85 @@
+// The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
+// blocks; A1-39..A1-43).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AcknowledgeBody, SubmitBody } from "../../machines/appropriateness/AppropriatenessRequest.ts"
+import { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"
+import { ServedQuestionnaire } from "../../machines/appropriateness/Questionnaire.ts"
+import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
+import { MifidBody } from "../../machines/mifid/MifidRequest.ts"
+import { Id } from "../../machines/shared/Ids.ts"
+import { bodyCaps } from "../../machines/shared/Limits.ts"
+import { Requirements } from "../../machines/verification/requirements.ts"
+import { ok } from "./Envelope.ts"
+import { clientParams, idempotencyHeaders } from "./Paging.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { AppropriatenessSummary } from "./VerificationApi.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
+
+/** PUT .../mifid, data (doc 1, MiFID blocks). */
+const MifidResult = Schema.Struct({
+  clientId: Id,
+  clientUid: Schema.String,
+  verificationLevel: Schema.Literals(verificationLevels),
+  lifecycleState: Schema.Literals(lifecycleStates),
+  granted: Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." }),
+  appropriateness: AppropriatenessSummary,
+  requirements: Requirements
+}).annotate({ identifier: "MifidResult" })
+
+export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
+  .add(
+    HttpApiEndpoint.get("questionnaire", "/appropriateness-test", {
+      success: ok(ServedQuestionnaire)
+    }).annotateMerge(OpenApi.annotations({ summary: "The questionnaire in force" })),
+    HttpApiEndpoint.post("submit", "/clients/:clientId/appropriateness", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: SubmitBody,
+      success: ok(AssessmentResult),
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.appropriateness })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Take the appropriateness test",
+          description:
+            "409 with data {currentVersion} for another version than the one in force, 429 with data {retakeAt} within 24 hours of an attempt. The body may have up to 16 KB."
+        })
+      ),
+    HttpApiEndpoint.post("acknowledge", "/clients/:clientId/appropriateness/acknowledge", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: AcknowledgeBody,
+      success: ok(AcknowledgeResult),
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.appropriateness })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Acknowledge the warning of an assessment",
+          description:
+            "acknowledgedAt is when the client acknowledged, not in the future. The body may have up to 16 KB."
+        })
+      ),
+    HttpApiEndpoint.put("mifid", "/clients/:clientId/mifid", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: MifidBody,
+      success: ok(MifidResult),
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: true, bodyCap: bodyCaps.mifid })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Write the four MiFID blocks",
+          description: "All four sections every time. The body may have up to 64 KB."
+        })
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Appropriateness",
+      description: "The test and the blocks that level MICA_MIFID needs, in either order."
+    })
+  ) {}

@@ -1,0 +1,20 @@
+/** Handlers of the appropriateness commands: each is one call of the service that serves the questionnaire (operator surface). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Questionnaires } from "../../runtime/services/Questionnaires.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer } from "./toOperatorError.ts"
+
+export const AppropriatenessHandlersLayer = HttpApiBuilder.group(
+  OperatorApi,
+  "appropriateness",
+  Effect.fnUntraced(function* (handlers) {
+    const questionnaires = yield* Questionnaires
+    return handlers.handleAll({
+      publish: ({ payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(questionnaires.publish(caller, payload.questionnaire))),
+      answers: ({ params }) => answer(Effect.sync(() => questionnaires.answers(params.outcome)))
+    })
+  })
+)

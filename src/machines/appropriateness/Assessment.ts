@@ -1,0 +1,95 @@
+/**
+ * A client's appropriateness assessment: what the machine keeps of the latest attempt, and its shapes on the wire (doc 1,
+ * Appropriateness; D19; A1-40). The answers themselves are encrypted rows beside the machine.
+ */
+import { Schema } from "effect"
+import { type AppropriatenessFacts, verificationLevels } from "../client/Client.ts"
+import { type AppropriatenessSummary, noAssessment } from "../client/ClientWire.ts"
+import { type Outcome, outcomes } from "./scoring.ts"
+
+export type AssessmentState = "IDLE" | "PASSED" | "WARNED" | "FAILED" | "ACKNOWLEDGED"
+
+export interface AssessmentInput {
+  readonly clientId: number
+}
+
+/** Of the latest attempt; null before the first. Times in Unix ms. */
+export interface AssessmentContext extends AssessmentInput {
+  readonly attempt: number
+  readonly version: number | null
+  readonly outcome: Outcome | null
+  readonly score: number | null
+  readonly takenAt: number | null
+  readonly retakeAt: number | null
+  readonly acknowledgedAt: number | null
+  /** The time the partner says the client acknowledged. */
+  readonly attestedAt: number | null
+}
+
+export type AssessmentEvent =
+  | {
+      readonly type: "SUBMIT"
+      readonly at: number
+      readonly version: number
+      /** The questionnaire served at this moment. */
+      readonly currentVersion: number
+      readonly score: number
+      readonly outcome: Outcome
+    }
+  | { readonly type: "ACKNOWLEDGE"; readonly at: number; readonly attestedAt: number }
+  | { readonly type: "DOWNGRADED"; readonly at: number; readonly reason: string }
+  /** Every block of the client falls, this one too: whatever was reached counts no more (D3). */
+  | { readonly type: "RELIANCE_REJECTED"; readonly at: number; readonly reason: string }
+
+/** The states that a MiFID grant rests on (doc 1, PASS or WARN acknowledged). */
+export const countingStates: ReadonlyArray<string> = ["PASSED", "ACKNOWLEDGED"] satisfies ReadonlyArray<AssessmentState>
+
+/** The facts told with client.level_changed; null while the assessment does not count. */
+export const factsOf = (state: string, context: AssessmentContext): AppropriatenessFacts | null => {
+  const { version, outcome, score, attempt } = context
+  if (!countingStates.includes(state) || version === null || outcome === null || score === null) return null
+  return { version, outcome, score, attempt }
+}
+
+/** The summary in verification views (doc 1, Appropriateness summary object). */
+export const summaryOf = (state: string, context: AssessmentContext): AppropriatenessSummary => {
+  if (context.attempt === 0) return noAssessment
+  const { version, outcome, score, takenAt, acknowledgedAt, retakeAt, attempt } = context
+  return {
+    version,
+    outcome,
+    score,
+    takenAt,
+    acknowledgedAt,
+    retakeAt,
+    requiresAcknowledgement: state === "WARNED",
+    attempt
+  }
+}
+
+const level = Schema.Literals(verificationLevels)
+const granted = Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." })
+const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
+
+/** POST .../appropriateness, data (doc 1, Appropriateness). */
+export const AssessmentResult = Schema.Struct({
+  version: Schema.Int,
+  outcome: Schema.Literals(outcomes),
+  score: Schema.Int,
+  requiresAcknowledgement: Schema.Boolean,
+  retakeAt: millis("When the next attempt may be made"),
+  attempt: Schema.Int,
+  verificationLevel: level,
+  granted
+}).annotate({ identifier: "AppropriatenessResult" })
+export type AssessmentResult = typeof AssessmentResult.Type
+
+/** POST .../appropriateness/acknowledge, data. */
+export const AcknowledgeResult = Schema.Struct({
+  acknowledgedAt: millis("When the service took it in"),
+  attestedAt: millis("The time that was sent"),
+  outcome: Schema.Literals(outcomes),
+  verificationLevel: level,
+  granted
+}).annotate({ identifier: "AcknowledgeResult" })
+export type AcknowledgeResult = typeof AcknowledgeResult.Type

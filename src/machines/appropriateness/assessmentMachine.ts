@@ -1,0 +1,137 @@
+/**
+ * Appropriateness assessment, one per client: an attempt is scored, a WARN waits to be acknowledged, and every attempt
+ * starts the cooling period, which no move ends early (doc 1, Appropriateness; D19; A1-40). The block of the same name
+ * takes its event in the same commit.
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import { appropriatenessCoolingMillis } from "../shared/Limits.ts"
+import type { AssessmentContext, AssessmentEvent, AssessmentInput, AssessmentState } from "./Assessment.ts"
+import type { Outcome } from "./scoring.ts"
+
+/** Version current and cooling over: a result then depends on its outcome alone. */
+const allows = (outcome: Outcome) => {
+  return ({ event, context }: { readonly event: AssessmentEvent; readonly context: AssessmentContext }): boolean => {
+    assertEvent(event, "SUBMIT")
+    const current = event.version === event.currentVersion
+    return current && event.at >= (context.retakeAt ?? 0) && event.outcome === outcome
+  }
+}
+
+const assessment = setup({
+  types: {
+    context: {} as AssessmentContext,
+    events: {} as AssessmentEvent,
+    emitted: {} as MachineEffect,
+    input: {} as AssessmentInput
+  },
+  guards: {
+    passes: allows("PASS"),
+    warns: allows("WARN"),
+    fails: allows("FAIL"),
+    notInFuture: ({ event }) => {
+      assertEvent(event, "ACKNOWLEDGE")
+      return event.attestedAt <= event.at
+    }
+  }
+})
+
+const scored = assessment.assign(({ context, event }) => {
+  assertEvent(event, "SUBMIT")
+  return {
+    attempt: context.attempt + 1,
+    version: event.version,
+    outcome: event.outcome,
+    score: event.score,
+    takenAt: event.at,
+    retakeAt: event.at + appropriatenessCoolingMillis,
+    acknowledgedAt: null,
+    attestedAt: null
+  }
+})
+
+const tellResult = assessment.emit(({ context: { version, outcome, score, attempt, retakeAt } }) => ({
+  type: "event",
+  name: "appropriateness.result",
+  data: { version, outcome, score, attempt, retakeAt, requiresAcknowledgement: outcome === "WARN" }
+}))
+
+const acknowledged = assessment.assign(({ event }) => {
+  assertEvent(event, "ACKNOWLEDGE")
+  return { acknowledgedAt: event.at, attestedAt: event.attestedAt }
+})
+
+const note = (action: string, before: AssessmentState, after: AssessmentState) =>
+  assessment.emit(({ event }) => ({
+    type: "audit",
+    action,
+    before,
+    after,
+    reason: "reason" in event ? event.reason : null
+  }))
+
+const result = (from: AssessmentState, to: AssessmentState) => [
+  scored,
+  tellResult,
+  note("appropriateness.submit", from, to)
+]
+
+const submit = (from: AssessmentState) =>
+  [
+    { guard: "passes", target: "PASSED", actions: result(from, "PASSED") },
+    { guard: "warns", target: "WARNED", actions: result(from, "WARNED") },
+    { guard: "fails", target: "FAILED", actions: result(from, "FAILED") }
+  ] as const
+
+const rejected = (from: AssessmentState) =>
+  ({ target: "IDLE", actions: note("appropriateness.void", from, "IDLE") }) as const
+
+const downgraded = (from: AssessmentState) =>
+  ({ target: "IDLE", actions: note("appropriateness.downgraded", from, "IDLE") }) as const
+
+export const assessmentMachine = assessment.createMachine({
+  id: "assessment",
+  version: "1",
+  context: ({ input }) => ({
+    ...input,
+    attempt: 0,
+    version: null,
+    outcome: null,
+    score: null,
+    takenAt: null,
+    retakeAt: null,
+    acknowledgedAt: null,
+    attestedAt: null
+  }),
+  initial: "IDLE",
+  states: {
+    IDLE: {
+      description: "No attempt has been made, or none counts any more; a cooling period still runs to its end.",
+      on: { SUBMIT: submit("IDLE") }
+    },
+    PASSED: {
+      description: "The products are appropriate; no further attempt is taken.",
+      on: { DOWNGRADED: downgraded("PASSED"), RELIANCE_REJECTED: rejected("PASSED") }
+    },
+    WARNED: {
+      description: "The warning has to be acknowledged, or the test taken again after the cooling period.",
+      on: {
+        ACKNOWLEDGE: {
+          guard: "notInFuture",
+          target: "ACKNOWLEDGED",
+          actions: [acknowledged, note("appropriateness.acknowledge", "WARNED", "ACKNOWLEDGED")]
+        },
+        SUBMIT: submit("WARNED"),
+        RELIANCE_REJECTED: rejected("WARNED")
+      }
+    },
+    FAILED: {
+      description: "The products are not appropriate; the test can be taken again after the cooling period.",
+      on: { SUBMIT: submit("FAILED"), RELIANCE_REJECTED: rejected("FAILED") }
+    },
+    ACKNOWLEDGED: {
+      description: "The warning was acknowledged; no further attempt is taken.",
+      on: { DOWNGRADED: downgraded("ACKNOWLEDGED"), RELIANCE_REJECTED: rejected("ACKNOWLEDGED") }
+    }
+  }
+})

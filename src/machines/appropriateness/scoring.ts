@@ -1,0 +1,83 @@
+/**
+ * What answers are worth, and answers for a wanted outcome (F24). Server side only: neither points nor thresholds leave
+ * the service. Knowledge errors can't be made up by experience.
+ */
+import { isRecord } from "../shared/Fields.ts"
+import { answerTo, isKnowledge, type Questionnaire, type QuestionOption } from "./Questionnaire.ts"
+
+export const outcomes = ["PASS", "WARN", "FAIL"] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** Least points of a PASS, and of anything but a FAIL (F24). */
+export const thresholds = { pass: 70, warn: 40 } as const
+
+export type Answers = Readonly<Record<string, string>>
+
+export interface Score {
+  readonly score: number
+  readonly outcome: Outcome
+}
+
+export type Scored = { readonly ok: true; readonly answers: Answers; readonly result: Score } | Unanswered
+
+/** The first failing field and its sentence (A1-41). */
+export interface Unanswered {
+  readonly ok: false
+  readonly path: string
+  readonly sentence: string
+}
+
+/**
+ * Judges answers: the first question in the questionnaire's order that is missing or has an unknown option is named;
+ * then answers to questions that there are not (A1-41). `answers` is any JSON value without null members.
+ */
+export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Scored => {
+  if (!isRecord(answers)) return { ok: false, path: "answers", sentence: "The answers must be an object." }
+  const given: Record<string, string> = {}
+  const chosen: Array<QuestionOption> = []
+  for (const { id, options } of questionnaire.questions) {
+    const value = answerTo(answers, id)
+    const path = `answers.${id}`
+    if (value === undefined) return { ok: false, path, sentence: "This question must be answered." }
+    const option = options.find((known) => known.id === value)
+    if (option === undefined) return { ok: false, path, sentence: "The answer must be one of the question's options." }
+    given[id] = option.id
+    chosen.push(option)
+  }
+  if (Object.keys(answers).length > chosen.length) {
+    return { ok: false, path: "answers", sentence: "There is an answer to a question that the questionnaire lacks." }
+  }
+  return { ok: true, answers: given, result: judge(questionnaire, chosen) }
+}
+
+/** PASS, WARN or FAIL of one option per question (F24). */
+const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOption>): Score => {
+  const score = chosen.reduce((sum, { points }) => sum + points, 0)
+  const right = chosen.filter((option) => option.right === true).length
+  if (score < thresholds.warn || right <= 1) return { score, outcome: "FAIL" }
+  const all = right === questions.filter(isKnowledge).length
+  const careful = chosen.some(({ caution }) => caution === true)
+  return { score, outcome: score >= thresholds.pass && all && !careful ? "PASS" : "WARN" }
+}
+
+/** Answers that give the outcome: the best ones, with one knowledge answer wrong for WARN and all for FAIL. */
+export const answersFor = (questionnaire: Questionnaire, outcome: Outcome): Answers => {
+  let wrong = outcome === "PASS" ? 0 : outcome === "WARN" ? 1 : Number.POSITIVE_INFINITY
+  const answers: Record<string, string> = {}
+  // The knowledge answer that is worth least is the one to get wrong.
+  const knowledge = questionnaire.questions
+    .filter(isKnowledge)
+    .toSorted((a, b) => bestOf(a.options) - bestOf(b.options))
+  for (const { id, options } of knowledge) {
+    const failing = wrong-- > 0
+    answers[id] = (options.find(({ right }) => (right === true) !== failing) as QuestionOption).id
+  }
+  for (const { id, options } of questionnaire.questions) {
+    if (id in answers) continue
+    const best = bestOf(options.filter(({ caution }) => caution !== true))
+    answers[id] = (options.find(({ caution, points }) => caution !== true && points === best) as QuestionOption).id
+  }
+  return Object.fromEntries(questionnaire.questions.map(({ id }) => [id, answers[id] as string]))
+}
+
+const bestOf = (options: ReadonlyArray<QuestionOption>): number => Math.max(...options.map(({ points }) => points))

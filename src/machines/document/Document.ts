@@ -1,0 +1,64 @@
+// A client's document as partners see it: its facts, never its content (doc 1, Document; A1-37, A1-38). A document has no
+// state machine: it is live until an operator deletes it, and nothing else ever changes.
+import { Schema } from "effect"
+import { Id } from "../shared/Ids.ts"
+
+export const documentPurposes = ["identity", "address", "w9", "other"] as const
+export type DocumentPurpose = (typeof documentPurposes)[number]
+
+/** Who brought it: the client, the service's own identity provider, or the partner. */
+export const documentSources = ["CLIENT", "IDENTITY_PROVIDER", "PARTNER"] as const
+export type DocumentSource = (typeof documentSources)[number]
+
+/** What a document may be, by its first bytes. */
+export const documentMimeTypes = ["image/jpeg", "image/png", "application/pdf"] as const
+export type DocumentMimeType = (typeof documentMimeTypes)[number]
+
+/**
+ * The stored type: what the identification block says the document is, or what the purpose says (doc 1, Document).
+ * `identification` is null while the client has no such block: then an identity document is just that (A1-37).
+ */
+export const documentTypeOf = (purpose: DocumentPurpose, identification: string | null): string => {
+  switch (purpose) {
+    case "identity":
+      return identification ?? "identity"
+    case "address":
+      return "utility_bill"
+    case "w9":
+      return "w9_form"
+    case "other":
+      return "other"
+  }
+}
+
+const shared = {
+  documentId: Id,
+  type: Schema.String.annotate({
+    description:
+      "What it is: the type of the client's identification block, identity before there is one, utility_bill, w9_form or other."
+  }),
+  filename: Schema.String.annotate({ description: "The name it was sent with, without its path." }),
+  mimeType: Schema.Literals(documentMimeTypes).annotate({ description: "Found in the content." }),
+  sizeBytes: Schema.Int.annotate({ description: "Bytes of the file." }),
+  uploadedAt: Schema.Int.annotate({ description: "Unix ms." }),
+  source: Schema.Literals(documentSources)
+}
+
+/** POST .../documents, data (doc 1, Document). */
+export const UploadedDocument = Schema.Struct({
+  ...shared,
+  purpose: Schema.Literals(documentPurposes)
+}).annotate({ identifier: "UploadedDocument" })
+export type UploadedDocument = typeof UploadedDocument.Type
+
+/** A row of the list (doc 1, Document). */
+export const Document = Schema.Struct({
+  ...shared,
+  side: Schema.NullOr(Schema.String).annotate({
+    description: "Front or back, where the source knows it; null for a partner's documents."
+  }),
+  deletedAt: Schema.NullOr(Schema.Int).annotate({
+    description: "Unix ms when the operator deleted its content; null while it is live."
+  })
+}).annotate({ identifier: "Document" })
+export type Document = typeof Document.Type

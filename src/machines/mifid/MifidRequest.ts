@@ -1,0 +1,66 @@
+// The body of PUT .../mifid: all four sections, judged at once, every failing field named under mifid.<section>.<field>
+// (doc 1, MiFID blocks; A1-14, A1-27, A1-44). A null field counts as not sent; unknown fields are ignored (A1-01).
+import * as Fields from "../shared/Fields.ts"
+import type { BlockCode } from "../verification/Blocks.ts"
+import { AccountPurpose, checkAccountPurpose } from "./AccountPurpose.ts"
+import { DeclarationsMifid } from "./DeclarationsMifid.ts"
+import { checkEmploymentFinancial, EmploymentFinancial } from "./EmploymentFinancial.ts"
+import { checkSourceOfWealth, SourceOfWealth } from "./SourceOfWealth.ts"
+
+/** PUT .../mifid as sent; carries the OpenAPI description. */
+export const MifidBody = Fields.objectOf(
+  {
+    accountPurpose: AccountPurpose,
+    employmentFinancial: EmploymentFinancial,
+    sourceOfWealth: SourceOfWealth,
+    declarationsMifid: DeclarationsMifid
+  },
+  "The request body"
+)
+
+/** The section that fills each of the four blocks a partner writes, in the order blocks are listed. */
+export const mifidSections = {
+  accountPurpose: "ACCOUNT_PURPOSE",
+  employmentFinancial: "EMPLOYMENT_FINANCIAL",
+  sourceOfWealth: "SOURCE_OF_WEALTH",
+  declarationsMifid: "DECLARATIONS_MIFID"
+} as const satisfies Readonly<Record<keyof typeof MifidBody.Type, BlockCode>>
+export type MifidSection = keyof typeof mifidSections
+export const mifidSectionNames = Object.keys(mifidSections) as ReadonlyArray<MifidSection>
+
+const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields.AddError) => void>> = {
+  accountPurpose: checkAccountPurpose,
+  employmentFinancial: checkEmploymentFinancial,
+  sourceOfWealth: checkSourceOfWealth,
+  declarationsMifid: () => {}
+}
+
+export type MifidDecision =
+  /** The sections as received: what the sealed payloads keep. */
+  | { readonly ok: true; readonly received: Readonly<Record<MifidSection, unknown>> }
+  | { readonly ok: false; readonly errors: Fields.FieldErrors }
+
+/** Containers between the body and a field. */
+const bodyDepth = 2
+
+const decodeBody = Fields.decoderOf(MifidBody)
+
+/** Judges a body of PUT .../mifid; a body that is no object gives an empty map (A1-01). Never throws on a JSON value. */
+export const decodeMifid = (body: unknown): MifidDecision => {
+  const errors: Fields.FieldErrors = {}
+  if (!Fields.isRecord(body)) return { ok: false, errors }
+  const add = Fields.under("mifid", (path, sentence) => {
+    errors[path] ??= sentence
+  })
+  const raw = Fields.withoutNulls(body, bodyDepth) as Fields.JsonRecord
+  for (const name of mifidSectionNames) {
+    const section = raw[name]
+    if (Fields.isRecord(section)) checks[name](section, Fields.under(name, add))
+  }
+  decodeBody(raw, add)
+  if (Object.keys(errors).length > 0) return { ok: false, errors }
+  return {
+    ok: true,
+    received: Object.fromEntries(mifidSectionNames.map((name) => [name, body[name]])) as Record<MifidSection, unknown>
+  }
+}

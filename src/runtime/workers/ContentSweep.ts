@@ -1,0 +1,20 @@
+/** Removes contents that no document came to own: a crash between content and commit leaves one (A1-37). */
+import { Clock, Effect, Layer, Schedule } from "effect"
+import { DocumentContents } from "../services/DocumentContents.ts"
+
+/** Far longer than any upload waits for its commit. */
+const forgottenAfterMillis = 24 * 3_600_000
+
+export const ContentSweep = {
+  layer: Layer.effectDiscard(
+    Effect.gen(function* () {
+      const contents = yield* DocumentContents
+      yield* Clock.currentTimeMillis.pipe(
+        Effect.flatMap((now) => contents.sweep(now - forgottenAfterMillis)),
+        Effect.catchCause((cause) => Effect.logDebug("forgotten contents not swept", cause)),
+        Effect.repeat(Schedule.spaced("1 hour")),
+        Effect.forkScoped
+      )
+    })
+  )
+}
