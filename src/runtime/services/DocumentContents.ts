@@ -10,6 +10,7 @@ import { placeOf } from "../engine/batchStatement.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import type { DocumentContentRow } from "../store/documentTables.ts"
+import { whenAway } from "./whenAway.ts"
 
 export type NewContent = Omit<DocumentContentRow, "storedAt">
 
@@ -31,7 +32,7 @@ export class DocumentContents extends Context.Service<
       const sealing = yield* SealingService
       const away = () => new Unavailable({ unknown: false })
       const run = (text: string, values: ReadonlyArray<bigint | Uint8Array>) =>
-        Effect.mapError(withinTime(sql.unsafe<{ readonly n: bigint }>(text, values), away), away)
+        withinTime(Effect.catch(sql.unsafe<{ readonly n: bigint }>(text, values), whenAway), away)
       return DocumentContents.of({
         write: ({ documentId, partnerId, clientId, content }) =>
           Effect.gen(function* () {

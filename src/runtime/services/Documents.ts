@@ -13,12 +13,9 @@ import type {
 } from "../../machines/document/Document.ts"
 import { documentTypeOf } from "../../machines/document/Document.ts"
 import { decodeDocumentUpload, type DocumentUpload } from "../../machines/document/DocumentUpload.ts"
-import type { KycPackageContext } from "../../machines/kyc/KycPackage.ts"
-import { kycMachine } from "../../machines/kyc/kycMachine.ts"
 import { bodyCaps, documentLimits } from "../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Turn, Unavailable } from "../engine/ActorHost.ts"
-import { step } from "../engine/decide.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { Journal } from "../engine/Journal.ts"
@@ -27,6 +24,7 @@ import type { DocumentRow } from "../store/documentTables.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { shardOf } from "../store/shard.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
+import { movePackage } from "./clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { type DocumentFacts, judgeContent } from "./documentContent.ts"
@@ -226,13 +224,8 @@ const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): Up
     { type: "audit", action: "document.upload", before: null, after: "LIVE", reason: null }
   ])
   const kyc = turn.state.one("kycPackages")
-  if (kyc?.state === "DOCUMENTS_REQUESTED") {
-    const told = step(
-      kycMachine,
-      { state: kyc.state, context: kyc.context as unknown as KycPackageContext },
-      { type: "DOCUMENT_UPLOADED", at: turn.now, documentId }
-    )
-    applyEffects(turn, { ...instance, object: `kycPackage:${kyc.id}` }, told.effects)
+  if (kyc !== undefined) {
+    movePackage({ turn, instance, by: "PARTNER" }, kyc, { type: "DOCUMENT_UPLOADED", at: turn.now, documentId })
   }
   return { documentId, type, purpose, filename, mimeType, sizeBytes, uploadedAt: turn.now, source: "PARTNER" }
 }

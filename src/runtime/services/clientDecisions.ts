@@ -235,7 +235,8 @@ export const moveAssessment = (at: ClientTurn, client: ClientRow, event: Assessm
   return next
 }
 
-const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
+/** The package after an event; one it does not take changes nothing. */
+export const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
   const stored = { state: row.state, context: row.context as unknown as KycPackageContext }
   const decided = step(kycMachine, stored, event)
   if (!decided.changed) return

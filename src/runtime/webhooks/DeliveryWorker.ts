@@ -186,10 +186,11 @@ class Worker {
   }
 
   private send(row: DeliveryRow): void {
-    const { endpoints, clock, sender, fork } = this.ports
+    const { endpoints, clock, wallClock, sender, fork } = this.ports
     const endpoint = endpoints.find(row.partnerId)
-    const startedAt = clock.now()
-    if (endpoint === null || startedAt - (row.claimedAt ?? 0) > staleMillis) {
+    // Wall clock: an endpoint is no slower because business time was advanced.
+    const startedAt = wallClock.currentTimeMillisUnsafe()
+    if (endpoint === null || clock.now() - (row.claimedAt ?? 0) > staleMillis) {
       // Not attempted: nothing is counted, and the row is claimed again when its time has come.
       const rows = [row, ...(endpoint === null ? this.lanes.drop(row.partnerId) : [])]
       this.giveBack([...rows, ...this.lanes.finished(row.partnerId, false)])
@@ -214,6 +215,7 @@ class Worker {
 
   private finished(row: DeliveryRow, outcome: SendOutcome, startedAt: number): void {
     const at = this.ports.clock.now()
+    const tookMillis = this.ports.wallClock.currentTimeMillisUnsafe() - startedAt
     const acknowledged = outcome._tag === "Acknowledged"
     this.results.add({
       row,
@@ -221,7 +223,7 @@ class Worker {
         ? { type: "ACKNOWLEDGED", at, status: outcome.status }
         : { type: "ATTEMPT_FAILED", at, status: outcome.status, error: outcome.error }
     })
-    this.giveBack(this.lanes.finished(row.partnerId, acknowledged && at - startedAt < quickMillis))
+    this.giveBack(this.lanes.finished(row.partnerId, acknowledged && tookMillis < quickMillis))
     this.start()
     if (this.lanes.wants(row.partnerId)) this.wake.openUnsafe()
   }
