@@ -1,6 +1,9 @@
 /** Everything one benchmark run found, as plain data: what the report prints and writes. */
+import type { MoneyFindings } from "./money/moneyRounds.ts"
+import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
 import type { ProfileReport } from "./profile.ts"
 import type { BatchSizes, Rows, Spread } from "./rounds.ts"
+import type { ScreeningFindings } from "./screening/screeningRounds.ts"
 import type { TransitionCost } from "./transitionCost.ts"
 import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
@@ -56,6 +59,9 @@ export interface Findings {
   readonly transition: TransitionCost
   readonly house: StoredHouse
   readonly webhooks: WebhookFindings
+  readonly onboarding: OnboardingFindings
+  readonly screening: ScreeningFindings
+  readonly money: MoneyFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

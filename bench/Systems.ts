@@ -7,17 +7,14 @@ import { join } from "node:path"
 import { checkReferenceBooks, checkServiceBooks } from "./books.ts"
 import { Child } from "./child.ts"
 import type { Slice, SliceResult } from "./load/protocol.ts"
-import { cpuMicros, machineCpuMicros, serverCpuMicros, usedBetween } from "./processFacts.ts"
+import { measureSlice, type Used } from "./measureSlice.ts"
 import { makeReferenceDatabase, onDatabase } from "./reference/database.ts"
 import type { PlainSqlResult, ReferenceAnswer, ReferenceQuestion, Style } from "./reference/protocol.ts"
 import { postmasterPid, type RunningService } from "./service.ts"
 import type { BenchPartner } from "./setup.ts"
 
 /** A slice with what each side used per acknowledged request, in microseconds of processor time. */
-export interface Measured extends SliceResult {
-  readonly appMicros: number
-  readonly databaseMicros: number
-}
+export type Measured = SliceResult & Used
 
 interface Reference {
   readonly style: Style
@@ -154,33 +151,20 @@ export class Systems {
     millis: number
   ): Promise<Measured> {
     const { service, partner, clientIds, dataDirectory } = this.options
-    const postmaster = postmasterPid(dataDirectory)
-    const look = () => ({
-      app: cpuMicros(pid),
-      server: serverCpuMicros(postmaster),
-      generator: cpuMicros(this.load.pid),
-      machine: machineCpuMicros()
-    })
-    const before = look()
-    const begun = performance.now()
-    const result = await this.load.ask({
-      port: target.port,
-      ca: service.ca,
-      partnerKey: partner.partnerKey,
-      kind,
-      clientIds,
-      connections,
-      millis,
-      tag: `s${++this.sliceNumber}`
-    })
-    const elapsedMicros = (performance.now() - begun) * 1_000
-    const after = look()
-    const app = after.app - before.app
-    const database = usedBetween(before.server, after.server)
-    const others = after.machine - before.machine - app - database - (after.generator - before.generator)
-    if (result.errors > 0) throw new Error(`${result.errors} requests failed, the first one with: ${result.firstError}`)
-    const requests = Math.max(1, result.acknowledged)
-    this.otherCores.push(Math.max(0, others) / elapsedMicros)
-    return { ...result, appMicros: app / requests, databaseMicros: database / requests }
+    const processes = { app: pid, postmaster: postmasterPid(dataDirectory), generator: this.load.pid }
+    const { measured, otherCores } = await measureSlice(processes, () =>
+      this.load.ask({
+        port: target.port,
+        ca: service.ca,
+        partnerKey: partner.partnerKey,
+        kind,
+        clientIds,
+        connections,
+        millis,
+        tag: `s${++this.sliceNumber}`
+      })
+    )
+    this.otherCores.push(otherCores)
+    return measured
   }
 }

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
-import { verifyLedger } from "../src/runtime/ledger/verify.ts"
+import { verifyBooks } from "../src/runtime/ledger/verify.ts"
 import { onDatabase } from "./reference/database.ts"
 
 const countBooked = (url: string): Promise<number> =>
@@ -22,7 +22,7 @@ const fail = (system: string, sentence: string): never => {
 /** Fails when `ledger verify` finds a break or when the reports booked are not exactly the `acknowledged` ones. */
 export const checkServiceBooks = async (url: string, acknowledged: number): Promise<void> => {
   const report = await Effect.runPromise(
-    Effect.provide(verifyLedger, PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }), { local: true })
+    Effect.provide(verifyBooks, PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }), { local: true })
   )
   for (const check of report.checks) if (!check.ok) fail("the service", `${check.name}: ${check.detail}`)
   const booked = await countBooked(url)

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
- * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (a minute, for a first
- * look), --write (docs/benchmarks.md), --data-dir DIR (kept; default: a temporary folder, removed afterwards).
+ * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money (one part, printed and not written),
+ * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -10,11 +11,14 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
+import { measureMoney } from "./money/moneyRounds.ts"
+import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import { residentMegabytes } from "./processFacts.ts"
 import { readProfile, summariseProfile } from "./profile.ts"
 import { onDatabase } from "./reference/database.ts"
-import { renderFindings, writeReport } from "./report.ts"
+import { renderFindings, renderParts, writeReport } from "./report.ts"
 import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
+import { measureScreening } from "./screening/screeningRounds.ts"
 import { startService, stopServices } from "./service.ts"
 import { type BenchPartner, createPartner, onboardClients } from "./setup.ts"
 import { storeClients } from "./storedClients.ts"
@@ -208,13 +212,54 @@ const webhookPlanOf = (plan: Plan) => ({
   trickleMillis: plan.quick ? 3_000 : 12_000
 })
 
+const onboardingPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "onboarding"),
+  clients: plan.clients,
+  storedClients: plan.storedClients,
+  entries: plan.quick ? 50_000 : 500_000,
+  rounds: plan.rounds,
+  sliceMillis: plan.sliceMillis,
+  warmMillis: plan.warmMillis
+})
+
+const screeningPlanOf = ({ quick, rounds }: Plan) => ({
+  lists: quick ? [5_000, 50_000] : [50_000, 500_000],
+  clients: quick ? 500 : 1_000,
+  scanned: quick ? 10 : 20,
+  rounds
+})
+
+const moneyPlanOf = (plan: Plan) => ({
+  dataDirectory: join(plan.dataDirectory, "money"),
+  clients: plan.quick ? 200 : 500,
+  rounds: plan.rounds,
+  sliceMillis: plan.sliceMillis,
+  warmMillis: plan.warmMillis,
+  bulkReports: plan.quick ? 8 : 16,
+  summarySizes: [10_000, 1_000_000]
+})
+
+/** Parts that need nothing of the others. */
+const parts = {
+  webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
+  onboarding: (plan: Plan) => measureOnboarding({ ...onboardingPlanOf(plan), progress }),
+  screening: (plan: Plan) => measureScreening({ ...screeningPlanOf(plan), progress }),
+  money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress })
+}
+type Part = keyof typeof parts
+
+const isPart = (name: string): name is Part => name in parts
+
 const measure = async (plan: Plan): Promise<Findings> => {
   const side = await measureSideBySide(plan)
   const later = await measureLaterStarts(plan)
   const shares = await measureShares(plan, side.partner, side.clientIds, side.acknowledged)
   const transition = measureTransitionCost(plan.transitions)
   const house = await measureHouse(plan, side.partner, side.template)
-  const webhooks = await measureWebhooks({ ...webhookPlanOf(plan), progress })
+  const webhooks = await parts.webhooks(plan)
+  const onboarding = await parts.onboarding(plan)
+  const screening = await parts.screening(plan)
+  const money = await parts.money(plan)
   return {
     ...side,
     quick: plan.quick,
@@ -226,29 +271,48 @@ const measure = async (plan: Plan): Promise<Findings> => {
     transition,
     house,
     webhooks,
+    onboarding,
+    screening,
+    money,
     acknowledged: shares.acknowledged
   }
 }
+
+const hasFailed = ({ onboarding }: Partial<Findings>): boolean => typeof onboarding?.listedFailure === "string"
 
 const run = async (): Promise<void> => {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
       write: { type: "boolean", default: false },
+      only: { type: "string" },
       "data-dir": { type: "string" }
     }
   })
+  const { only } = values
+  if (only !== undefined && !isPart(only)) throw new Error(`--only takes one of ${Object.keys(parts).join(", ")}.`)
+  if (only !== undefined && values.write) throw new Error("Only a whole run is written.")
   const kept = values["data-dir"]
   if (kept !== undefined && existsSync(kept)) throw new Error("The data directory of a benchmark must be new.")
   const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), "brokerage-bench-"))
   try {
-    const findings = await measure(planOf(values.quick, dataDirectory))
+    const plan = planOf(values.quick, dataDirectory)
+    if (only !== undefined) {
+      mkdirSync(dataDirectory, { recursive: true })
+      const found: Partial<Findings> = { [only]: await parts[only](plan) }
+      console.log(renderParts(found))
+      if (hasFailed(found)) process.exitCode = 1
+      return
+    }
+    const findings = await measure(plan)
     console.log(renderFindings(findings))
     if (values.write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
-    if (judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
+    if (hasFailed(findings) || judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
     await stopServices(dataDirectory)
     await stopServices(join(dataDirectory, "webhooks"))
+    await stopServices(join(dataDirectory, "onboarding"))
+    await stopServices(join(dataDirectory, "money"))
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

@@ -2,40 +2,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
-import type { Row, Rows, Spread } from "./rounds.ts"
+import { millis, rowsTable, spread, table, whole } from "./markdown.ts"
+import { moneySection } from "./money/section.ts"
+import { onboardingSection } from "./onboarding/section.ts"
+import { screeningSection } from "./screening/section.ts"
+import type { WebhookFindings } from "./webhooks/webhookRounds.ts"
 
 const crashHeading = "## Crash runs"
-
-const whole = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ",")
-const spread = ({ median, min, max }: Spread, format: (value: number) => string): string =>
-  `${format(median)} (${format(min)}-${format(max)})`
-const millis = (value: number): string => (value < 100 ? value.toFixed(1) : whole(value))
-const micros = (value: Spread | null): string => (value === null ? "" : whole(value.median))
-
-const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = head.map((title, column) => Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)))
-  const show = (cells: ReadonlyArray<string>) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
-  return [show(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines.map(show)].join("\n")
-}
-
-const rowsTable = (rows: Rows): string => {
-  const { service } = rows
-  const line = (row: Row): ReadonlyArray<string> => [
-    row.system,
-    spread(row.rate, whole),
-    row === service ? "" : `${(service.rate.median / row.rate.median).toFixed(1)} x`,
-    spread(row.p50, millis),
-    spread(row.p99, millis),
-    micros(row.app),
-    micros(row.database),
-    micros(row.generator)
-  ]
-  return table(
-    ["system", "per second", "service is", "p50 ms", "p99 ms", "program us", "database us", "generator us"],
-    [rows.service, rows.typical, rows.tuned, rows.plain].filter((row) => row !== null).map(line)
-  )
-}
 
 const reportsSection = ({ connections, rows, batches }: Reports): string =>
   `### ${connections} connections\n\n${rowsTable(rows)}\n\nBatches of the service's last slice: ${whole(batches.transactions)} transactions, reports in one: median ${batches.median}, p99 ${batches.p99}, largest ${batches.max}.`
@@ -79,8 +52,7 @@ const figuresTable = (findings: Findings): string => {
   )
 }
 
-const webhookSection = ({ webhooks }: Findings): string => {
-  const { drain, latency, writes } = webhooks
+const webhookSection = ({ drain, latency, writes }: WebhookFindings): string => {
   const ratio = (own: number, other: number) => `${(own / Math.max(1e-9, other)).toFixed(1)} x`
   const { service, peer } = latency
   return `${table(
@@ -145,7 +117,19 @@ ${sharesSection(findings)}
 
 ## Webhooks
 
-${webhookSection(findings)}
+${webhookSection(findings.webhooks)}
+
+## Onboarding: POST /clients, PUT .../kyc
+
+${onboardingSection(findings.onboarding)}
+
+## Screening
+
+${screeningSection(findings.screening)}
+
+## Money
+
+${moneySection(findings.money)}
 
 ## Start, memory, transitions
 
@@ -153,9 +137,20 @@ ${figuresTable(findings)}
 `
 }
 
+/** The sections of the parts that were measured alone. */
+export const renderParts = ({ webhooks, onboarding, screening, money }: Partial<Findings>): string =>
+  [
+    ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
+    ...(onboarding === undefined
+      ? []
+      : [`## Onboarding: POST /clients, PUT .../kyc\n\n${onboardingSection(onboarding)}`]),
+    ...(screening === undefined ? [] : [`## Screening\n\n${screeningSection(screening)}`]),
+    ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`])
+  ].join("\n\n")
+
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes a minute. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
@@ -163,8 +158,11 @@ const preface = `# Benchmarks
 - The load comes from a process of its own over HTTPS with keep-alive and TLS sessions resumed: a closed loop, every request with a fresh reference and a fresh key, over 1,000 clients of one partner. Its processor time is printed. Any answer that is not a success fails the run.
 - A request counts when it was answered inside the slice; what is answered is durable (\`synchronous_commit\` and \`fsync\` on). After every slice the books are checked (the service: \`ledger verify\` over a second connection) and the number of booked reports must be exactly the number acknowledged.
 - (a) *typical*: Fastify and pg, a pool of 10: BEGIN, key look-up, SELECT ... FOR UPDATE, inserts one by one, house balance, stored answer, COMMIT. (b) *tuned*: the same with prepared statements, the house balance last, a pool of 6. (c) *plain SQL*: the statements of (b) without HTTP at the concurrency that is best here (4 to 16 tried).
-- All of them make the same rows durable: commit token, claim, report, ledger transaction, two postings, client balance, event, audit row, stored answer; the references also keep the house balance as a row. Where the designs differ the references are spared: their ids come from memory, their event numbers may have gaps, their audit chain is per client, no trigger checks their sums, their stored answer is not encrypted, rate limits and gates beyond the key, the body and the client's state are left out.
+- All of them make the same rows durable: commit token, claim, report, ledger transaction, two postings, client balance, event, audit row, stored answer; the references also keep the house balance as a row. Where the designs differ the references are spared: their ids come from memory, their event numbers may have gaps, their chain covers the audit alone and is per client, no trigger checks their sums, their stored answer is not encrypted, rate limits and gates beyond the key, the body and the client's state are left out.
 - *program us*, *database us*, *generator us*: processor time per request of the program, of all PostgreSQL processes and of the load generator.
+- Onboarding and revisions: a slice counts only when exactly the answered clients are stored, each once, with one row of each kind, and as many revisions of each client as were answered, numbered without a gap. The reference makes the same rows durable (BEGIN, key look-up, uniqueness look-up, one insert per table, stored answer, COMMIT; a pool of 10, Fastify's JSON schemas) and is spared screening, encryption of personal data, races for the same person and the audit chain over all rows.
+- Screening: invented people from a seeded generator (nine ways of naming, five scripts, common and rare names, aliases, missing birth dates); one client in ten is a listed person misspelt. The plain scan scores every entry with the same functions over names prepared beforehand, and its answers have to be the index's.
+- Money: deposits and withdrawals as pairs of a request and its decision over clients of a BROKER-custody partner, reports of 500 settlement items over those of a PARTNER-custody one. Plain SQL makes the same rows durable without HTTP, with prepared statements and whole sets; it is spared gates but the cash, the audit chain, encryption and the triggers over sums.
 
 `
 

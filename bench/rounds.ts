@@ -49,7 +49,7 @@ export const spreadOf = (values: ReadonlyArray<number>): Spread => {
   }
 }
 
-const rowOf = (system: string, slices: ReadonlyArray<Measured>): Row => ({
+export const rowOf = (system: string, slices: ReadonlyArray<Measured>): Row => ({
   system,
   rate: spreadOf(slices.map((slice) => slice.rate)),
   p50: spreadOf(slices.map((slice) => slice.p50Millis)),

@@ -68,7 +68,11 @@ const withAgent = async <A>(service: RunningService, work: (agent: Agent) => Pro
 }
 
 /** Creates the partner, approves reliance, lifts the limits and issues a TRADE key. */
-export const createPartner = (service: RunningService, code = "BENCH"): Promise<BenchPartner> =>
+export const createPartner = (
+  service: RunningService,
+  code = "BENCH",
+  custody: "PARTNER" | "BROKER" = "PARTNER"
+): Promise<BenchPartner> =>
   withAgent(service, async (agent) => {
     const operator = (path: string, body: object) =>
       call(service, agent, { method: "POST", path: `/operator/v1${path}`, key: service.operatorKey, body })
@@ -78,8 +82,8 @@ export const createPartner = (service: RunningService, code = "BENCH"): Promise<
       legalName: "Bench GmbH",
       country: "DE",
       licence: "MICA_CASP",
-      custody: "PARTNER",
-      collateralAsset: "USD"
+      custody,
+      collateralAsset: custody === "PARTNER" ? "USD" : ""
     })
     const partnerId = Number(created["partnerId"])
     await operator(`/partners/${partnerId}/reliance`, { status: "APPROVED", reason: "benchmark" })

@@ -7,7 +7,7 @@ import type { Client } from "pg"
 import { onDatabase } from "./reference/database.ts"
 
 /** Ids of copied clients start above this: far from those the service hands out. */
-const firstStoredId = 1_000_000_000
+export const firstStoredId = 1_000_000_000
 
 const copiedTables = [
   "clients",

@@ -6,12 +6,13 @@ import type { Command } from "commander"
 import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
+import { carriedOut, dryRunDocument, dryRunView, speaksForItself } from "./dryRun.ts"
 import type { OperatorClient, Success } from "./OperatorClient.ts"
 import type { View } from "./views/View.ts"
 
 export interface CallOptions<A> {
-  /** Asked on a terminal before anything happens; `--yes` skips it. */
-  readonly confirm?: string
+  /** Asked on a terminal before anything happens; `--yes` skips it. A function asks the service for the figures first. */
+  readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string, unknown>)
   /** Fails the command after its answer is printed. */
   readonly failed?: (data: A) => CliFailure | null
 }
@@ -33,10 +34,15 @@ export class Cli {
   ): Promise<void> {
     await this.attempt(command, async (globals) => {
       const connection = findConnection(globals, this.io)
-      if (options.confirm !== undefined) await this.ask(globals, options.confirm)
       const { callService } = await import("./OperatorClient.ts")
-      const { data } = await callService(connection, request)
-      await this.show(globals, data, view)
+      const { confirm } = options
+      if (confirm !== undefined && connection.dryRun !== true && this.asks(globals)) {
+        await this.ask(typeof confirm === "string" ? confirm : await callService(connection, confirm))
+      }
+      const { data, dryRun } = await callService(connection, request)
+      if (connection.dryRun === true && dryRun === undefined) throw carriedOut
+      if (dryRun === undefined || speaksForItself(data)) await this.show(globals, data, view)
+      else await this.show(globals, dryRunDocument(data, dryRun), ({ answer }) => dryRunView(view(answer), dryRun))
       const failure = options.failed?.(data) ?? null
       if (failure !== null) throw failure
     })
@@ -71,8 +77,11 @@ export class Cli {
     this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${sentencesOf(error).join("\n")}\n`)
   }
 
-  private async ask(globals: Globals, question: string): Promise<void> {
-    if (globals.yes === true || !this.io.terminal) return
+  private asks({ yes }: Globals): boolean {
+    return yes !== true && this.io.terminal
+  }
+
+  private async ask(question: string): Promise<void> {
     if (!(await this.io.confirm(question))) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
   }
 }

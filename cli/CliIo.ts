@@ -50,6 +50,8 @@ export interface Globals {
   readonly url?: string
   readonly operatorKey?: string
   readonly ca?: string
+  /** Of the commands that write. */
+  readonly dryRun?: boolean
 }
 
 /** A refusal as printed: the service's envelope, or one of the same shape for what never reached it. */

@@ -10,6 +10,7 @@ import { OperatorApi } from "../src/http/api/OperatorApi.ts"
 import { OperatorAuthorization } from "../src/http/api/operator/OperatorSecurity.ts"
 import { type CliFailure, cliFailure, CliFailure as Failure, type Envelope, exitStatus } from "./CliIo.ts"
 import type { Connection } from "./connection.ts"
+import type { Would } from "./dryRun.ts"
 
 export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 
@@ -17,6 +18,8 @@ export type OperatorClient = HttpApiClient.ForApi<typeof OperatorApi>
 export interface Success<A> {
   readonly code: 0
   readonly data: A
+  /** In a dry run: what would have been written. */
+  readonly dryRun?: Would
 }
 
 /** The service judges fields, after the role: its sentences are the ones an operator reads. */
@@ -27,12 +30,17 @@ const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChe
 
 /** Runs calls on one connection. Rejects with a CliFailure: refused (1) or unreachable (3). */
 export const callService = async <A>(
-  { url, operatorKey, ca }: Connection,
+  { url, operatorKey, ca, dryRun }: Connection,
   use: (client: OperatorClient) => Effect.Effect<A, unknown>
 ): Promise<A> => {
   const key = Redacted.make(operatorKey)
   const authorization = HttpApiMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
-    next(HttpClientRequest.bearerToken(request, key))
+    next(
+      HttpClientRequest.bearerToken(
+        dryRun === true ? HttpClientRequest.setUrlParam(request, "dryRun", "true") : request,
+        key
+      )
+    )
   )
   const program = HttpApiClient.make(unchecked, { baseUrl: url }).pipe(
     Effect.flatMap(use),

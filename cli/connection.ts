@@ -11,6 +11,8 @@ export interface Connection {
   readonly operatorKey: string
   /** PEM text of the certificate authority to trust; null: the system's. */
   readonly ca: string | null
+  /** Every call is a dry run. */
+  readonly dryRun?: boolean
 }
 
 interface ServiceFile {
@@ -34,7 +36,12 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
     )
   }
   if (!URL.canParse(url)) throw cliFailure(exitStatus.usage, 4000, "The address of --url is not a URL.")
-  return { url: url.replace(/\/+$/, ""), operatorKey: keyOf(globals, io, service), ca: caOf(globals, io, service) }
+  return {
+    url: url.replace(/\/+$/, ""),
+    operatorKey: keyOf(globals, io, service),
+    ca: caOf(globals, io, service),
+    ...(globals.dryRun === true ? { dryRun: true } : {})
+  }
 }
 
 const keyOf = (globals: Globals, io: CliIo, service: ServiceFile): string => {

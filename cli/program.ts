@@ -3,19 +3,29 @@ import { Command } from "commander"
 import { addAppropriatenessCommands, addSimAnswersCommand } from "./commands/appropriateness.ts"
 import { addApprovalCommands } from "./commands/approval.ts"
 import { addAuditCommands } from "./commands/audit.ts"
+import { addBreakCommands } from "./commands/break.ts"
 import { addClientCommands } from "./commands/client.ts"
 import { addComplianceCommands } from "./commands/compliance.ts"
+import { addDepositCommands } from "./commands/deposit.ts"
 import { addDocumentCommands } from "./commands/document.ts"
+import { addEncryptionCommands } from "./commands/encryption.ts"
+import { addExplainCommands } from "./commands/explain.ts"
+import { addInterfirmCommands } from "./commands/interfirm.ts"
 import { addLedgerCommands } from "./commands/ledger.ts"
 import { addMachineCommands } from "./commands/machine.ts"
+import { addMetricsCommand } from "./commands/metrics.ts"
 import { addOperatorCommands } from "./commands/operator.ts"
 import { addPartnerCommands } from "./commands/partner.ts"
+import { addScreeningCommands } from "./commands/screening.ts"
 import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
+import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
+import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
 import { defaultDataDir } from "./connection.ts"
+import { addDryRunOptions } from "./dryRun.ts"
 
 /** Options of the root are options of every command, wherever they stand. */
 export const buildProgram = (cli: Cli): Command => {
@@ -32,16 +42,26 @@ export const buildProgram = (cli: Cli): Command => {
   addPartnerCommands(program, cli)
   addClientCommands(program, cli)
   addComplianceCommands(program, cli)
+  addScreeningCommands(program, cli)
   addDocumentCommands(program, cli)
+  addEncryptionCommands(program, cli)
   addAppropriatenessCommands(program, cli)
+  addDepositCommands(program, cli)
+  addWithdrawalCommands(program, cli)
+  addBreakCommands(program, cli)
+  addExplainCommands(program, cli)
   addLedgerCommands(program, cli)
+  addInterfirmCommands(program, cli)
   addWebhookCommands(program, cli)
   addOperatorCommands(program, cli)
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)
   addMachineCommands(program, cli)
+  addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)
   addSimAnswersCommand(sim, cli)
+  addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addDryRunOptions(program)
   return program
 }

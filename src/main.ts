@@ -9,7 +9,7 @@ import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { serveEdge } from "./edgeMain.ts"
 import { HttpServer } from "./http/HttpServer.ts"
-import { fourEyesClasses } from "./http/api/operator/operatorCommands.ts"
+import { defaultFourEyes } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
 import { layerLogging } from "./layerLogging.ts"
 import {
@@ -20,12 +20,12 @@ import {
   type ServiceFile
 } from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
-import { loadKeyFile } from "./runtime/adapters/keyFile.ts"
+import { keyFileStore, loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { ActorHost } from "./runtime/engine/ActorHost.ts"
 import { Journal } from "./runtime/engine/Journal.ts"
-import { type PausePoint, pausePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import { type PausePoint, pausePoints, rotationPoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { makeSealing } from "./runtime/engine/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { layerRuntime } from "./runtime/Runtime.ts"
@@ -71,7 +71,8 @@ const serveWhole = (
       const files = openDataDirectory(options.dataDir)
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
       const url = yield* databaseUrl(options, files)
-      const sealing = makeSealing(loadKeyFile(files.root))
+      const keyStore = keyFileStore(files.root)
+      const sealing = makeSealing(loadKeyFile(files.root), keyStore.read)
       const exemption = yield* webhookExemption(options, files)
       const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
       const runtime = yield* Layer.build(
@@ -80,6 +81,7 @@ const serveWhole = (
             layerRuntime({
               databaseUrl: url,
               sealing,
+              keyStore,
               settings: {
                 ...defaultSettings,
                 sandbox: options.sandbox,
@@ -88,7 +90,7 @@ const serveWhole = (
                     ? defaultSettings.blockedJurisdictions
                     : new Set(options.blockedJurisdictions),
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
-                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : fourEyesClasses)),
+                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : defaultFourEyes)),
                 ...exemption
               },
               clockOffset: stamp.clockOffset,
@@ -203,9 +205,10 @@ const armKillPoint = (
   killAt: NonNullable<ServeOptions["killAt"]>
 ): Effect.Effect<void, ServeError> =>
   Effect.suspend(() => {
-    if (!options.sandbox || !pausePoints.includes(killAt.point as PausePoint)) {
+    const points: ReadonlyArray<PausePoint> = [...pausePoints, ...rotationPoints]
+    if (!options.sandbox || !points.includes(killAt.point as PausePoint)) {
       return Effect.fail(
-        new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${pausePoints.join(", ")}.` })
+        new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${points.join(", ")}.` })
       )
     }
     let passed = 0

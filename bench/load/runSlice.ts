@@ -1,12 +1,14 @@
 /** One closed-loop slice: connects, warms nothing, sends until the window is over, waits for the last answers. */
-import { Connection } from "./Connection.ts"
+import { type Answer, Connection } from "./Connection.ts"
 import { percentile, type Slice, type SliceResult } from "./protocol.ts"
-import { makeRequests } from "./requests.ts"
+
+/** Where and how long a slice sends. */
+type Window = Pick<Slice, "port" | "ca" | "connections" | "millis">
 
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n)
 
 /** A few at a time: a server that is busy with 256 handshakes at once drops none, but answers none either. */
-const openConnections = async (slice: Slice): Promise<ReadonlyArray<Connection>> => {
+const openConnections = async (slice: Window): Promise<ReadonlyArray<Connection>> => {
   const connections: Array<Connection> = []
   while (connections.length < slice.connections) {
     const batch = Array.from({ length: Math.min(16, slice.connections - connections.length) }, () =>
@@ -17,10 +19,17 @@ const openConnections = async (slice: Slice): Promise<ReadonlyArray<Connection>>
   return connections
 }
 
-/** Runs the slice to its end; fails only when it can not connect. Failed requests are counted. */
-export const runSlice = async (slice: Slice): Promise<SliceResult> => {
+/**
+ * Sends what `next` gives to the slice's end; fails only when it can not connect. Failed requests are counted.
+ * `byList`: the slice ends when `next` has no more, not with its window.
+ */
+export const runSlice = async (
+  slice: Window,
+  next: () => string | null,
+  onSuccess: (answer: Answer) => void,
+  byList: boolean
+): Promise<SliceResult> => {
   const connections = await openConnections(slice)
-  const next = makeRequests(slice)
   const latencies: Array<number> = []
   let acknowledged = 0
   let errors = 0
@@ -52,6 +61,7 @@ export const runSlice = async (slice: Slice): Promise<SliceResult> => {
               if (!answer.success) failed(answer.text())
               else {
                 acknowledged++
+                onSuccess(answer)
                 if (now <= deadline) {
                   latencies.push(now - sentAt)
                   lastMicros = now
@@ -71,7 +81,7 @@ export const runSlice = async (slice: Slice): Promise<SliceResult> => {
   const spent: NodeJS.CpuUsage = used ?? process.cpuUsage(cpu)
   for (const connection of connections) connection.close()
   // A slice that ends by its list ends with its last answer.
-  const toMicros = slice.kind === "readOnce" ? lastMicros : deadline
+  const toMicros = byList ? lastMicros : deadline
   const ascending = Float64Array.from(latencies).sort()
   return {
     rate: (latencies.length / Math.max(1, toMicros - fromMicros)) * 1e6,

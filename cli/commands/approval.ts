@@ -29,7 +29,7 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
               id: (row) => row.approvalId,
               command: (row) => row.command,
               arguments: (row) => JSON.stringify(row.args),
-              status: (row) => row.status,
+              status: (row) => (row.outcome === null ? row.status : `${row.status}, ${row.outcome}`),
               by: (row) => row.requestedBy,
               requested: (row) => time(row.requestedAt),
               expires: (row) => time(row.expiresAt)

@@ -1,10 +1,11 @@
-/** `brokerage client …`: clients and their restrictions (operator surface, Back office; A3-10). */
+/** `brokerage client …`: clients, their restrictions and their standing (operator surface, Back office; A3-10). */
 import type { Command } from "commander"
 import { type LifecycleState, lifecycleStates } from "../../src/machines/client/Client.ts"
-import { settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
+import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, tokenArgument, tokenOption } from "../options.ts"
+import { beforeOption, given, limitOption, required, requiredToken, tokenArgument, tokenOption } from "../options.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
+import { awaitsApproval } from "./approval.ts"
 
 export const clientArgument = "<C>"
 export const clientMeaning = "client id or uid"
@@ -102,6 +103,85 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
         command,
         (api) => api.client.lift({ params: { client: c }, payload: given({ restriction, reason }) }),
         clientView
+      )
+    )
+  addStandingCommands(client, cli)
+  addPayoutCommand(client, cli)
+}
+
+interface Reasoned {
+  readonly reason: string
+}
+
+/** What changes a client's standing, not its restrictions. */
+const addStandingCommands = (client: Command, cli: Cli): void => {
+  client
+    .command("categorize")
+    .description("set the categorization")
+    .argument(clientArgument, clientMeaning)
+    .addArgument(tokenArgument("<categorization>", "what the client is treated as", categorizations))
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((c: string, categorization: (typeof categorizations)[number], { reason }: Reasoned, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.client.categorize({ params: { client: c }, payload: { categorization, reason } }),
+        clientView
+      )
+    )
+  client
+    .command("close")
+    .description("close the account for good; needs an account without money or open items")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.client.close({ params: { client: c }, payload: { reason } }), clientView, {
+        confirm: `Close client ${c} for good?`
+      })
+    )
+  client
+    .command("reopen")
+    .description("bring a refused person back under review")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.client.reopen({ params: { client: c }, payload: { reason } }), clientView)
+    )
+  client
+    .command("downgrade")
+    .description("take level MICA_MIFID back to MICA; a new test can raise it again")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.client.downgrade({ params: { client: c }, payload: { reason } }), clientView, {
+        confirm: `Take level MICA_MIFID from client ${c}?`
+      })
+    )
+}
+
+interface PayoutOptions extends Reasoned {
+  readonly currency: (typeof currencyCodes)[number]
+  readonly amount: string
+  readonly reference?: string
+}
+
+const addPayoutCommand = (client: Command, cli: Cli): void => {
+  client
+    .command("payout")
+    .description("pay a client out who can't ask: one held or refused by compliance, at level NONE")
+    .argument(clientArgument, clientMeaning)
+    .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
+    .addOption(required("--amount <decimal>", "what is paid out, such as 12.50"))
+    .addOption(required("--reason <text>", "why; kept with the posting and in the audit"))
+    .option(
+      "--reference <text>",
+      "your own name for this payout, such as a case number: paid once, so the command can be repeated; use it always"
+    )
+    .action((c: string, { reference, ...order }: PayoutOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.client.payout({ params: { client: c }, payload: { ...order, ...given({ reference }) } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        { confirm: `Pay ${order.amount} ${order.currency} out to client ${c}? Postings are never undone.` }
       )
     )
 }

@@ -1,13 +1,50 @@
-/** `brokerage document …`: deleting what a partner uploaded (operator surface, Back office; A1-38). */
+/** `brokerage document …`: what partners uploaded, for compliance (operator surface, Back office; A1-38). */
 import type { Command } from "commander"
+import { lstatSync, rmSync, writeFileSync } from "node:fs"
 import type { Cli } from "../Cli.ts"
+import { cliFailure, type Globals, exitStatus } from "../CliIo.ts"
+import { findConnection } from "../connection.ts"
 import { required } from "../options.ts"
-import { fields } from "../views/View.ts"
+import { fields, stack, table, text, time } from "../views/View.ts"
 
 export const addDocumentCommands = (program: Command, cli: Cli): void => {
-  program
-    .command("document")
-    .description("documents of clients")
+  const document = program.command("document").description("documents of clients")
+  document
+    .command("list")
+    .description("a client's documents, deleted ones too, without their content")
+    .argument("<C>", "client id or uid")
+    .addOption(required("--reason <text>", "why you look; kept in the audit"))
+    .action((client: string, { reason }: { readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.document.list({ params: { client }, payload: { reason } }),
+        ({ documents }) =>
+          table(
+            documents,
+            {
+              id: (row) => row.documentId,
+              purpose: (row) => row.purpose,
+              type: (row) => row.type,
+              filename: (row) => row.filename,
+              "mime type": (row) => row.mimeType,
+              bytes: (row) => row.sizeBytes,
+              uploaded: (row) => time(row.uploadedAt),
+              deleted: (row) => time(row.deletedAt)
+            },
+            "no documents"
+          )
+      )
+    )
+  document
+    .command("show")
+    .description("one document; its content goes to a file")
+    .argument("<DOCUMENTID>", "document id")
+    .addOption(required("--reason <text>", "why you look; kept in the audit"))
+    .option("--output <file>", "write the content to a file, readable by you alone; --yes overwrites it")
+    .action((documentId: string, options: ShowOptions, command: Command) =>
+      showDocument(cli, documentId, options, command)
+    )
+  document
     .command("delete")
     .description("delete a document's content for good; its facts stay on file")
     .argument("<DOCUMENTID>", "document id")
@@ -17,4 +54,45 @@ export const addDocumentCommands = (program: Command, cli: Cli): void => {
         confirm: `Delete the content of document ${documentId} for good?`
       })
     )
+}
+
+interface ShowOptions {
+  readonly reason: string
+  readonly output?: string
+}
+
+/** The content is asked for only when it has somewhere to go: each look is audited for what it was. */
+const showDocument = (cli: Cli, documentId: string, { reason, output }: ShowOptions, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const connection = findConnection(globals, cli.io)
+    if (output !== undefined) refuseExisting(output, globals)
+    const { callService } = await import("../OperatorClient.ts")
+    const { data } = await callService(connection, (api) =>
+      api.document.show({ params: { documentId }, payload: { reason, content: output !== undefined } })
+    )
+    const { dataBase64, ...facts } = data
+    if (output === undefined || dataBase64 === null) {
+      return cli.show(globals, facts, (shown) => stack(fields(shown), text(`Save its content with --output FILE.`)))
+    }
+    save(output, Buffer.from(dataBase64, "base64"), globals)
+    return cli.show(globals, { ...facts, output }, fields)
+  })
+
+const exists = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined
+
+/** Looked at before the service is asked, so that no audited read comes to nothing. */
+const refuseExisting = (file: string, globals: Globals): void => {
+  if (globals.yes !== true && exists(file)) {
+    throw cliFailure(exitStatus.refused, 4092, "The file of --output exists: overwrite it with --yes.")
+  }
+}
+
+/** A new file always, so that neither somebody else's permissions nor a link decide who can read it. */
+const save = (file: string, bytes: Uint8Array, globals: Globals): void => {
+  try {
+    if (globals.yes === true) rmSync(file, { force: true })
+    writeFileSync(file, bytes, { mode: 0o600, flag: "wx" })
+  } catch {
+    throw cliFailure(exitStatus.usage, 4000, "The file of --output can not be written.")
+  }
 }

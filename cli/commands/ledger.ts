@@ -7,6 +7,7 @@ import { given, required, requiredToken } from "../options.ts"
 import { fields, stack, table, text } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
+import { addLedgerExportCommand } from "./ledgerExport.ts"
 
 interface AdjustOptions {
   readonly currency: (typeof currencyCodes)[number]
@@ -61,6 +62,7 @@ export const addLedgerCommands = (program: Command, cli: Cli): void => {
         { failed: firstBreak }
       )
     )
+  addLedgerExportCommand(ledger, cli)
 }
 
 interface Proof {

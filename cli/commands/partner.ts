@@ -5,7 +5,7 @@ import { relianceStatuses, type RelianceStatus } from "../../src/machines/partne
 import { custodyModels, keyScopes, licenceTypes } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { fields, stack, table, text, time, type View } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
 export const partnerArgument = "<P>"
@@ -92,6 +92,21 @@ const creationOf = (options: Creation) =>
     sandbox: options.sandbox
   })
 
+interface Decision {
+  readonly reason: string
+  readonly dryRun?: boolean
+}
+
+interface CustodyOptions extends Decision {
+  readonly collateralAsset?: string
+}
+
+const dryRun = () => new Option("--dry-run", "change nothing; list what stands in the way")
+const dryRunOf = (options: Decision) => (options.dryRun === true ? { dryRun: "true" as const } : {})
+
+const blockersView = ({ blockers }: { readonly blockers: ReadonlyArray<string> }): View =>
+  blockers.length === 0 ? text("Nothing stands in the way.") : stack(...blockers.map(text))
+
 const addPartnerMoves = (partner: Command, cli: Cli): void => {
   partner
     .command("status")
@@ -99,12 +114,40 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     .argument(partnerArgument, partnerMeaning)
     .addArgument(tokenArgument("<status>", "the new status", partnerStatuses))
     .addOption(reason())
-    .action((p: string, status: PartnerStatus, options: { readonly reason: string }, command: Command) =>
+    .addOption(dryRun())
+    .action((p: string, status: PartnerStatus, options: Decision, command: Command) =>
       cli.call(
         command,
-        (client) => client.partner.status({ params: { partner: p }, payload: { status, reason: options.reason } }),
-        fields,
-        status === "ACTIVE" ? {} : { confirm: statusQuestion(p, status) }
+        (client) =>
+          client.partner.status({
+            params: { partner: p },
+            query: dryRunOf(options),
+            payload: { status, reason: options.reason }
+          }),
+        (data) => ("dryRun" in data ? blockersView(data) : fields(data)),
+        status === "ACTIVE" || options.dryRun === true ? {} : { confirm: statusQuestion(p, status) }
+      )
+    )
+  partner
+    .command("custody")
+    .description("change who holds the clients' money; refused with the list of what stands in the way")
+    .argument(partnerArgument, partnerMeaning)
+    .addArgument(tokenArgument("<model>", "the new custody model", custodyModels))
+    .option("--collateral-asset <name>", "the partner's stablecoin, under PARTNER custody")
+    .addOption(reason())
+    .addOption(dryRun())
+    .action((p: string, custody: (typeof custodyModels)[number], options: CustodyOptions, command: Command) =>
+      cli.call(
+        command,
+        (client) =>
+          client.partner.custody({
+            params: { partner: p },
+            query: dryRunOf(options),
+            payload: given({ custody, collateralAsset: options.collateralAsset, reason: options.reason })
+          }),
+        (data) =>
+          "approvalId" in data ? awaitsApproval(data.approvalId) : "dryRun" in data ? blockersView(data) : fields(data),
+        options.dryRun === true ? {} : { confirm: `Put ${p} under ${custody} custody?` }
       )
     )
   partner

@@ -60,7 +60,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--config <file>", "settings file, JSON")
     .option(
       "--four-eyes <class...>",
-      `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}`
+      `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}; without it, outside a sandbox: all but the last two`
     )
     .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
     .action((flags: ServeFlags, command: Command) =>

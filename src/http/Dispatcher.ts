@@ -10,27 +10,39 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/ActorHost.ts"
+import { breathe, longWork } from "../runtime/engine/breathe.ts"
 import { BusinessClock } from "../runtime/engine/BusinessClock.ts"
+import { SealingService } from "../runtime/engine/SealingService.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
+import { countAnswer } from "../runtime/services/answerCounts.ts"
 import { Accounts } from "../runtime/services/Accounts.ts"
 import { Appropriateness } from "../runtime/services/Appropriateness.ts"
 import type { Caller } from "../runtime/services/Caller.ts"
+import { BulkReports } from "../runtime/services/BulkReports.ts"
 import { Clients } from "../runtime/services/Clients.ts"
 import { CollateralReports } from "../runtime/services/CollateralReports.ts"
+import { Deposits } from "../runtime/services/Deposits.ts"
 import { Directory } from "../runtime/services/Directory.ts"
 import { Documents } from "../runtime/services/Documents.ts"
+import { Explain } from "../runtime/services/Explain.ts"
+import { KycUpdates } from "../runtime/services/KycUpdates.ts"
 import { KeyUsage } from "../runtime/services/KeyUsage.ts"
 import { Onboarding } from "../runtime/services/Onboarding.ts"
 import { SettlementItems } from "../runtime/services/SettlementItems.ts"
+import { SettlementReports } from "../runtime/services/SettlementReports.ts"
 import { Summary } from "../runtime/services/Summary.ts"
 import { Webhooks } from "../runtime/services/Webhooks.ts"
+import { Withdrawals } from "../runtime/services/Withdrawals.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
-import type { AnswerRow } from "../runtime/store/Rows.ts"
 import { documentReads, documentWrites } from "./handlers/documents.ts"
 import { appropriatenessReads, appropriatenessWrites } from "./handlers/appropriateness.ts"
+import { depositReads, depositWrites } from "./handlers/deposits.ts"
+import { explainWrites } from "./handlers/explain.ts"
+import { kycReads, kycWrites } from "./handlers/kyc.ts"
 import { type Read, reads } from "./handlers/reads.ts"
 import { settlementReads, settlementWrites } from "./handlers/settlement.ts"
 import { webhookReads, webhookWrites } from "./handlers/webhook.ts"
+import { withdrawalReads, withdrawalWrites } from "./handlers/withdrawals.ts"
 import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
 import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
@@ -38,9 +50,13 @@ import { Exchange } from "./middleware/Exchange.ts"
 import { type GateServices, passGates } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
+  type Ended,
   fingerprintOf,
   Idempotency,
+  isKept,
   type KeyedAnswer,
+  type KeyedHash,
+  olderFingerprintOf,
   type Rendered
 } from "./middleware/idempotency.ts"
 import { parseBody } from "./middleware/parseBody.ts"
@@ -69,6 +85,7 @@ interface Parts {
   readonly host: ActorHost["Service"]
   readonly clients: Clients["Service"]
   readonly idempotency: Idempotency
+  readonly keyedHash: KeyedHash
   readonly reads: Readonly<Record<string, Read>>
   readonly writes: Readonly<Record<string, Write>>
 }
@@ -79,9 +96,12 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
   const clients = yield* Clients
   const collateral = yield* CollateralReports
   const appropriateness = yield* Appropriateness
+  const deposits = yield* Deposits
   const settlement = yield* SettlementItems
   const documents = yield* Documents
+  const kyc = yield* KycUpdates
   const webhooks = yield* Webhooks
+  const withdrawals = yield* Withdrawals
   const parts: Parts = {
     gates: {
       directory: yield* Directory,
@@ -100,19 +120,27 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
       clock: business,
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
+    keyedHash: (yield* SealingService).quickFingerprint,
     reads: {
       ...reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
       ...documentReads(documents),
+      ...kycReads(kyc),
       ...appropriatenessReads(appropriateness),
-      ...settlementReads(settlement),
+      ...depositReads(deposits, clients),
+      ...withdrawalReads(withdrawals, clients),
+      ...settlementReads(settlement, yield* SettlementReports, business),
       ...webhookReads(webhooks)
     },
     writes: {
       ...writes({ onboarding: yield* Onboarding, collateral }),
       ...documentWrites(documents),
+      ...kycWrites(kyc),
       ...appropriatenessWrites(appropriateness),
-      ...settlementWrites(settlement),
-      ...webhookWrites(webhooks)
+      ...depositWrites(deposits),
+      ...withdrawalWrites(withdrawals),
+      ...settlementWrites(settlement, yield* BulkReports),
+      ...webhookWrites(webhooks),
+      ...explainWrites(yield* Explain)
     }
   }
   for (const { operation, method, rules } of partnerRoutes) {
@@ -127,6 +155,17 @@ const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
 })
 
 const noBody = { ok: true, value: {} } as const
+
+/** A body that is fit for a service; with its text for a write that asks for it. */
+interface FitBody {
+  readonly ok: true
+  readonly value: unknown
+  readonly text?: string
+}
+
+type Next = <A>(work: () => Effect.Effect<A, DispatchError>) => Effect.Effect<A, DispatchError>
+const atOnce: Next = (work) => work()
+const breathing: Next = (work) => Effect.andThen(breathe, Effect.suspend(work))
 
 /** What is known once the gates are passed. */
 interface Admitted {
@@ -204,31 +243,54 @@ export class Dispatcher {
   private write(admitted: Admitted): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
     const { exchange, caller, match } = admitted
     const { bodyCap } = match.route.rules
-    return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap, this.parts.bodies), (read) => {
+    const partnerId = caller.partner.row.id
+    const room = this.parts.bodies.room(partnerId, bodyCap)
+    return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap, room), (read) => {
+      if (read._tag === "OverEdge") return Effect.succeed(renderRefusal(gateRefusals.edgeCap))
       if (read._tag === "TooLarge") return Effect.succeed(renderRefusal(gateRefusals.routeCap))
       if (read._tag === "NoRoom") {
         exchange.last = true
         return Effect.succeed(renderRefusal(gateRefusals.unavailable))
       }
       if (read._tag === "Aborted") return Effect.succeed(renderRefusal(gateRefusals.aborted))
-      const parsed = read.bytes.length === 0 && match.route.rules.bodyless === true ? noBody : parseBody(read.bytes)
-      // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
-      if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
-      const key = exchange.idempotencyKey
-      if (key === null) return this.beforeService(admitted, null, parsed)
-      const fingerprint = fingerprintOf(exchange.method, exchange.path, parsed.value)
-      return this.parts.idempotency.answer({ partnerId: caller.partner.row.id, key, fingerprint }, (slot) =>
-        Effect.map(this.beforeService(admitted, slot, parsed), (answer) => answer as AnswerRow)
+      if (read.bytes.length < longWork) return this.judge(admitted, read.bytes, atOnce)
+      return breathing(() => this.judge(admitted, read.bytes, breathing))
+    })
+  }
+
+  /** `next` runs each following piece of work: at once for the usual body, after a pause for one of megabytes. */
+  private judge(admitted: Admitted, bytes: Buffer, next: Next): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
+    const { exchange, caller, match } = admitted
+    const parsed = bytes.length === 0 && match.route.rules.bodyless === true ? noBody : parseBody(bytes)
+    // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
+    if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
+    const write = this.parts.writes[match.route.operation]
+    const body: FitBody = write?.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
+    const key = exchange.idempotencyKey
+    if (key === null) return next(() => this.beforeService(admitted, null, body))
+    const partnerId = caller.partner.row.id
+    const { method, path } = exchange
+    return next(() => {
+      const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, parsed.value)
+      const olderFingerprint = () => olderFingerprintOf(method, path, parsed.value)
+      const lookFirst = write?.manyCommits === true
+      return this.parts.idempotency.answer(
+        { partnerId, key, fingerprint, olderFingerprint },
+        (slot) => next(() => this.beforeService(admitted, slot, body)),
+        { lookFirst }
       )
     })
   }
 
-  /** Gates 9 and 10, then the service, or the refusal a bad body has earned. With a slot the answer is a stored row. */
+  /**
+   * Gates 9 and 10, then the service, or the refusal a bad body has earned. With a slot the answer is a stored row, or
+   * one that is not kept.
+   */
   private beforeService(
     admitted: Admitted,
     slot: AnswerSlot | null,
-    body: { readonly ok: true; readonly value: unknown } | Rendered
-  ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+    body: FitBody | Rendered
+  ): Effect.Effect<Ended, DispatchError> {
     const { caller, match } = admitted
     const { route, clientId } = match
     if (route.rules.reliance && caller.partner.reliance !== "APPROVED") return this.refuse(slot, gateRefusals.reliance)
@@ -242,8 +304,8 @@ export class Dispatcher {
   private serve(
     { caller, match }: Admitted,
     slot: AnswerSlot | null,
-    body: { readonly ok: true; readonly value: unknown } | Rendered
-  ): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+    body: FitBody | Rendered
+  ): Effect.Effect<Ended, DispatchError> {
     const write = this.parts.writes[match.route.operation] as Write
     // What the path names is looked up before the body is judged (A1-02: 10 before 11).
     if ("status" in body) {
@@ -251,7 +313,14 @@ export class Dispatcher {
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
     }
     return Effect.flatMap(
-      write.run({ caller, clientId: match.clientId ?? 0, itemId: match.itemId, body: body.value, slot }),
+      write.run({
+        caller,
+        clientId: match.clientId ?? 0,
+        itemId: match.itemId,
+        body: body.value,
+        text: body.text,
+        slot
+      }),
       (verdict) => {
         if (slot === null) return Effect.succeed(write.render(verdict as never))
         const row = slot.rowOf(verdict)
@@ -260,12 +329,13 @@ export class Dispatcher {
     )
   }
 
-  private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Rendered | AnswerRow, DispatchError> {
+  private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Ended, DispatchError> {
     return slot === null ? Effect.succeed(renderRefusal(refusal)) : this.record(slot, renderRefusal(refusal))
   }
 
-  /** Stores an answer that no commit of the service stored. */
-  private record(slot: AnswerSlot, answer: Rendered): Effect.Effect<AnswerRow, DispatchError> {
+  /** Stores an answer that no commit of the service stored, if it is one to keep. */
+  private record(slot: AnswerSlot, answer: Rendered): Effect.Effect<Ended, DispatchError> {
+    if (!isKept(answer)) return Effect.succeed(answer)
     const row = slot.row(answer, this.parts.business.now())
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
@@ -294,6 +364,7 @@ export class Dispatcher {
   }
 
   private send(exchange: Exchange, answer: Rendered | KeyedAnswer): HttpServerResponse.HttpServerResponse {
+    countAnswer(answer.status)
     const headers: AnswerHeaders = { "x-request-id": exchange.requestId }
     const { rate } = exchange
     if (rate !== null) {
@@ -303,6 +374,10 @@ export class Dispatcher {
       if (!rate.allowed) headers["retry-after"] = String(wholeSeconds(rate.resetMillis))
     }
     if (answer.status === 503) headers["retry-after"] = "1"
+    if (answer.retryAt !== undefined) {
+      // What is over by now is over in a second.
+      headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
+    }
     if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
     if (exchange.last || this.options.closing?.() === true) headers["connection"] = "close"
     return answerNow(exchange, answer, headers)

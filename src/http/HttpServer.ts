@@ -8,7 +8,7 @@ import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
-import { BodyBudget } from "./middleware/BodyBudget.ts"
+import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { under } from "./middleware/routes.ts"
 import { publicApp, routerApp } from "./publicRoutes.ts"
@@ -25,8 +25,8 @@ export interface HttpServerOptions extends Omit<DispatcherOptions, "bodies" | "c
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
   readonly behindEdge?: boolean
-  /** What the bodies being read may hold in memory together, bytes; 64 MiB by default. */
-  readonly bodyBytes?: number
+  /** Other bounds than the usual ones on what the bodies being read may hold in memory. */
+  readonly bodyBudget?: BodyBudgetOptions
 }
 
 /**
@@ -36,7 +36,7 @@ export interface HttpServerOptions extends Omit<DispatcherOptions, "bodies" | "c
 const start = (options: HttpServerOptions) =>
   Listener.start(options, (closing) =>
     Effect.gen(function* () {
-      const bodies = new BodyBudget(options.bodyBytes)
+      const bodies = new BodyBudget(options.bodyBudget)
       const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp : publicApp)
       const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp, bodies)

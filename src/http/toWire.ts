@@ -9,6 +9,8 @@ export interface WireRefusal {
   readonly code: number
   readonly msg: string
   readonly data: JsonObject | null
+  /** When the request can succeed, Unix ms of business time: Retry-After counts down to it (A1-04). */
+  readonly retryAt?: number
 }
 
 const wire = (status: number, code: number, msg: string, data: JsonObject | null = null): WireRefusal => ({
@@ -37,6 +39,7 @@ export const gateRefusals = {
   unknownClient: wire(404, 4004, "Client not found."),
   keyReused: wire(409, 4092, "This Idempotency-Key was used for another request."),
   inProgress: wire(409, 4092, "The request with this Idempotency-Key is still in progress."),
+  tooSlow: wire(408, 4000, "The request took too long to arrive."),
   unavailable: wire(503, 5030, "The service can not take this request now: try again shortly."),
   aborted: wire(400, 4000, "The request body ended early.")
 } as const satisfies Record<string, WireRefusal>
@@ -69,8 +72,10 @@ const table: Table = {
     }),
   RelianceNotApproved: () => gateRefusals.reliance,
   EmailTaken: () => wire(409, 4090, "This e-mail address is used by an open account."),
-  RetakeTooEarly: ({ retakeAt }) =>
-    wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
+  RetakeTooEarly: ({ retakeAt }) => ({
+    ...wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
+    retryAt: retakeAt
+  }),
   Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
 }
 

@@ -9,7 +9,14 @@ export type Json = string | number | boolean | null | ReadonlyArray<Json> | { re
 export type JsonObject = { readonly [key: string]: Json }
 
 /** Ledger transaction types (A2-62). `runtime/ledger/postingRules.ts` knows the two legs of each. */
-export type LedgerEntryType = "PARTNER_COLLATERAL_IN" | "PARTNER_COLLATERAL_OUT" | "MANUAL"
+export type LedgerEntryType =
+  | "PARTNER_COLLATERAL_IN"
+  | "PARTNER_COLLATERAL_OUT"
+  | "DEPOSIT"
+  | "WITHDRAWAL_RESERVE"
+  | "WITHDRAWAL"
+  | "WITHDRAWAL_RELEASE"
+  | "MANUAL"
 
 /** Explicit webhook events of document 3 that something in this code base produces. */
 export type EventName =
@@ -19,9 +26,12 @@ export type EventName =
   | "appropriateness.result"
   | "kyc.rejected"
   | "kyc.documents_requested"
+  | "deposit.confirmed"
+  | "deposit.rejected"
   | "collateral.booked"
   | "collateral.refused"
   | "settlement.item_created"
+  | "withdrawal.status"
   | "webhook.test"
 
 /** Webhook events that the sweep makes from the clients' notification feeds (document 3, derived events). */
@@ -31,8 +41,11 @@ export type FeedEventName =
   | "margin.restriction_lifted"
   | "money.movement"
 
-/** Kinds of the client's notification feed (document 3, derived events). */
-export type NotificationKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"
+/** Kinds of the client's notification feed that become webhook events (document 3, derived events). */
+export type ForwardedKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"
+
+/** Kinds of the client's notification feed; the last one stands for no webhook event (A2-64). */
+export type NotificationKind = ForwardedKind | "APPROPRIATENESS_RETAKE"
 
 export type MachineEffect =
   /** One balanced ledger transaction. `amount` is signed from the client's view, a decimal string in the currency's scale; `key` is unique for ever. */

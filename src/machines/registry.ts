@@ -11,6 +11,8 @@ import { collateralMachine } from "./collateral/collateralMachine.ts"
 import { collateralInputs, collateralSamples } from "./collateral/collateralSamples.ts"
 import { caseMachine } from "./compliance/caseMachine.ts"
 import { caseInput, caseSamples } from "./compliance/caseSamples.ts"
+import { depositMachine } from "./deposit/depositMachine.ts"
+import { depositInput, depositSamples } from "./deposit/depositSamples.ts"
 import { kycMachine } from "./kyc/kycMachine.ts"
 import { kycInput, kycSamples } from "./kyc/kycSamples.ts"
 import { approvalMachine } from "./operator/approvalMachine.ts"
@@ -21,13 +23,19 @@ import { partnerMachine } from "./partner/partnerMachine.ts"
 import { partnerInput, partnerSamples } from "./partner/partnerSamples.ts"
 import { relianceMachine } from "./partner/relianceMachine.ts"
 import { relianceInput, relianceSamples } from "./partner/relianceSamples.ts"
+import { watchImportMachine } from "./screening/watchImportMachine.ts"
+import { watchImportInput, watchImportSamples } from "./screening/watchImportSamples.ts"
 import { settlementMachine } from "./settlement/settlementMachine.ts"
 import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
+import { reconBreakMachine } from "./reconciliation/reconBreakMachine.ts"
+import { reconBreakInput, reconBreakSamples } from "./reconciliation/reconBreakSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
 import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
 import { endpointMachine } from "./webhook/endpointMachine.ts"
 import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
+import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
+import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
 
 /** What the registry knows about a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
@@ -116,6 +124,22 @@ export const machines = {
     meaning: "A guarded operator command that waits for a second operator key.",
     clause: "operator surface, Four eyes"
   }),
+  watchImport: entry({
+    machine: watchImportMachine,
+    samples: watchImportSamples,
+    inputs: [watchImportInput],
+    title: "Watch list import",
+    meaning: "One version of a published watch list on its way into the service, or current there.",
+    clause: "F26; operator surface, screening import"
+  }),
+  depositNotice: entry({
+    machine: depositMachine,
+    samples: depositSamples,
+    inputs: [depositInput],
+    title: "Deposit notice",
+    meaning: "The partner's word that it passed a client's money on, until finance confirms or rejects it.",
+    clause: "doc 3, Deposit notice; D9"
+  }),
   collateralReport: entry({
     machine: collateralMachine,
     samples: collateralSamples,
@@ -131,6 +155,22 @@ export const machines = {
     title: "Settlement item",
     meaning: "One economic result of a PARTNER-custody client, until the partner has settled it.",
     clause: "doc 3, Settlement item; F28; D12"
+  }),
+  withdrawalRequest: entry({
+    machine: withdrawalMachine,
+    samples: withdrawalSamples,
+    inputs: [withdrawalInput],
+    title: "Withdrawal request",
+    meaning: "The partner's request that a client is paid out, reserved until finance has paid or rejected it.",
+    clause: "doc 3, Withdrawal request; D10"
+  }),
+  reconBreak: entry({
+    machine: reconBreakMachine,
+    samples: reconBreakSamples,
+    inputs: [reconBreakInput],
+    title: "Reconciliation break",
+    meaning: "A difference between the books and the outside that may pause money out until it is explained.",
+    clause: "doc 3, Withdrawal request; A3-11"
   }),
   webhookEndpoint: entry({
     machine: endpointMachine,

@@ -9,28 +9,38 @@ import { ActorHost } from "./engine/ActorHost.ts"
 import { BusinessClock } from "./engine/BusinessClock.ts"
 import { Journal } from "./engine/Journal.ts"
 import { makeJournalPg } from "./engine/JournalPg.ts"
+import type { KeyStore } from "./engine/KeyStore.ts"
 import type { Sealing } from "./engine/Sealing.ts"
 import { SealingService } from "./engine/SealingService.ts"
 import { Timers } from "./engine/Timers.ts"
 import { Accounts } from "./services/Accounts.ts"
 import { Appropriateness } from "./services/Appropriateness.ts"
+import { Breaks } from "./services/Breaks.ts"
+import { BulkReports } from "./services/BulkReports.ts"
 import { Clients } from "./services/Clients.ts"
+import { clientTimers } from "./services/clientTimers.ts"
 import { CollateralReports } from "./services/CollateralReports.ts"
+import { Deposits } from "./services/Deposits.ts"
 import { DocumentContents } from "./services/DocumentContents.ts"
 import { Documents } from "./services/Documents.ts"
 import { Directory } from "./services/Directory.ts"
-import { expiryHandlers } from "./services/documentExpiry.ts"
+import { Explain } from "./services/Explain.ts"
 import { Health } from "./services/Health.ts"
+import { KeyRotation } from "./services/KeyRotation.ts"
+import { KycUpdates } from "./services/KycUpdates.ts"
 import { KeyUsage } from "./services/KeyUsage.ts"
 import { Onboarding } from "./services/Onboarding.ts"
 import { OperatorKeys } from "./services/OperatorKeys.ts"
 import { Partners } from "./services/Partners.ts"
 import { Questionnaires } from "./services/Questionnaires.ts"
 import { RowReads } from "./services/RowReads.ts"
+import { layerSandboxList } from "./services/SandboxList.ts"
 import { Screening } from "./services/Screening.ts"
 import { SettlementItems } from "./services/SettlementItems.ts"
+import { SettlementReports } from "./services/SettlementReports.ts"
 import { Summary } from "./services/Summary.ts"
 import { Webhooks } from "./services/Webhooks.ts"
+import { Withdrawals } from "./services/Withdrawals.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { DeliveryFigures } from "./webhooks/DeliveryFigures.ts"
@@ -38,10 +48,14 @@ import { WebhookAddresses } from "./webhooks/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./webhooks/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
 import { ContentSweep } from "./workers/ContentSweep.ts"
+import { type ResealPace, ResealWorker } from "./workers/ResealWorker.ts"
 
 export interface RuntimeOptions {
   readonly databaseUrl: Redacted.Redacted
   readonly sealing: Sealing
+  /** Where the keys of `sealing` are kept; without it they can't be rotated. */
+  readonly keyStore?: KeyStore
+  readonly resealPace?: ResealPace
   readonly settings: SettingsShape
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
@@ -89,8 +103,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   const services = Layer.mergeAll(
     Onboarding.layer,
+    KycUpdates.layer,
     CollateralReports.layer,
+    Deposits.layer,
+    Withdrawals.layer.pipe(Layer.provideMerge(Breaks.layer)),
     SettlementItems.layer,
+    BulkReports.layer,
+    SettlementReports.layer,
     Appropriateness.layer,
     Documents.layer.pipe(Layer.provideMerge(DocumentContents.layer)),
     Webhooks.layer.pipe(Layer.provide(DeliveryFigures.layer)),
@@ -99,13 +118,21 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Summary.layer,
     AnswerStore.layer,
     Health.layer,
+    Explain.layer,
+    KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
   const workers = Layer.mergeAll(
-    Timers.layer(Effect.map(Directory, expiryHandlers)),
+    Timers.layer(clientTimers),
+    layerSandboxList,
     AnswerSweep.layer,
     ContentSweep.layer,
+    ResealWorker.layer({
+      databaseUrl: options.databaseUrl,
+      owner: options.owner,
+      ...(options.resealPace === undefined ? {} : { pace: options.resealPace })
+    }),
     layerWebhookWorkers({ name: options.owner })
   )
   return workers.pipe(Layer.provideMerge(services))

@@ -41,6 +41,10 @@ export interface CrashWorld {
   readonly start: (options?: StartOptions) => Effect.Effect<ServiceProcess>
   /** GET of the operator surface, with its data. */
   readonly operatorRead: (path: string) => Effect.Effect<unknown>
+  /** The operator surface itself, as its administrator. */
+  readonly operator: PartnerClient
+  /** Another partner under BROKER custody, whose money waits for finance; a client of its own. */
+  readonly brokerPartner: (code: string) => Effect.Effect<PartnerClient>
 }
 
 /** Enough that every worker finds a client with nothing under way; rounds add some more. */
@@ -80,8 +84,13 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
   const ca = readFileSync(first.caFile, "utf8")
   const shared = { origin: () => service().url, ca, timeoutMillis: 10_000 }
   const operatorKey = Redacted.make(readFileSync(first.operatorKeyFile, "utf8").trim())
-  const operator = yield* makePartnerClient({ ...shared, key: operatorKey, connections: 2, timeoutMillis: 60_000 })
-  const key = yield* setUpPartner(operator)
+  const operator = yield* makePartnerClient({
+    ...shared,
+    key: operatorKey,
+    connections: options.workers,
+    timeoutMillis: 60_000
+  })
+  const key = yield* setUpPartner(operator, { code, custody: "PARTNER", collateralAsset: "EURD", sandbox: true })
   const client = yield* makePartnerClient({ ...shared, key: Redacted.make(key), connections: options.workers * 2 })
   const bot = new PartnerBot({
     client,
@@ -100,21 +109,36 @@ export const makeCrashWorld = Effect.fnUntraced(function* (
     tag,
     service,
     start,
-    operatorRead: (path) => operatorCall(operator, path)
+    operatorRead: (path) => operatorCall(operator, path),
+    operator,
+    brokerPartner: (other) =>
+      Effect.flatMap(
+        setUpPartner(operator, { code: other, custody: "BROKER", collateralAsset: "", sandbox: false }),
+        (own) =>
+          Scope.provide(
+            makePartnerClient({ ...shared, key: Redacted.make(own), connections: options.workers * 2 }),
+            scope
+          )
+      )
   }
 })
 
-/** Partner with PARTNER custody, reliance approved, a TRADE key, no rate limit to speak of. Answers the key. */
-const setUpPartner = Effect.fnUntraced(function* (operator: PartnerClient) {
+interface PartnerTerms {
+  readonly code: string
+  readonly custody: "PARTNER" | "BROKER"
+  readonly collateralAsset: string
+  readonly sandbox: boolean
+}
+
+/** Partner with reliance approved, a TRADE key, no rate limit to speak of. Answers the key. */
+const setUpPartner = Effect.fnUntraced(function* (operator: PartnerClient, { code, ...terms }: PartnerTerms) {
   yield* operatorCall(operator, "/partners", {
     code,
     name: "Crash Partner",
     legalName: "Crash Partner AG",
     country: "DE",
     licence: "MICA_CASP",
-    custody: "PARTNER",
-    collateralAsset: "EURD",
-    sandbox: true
+    ...terms
   })
   yield* operatorCall(operator, `/partners/${code}/reliance`, { status: "APPROVED", reason: "crash run" })
   yield* operatorCall(operator, `/partners/${code}/limits`, { read: 1_000_000_000, trade: 1_000_000_000 })

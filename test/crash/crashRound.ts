@@ -90,7 +90,7 @@ const LedgerProof = Schema.Struct({
 })
 
 /** `ledger verify` through the operator surface. */
-const ledgerFaults = (world: CrashWorld): Effect.Effect<ReadonlyArray<string>> =>
+export const ledgerFaults = (world: CrashWorld): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(world.operatorRead("/ledger/verify"), (data) => {
     const { ok, checks } = Schema.decodeUnknownSync(LedgerProof)(data)
     const broken = checks.filter((check) => !check.ok).map(({ name, detail }) => `ledger verify: ${name}: ${detail}.`)

@@ -84,11 +84,15 @@ export const strike = (world: CrashWorld, blow: Blow, options: StrikeOptions): E
 }
 
 /** An orderly restart of a service that will kill itself at the point after some passes. Answers what went wrong. */
-export const restartToDieAt = (world: CrashWorld, point: string): Effect.Effect<ReadonlyArray<string>> =>
+export const restartToDieAt = (
+  world: CrashWorld,
+  point: string,
+  times = world.random.between(3, 60)
+): Effect.Effect<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     world.service().signal("SIGTERM")
     const exited = yield* bounded("the service to stop", world.service().exited)
-    yield* world.start({ killAt: { point, times: world.random.between(3, 60) } })
+    yield* world.start({ killAt: { point, times } })
     return stopFaults(exited)
   })
 

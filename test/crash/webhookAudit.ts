@@ -5,7 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import type { NotificationKind } from "../../src/machines/Effects.ts"
+import type { ForwardedKind } from "../../src/machines/Effects.ts"
 import { feedEventOf } from "../../src/machines/webhook/feedEventOf.ts"
 import { WebhookDelivery } from "../../src/machines/webhook/Webhook.ts"
 import type { PartnerClient } from "../../simulator/partner/PartnerClient.ts"
@@ -118,7 +118,7 @@ const feedFaults = (feed: ReadonlyArray<StoredNotice>, bodies: Bodies): Readonly
   const faults = feed.flatMap(({ kind, ref, deliveryId }) => {
     const body = bodies.get(deliveryId ?? 0)
     const known = deliveryId !== null && unexplained.delete(deliveryId)
-    return known && body?.event === feedEventOf[kind as NotificationKind] && body.data.ref === ref
+    return known && body?.event === feedEventOf[kind as ForwardedKind] && body.data.ref === ref
       ? []
       : [`The ${kind} of ${ref} has no delivery of its own.`]
   })

@@ -8,8 +8,11 @@ import {
   type OnboardingResult,
   type VerificationView
 } from "../../src/machines/client/ClientWire.ts"
+import type { WithdrawalRequest } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
+import type { DepositNotice } from "../../src/machines/deposit/DepositNotice.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
 import type { Document, UploadedDocument } from "../../src/machines/document/Document.ts"
+import type { KycPackageView, ReonboardingResult } from "../../src/machines/kyc/KycWire.ts"
 import type { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
@@ -57,6 +60,38 @@ export const onboarded: OnboardingResult = {
   kycPackageId: 7,
   requirements,
   review: null
+}
+
+export const kycUpdated: ReonboardingResult = {
+  clientId,
+  clientUid: "CL-00000041",
+  partnerClientRef: "ref 1/ä",
+  kycPackageId: 7,
+  revision: 2,
+  status: "SPOT_CHECK",
+  verificationLevel: "NONE",
+  lifecycleState: "KYC_PENDING",
+  identityChanged: true,
+  screening: "PENDING_REVIEW",
+  reonboarded: true,
+  grant: "PENDING_REVIEW",
+  review: { reason: "SCREENING_HIT", caseId: 3 },
+  requirements
+}
+
+export const kycPackage: KycPackageView = {
+  kycPackageId: 7,
+  partnerId: 1,
+  clientId,
+  clientUid: "CL-00000041",
+  revision: 2,
+  status: "REJECTED",
+  receivedAt: now,
+  payload: { fatca: { us_person_status: false } },
+  attestation: { riskRating: "LOW" },
+  reviewedBy: "COMPLIANCE",
+  reviewedAt: now,
+  reviewNote: "The identity session is missing."
 }
 
 export const verification: VerificationView = {
@@ -126,6 +161,42 @@ export const report: CollateralReport = {
   refusal: "",
   ledgerTxId: 9,
   createdAt: now
+}
+
+export const depositNotice: DepositNotice = {
+  noticeId: 31,
+  partnerId: 1,
+  clientId,
+  clientUid: report.clientUid,
+  partnerRef: "d-1",
+  currency: "EUR",
+  amount: "12.50",
+  method: "FIAT",
+  evidenceRef: null,
+  status: "PENDING",
+  createdAt: now,
+  decidedBy: null,
+  decidedAt: null,
+  decisionNote: null,
+  ledgerTxId: null
+}
+
+export const withdrawalRequest: WithdrawalRequest = {
+  requestId: 41,
+  partnerId: 1,
+  clientId,
+  clientUid: report.clientUid,
+  partnerRef: "w-1",
+  currency: "EUR",
+  amount: "12.50",
+  destination: { iban: "DE02" },
+  status: "REQUESTED",
+  createdAt: now,
+  decidedBy: null,
+  decidedAt: null,
+  paidAt: null,
+  decisionNote: null,
+  ledgerTxId: null
 }
 
 export const collateralBooked = accept({

@@ -38,6 +38,7 @@ const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: num
   ],
   [{ _tag: "RelianceNotApproved" }, 403, 4036, { error: "RELIANCE_NOT_APPROVED" }],
   [{ _tag: "EmailTaken" }, 409, 4090, null],
+  [{ _tag: "RetakeTooEarly", retakeAt: 7 }, 429, 4290, { retakeAt: 7 }],
   [conflict("Taken.", { clientId: 1 }), 409, 4092, { clientId: 1 }]
 ]
 

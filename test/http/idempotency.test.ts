@@ -2,14 +2,23 @@
 // Idempotency; A1-51..A1-53).
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Result } from "effect"
-import { type AnswerSlot, fingerprintOf, Idempotency, isIdempotencyKey } from "../../src/http/middleware/idempotency.ts"
+import {
+  type AnswerSlot,
+  fingerprintOf,
+  Idempotency,
+  isIdempotencyKey,
+  olderFingerprintOf
+} from "../../src/http/middleware/idempotency.ts"
 import { RecentAnswers } from "../../src/http/middleware/RecentAnswers.ts"
-import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Refusal } from "../../src/machines/shared/Refusal.ts"
 import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
+import { answerClaim } from "../../src/runtime/engine/Commit.ts"
 import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
+import { makeSealing } from "../../src/runtime/engine/Sealing.ts"
+import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
 import type { Answer } from "./callServer.ts"
-import { clientId, collateralBooked, now, onboarded } from "./canned.ts"
-import { type Running, startStubServer, Stub } from "./stubServer.ts"
+import { clientId, collateralBooked, now, onboarded, partner } from "./canned.ts"
+import { type Running, startStubServer, Stub, stubSealing } from "./stubServer.ts"
 
 const day = 86_400_000
 const collateral = `/partner/v1/clients/${clientId}/collateral`
@@ -95,7 +104,7 @@ describe("A1-51: replay", () => {
 })
 
 describe("A1-51: what gives the key back", () => {
-  it("A1-51: 503, 500, 413, a body that is no JSON and a bad key are not kept", async () => {
+  it("A1-51: 503, 500, a body that is no JSON and a bad key are not kept", async () => {
     server.stub.collateral = () => Effect.fail(new Unavailable({ unknown: false })) as never
     const away = await post(collateral, { a: 1 })
     assert.deepStrictEqual([away.status, codeOf(away), away.headers["retry-after"]], [503, 5030, "1"])
@@ -110,6 +119,50 @@ describe("A1-51: what gives the key back", () => {
     server.stub.collateral = () => Effect.succeed(collateralBooked)
     const done = await post(collateral, { a: 2 })
     assert.deepStrictEqual([done.status, replayed(done)], [201, null])
+  })
+
+  const passing: ReadonlyArray<readonly [name: string, refusal: Refusal, status: number, code: number]> = [
+    ["a retake before its time", { _tag: "RetakeTooEarly", retakeAt: now + 1_001 }, 429, 4290],
+    ["a document over 8 MB", { _tag: "TooLarge", sentence: "Too large." }, 413, 4000]
+  ]
+  for (const [what, refusal, status, code] of passing) {
+    it(`A1-51: ${what} is not kept: ${status} ${code} gives the key back`, async () => {
+      server.stub.collateral = () => Effect.succeed(refuse(refusal))
+      for (const _ of [1, 2]) {
+        const refused = await post(collateral, { a: 1 })
+        assert.deepStrictEqual([refused.status, codeOf(refused), replayed(refused)], [status, code, null])
+      }
+      assert.isUndefined(server.stub.answers.get(answerClaim(partner.row.id, `key-${name}`)))
+      server.stub.collateral = () => Effect.succeed(collateralBooked)
+      const done = await post(collateral, { a: 2 })
+      assert.deepStrictEqual([done.status, replayed(done), server.stub.runs], [201, null, 3])
+    })
+
+    it(`A1-51, A1-53: ${what}: a key answered by an earlier process is replayed, or a conflict, all the same`, async () => {
+      const earlier = await post(collateral, { a: 1 })
+      const later = await startStubServer()
+      later.stub.answers = server.stub.answers
+      later.stub.collateral = () => Effect.succeed(refuse(refusal))
+      const again = await post(collateral, { a: 1 }, `key-${name}`, later)
+      const other = await post(collateral, { a: 2 }, `key-${name}`, later)
+      later.stub.businessNow = now + day
+      const expired = await post(collateral, { a: 1 }, `key-${name}`, later)
+      await later.close()
+      assert.deepStrictEqual([again.status, again.text, replayed(again)], [201, earlier.text, "true"])
+      assert.deepStrictEqual([other.status, codeOf(other)], [409, 4092])
+      assert.deepStrictEqual([expired.status, codeOf(expired)], [status, code])
+    })
+  }
+
+  it("A1-04: a retake's Retry-After is whole seconds, rounded up, until it is allowed", async () => {
+    for (const [millis, seconds] of [
+      [1_001, "2"],
+      [1_000, "1"],
+      [0, "1"]
+    ] as const) {
+      server.stub.collateral = () => Effect.succeed(refuse({ _tag: "RetakeTooEarly", retakeAt: now + millis }))
+      assert.strictEqual((await post(collateral, { a: 1 })).headers["retry-after"], seconds)
+    }
   })
 
   it("A1-51: a suspended partner, a rate limit and a foreign scope never reach the key", async () => {
@@ -227,10 +280,51 @@ describe("A1-52: the header", () => {
   })
 
   it("A1-52 [JCS-001]: sameness is canonical JSON, not bytes", () => {
-    const print = (text: string) => fingerprintOf("POST", "/p", JSON.parse(text))
+    const keyed = stubSealing.quickFingerprint
+    const print = (text: string) => fingerprintOf(keyed, "POST", "/p", JSON.parse(text))
     assert.strictEqual(print('{"b":1e2,"a":"\\u0041"}'), print('{ "a":"A", "b":100 }'))
     assert.notStrictEqual(print('{"a":[1,2]}'), print('{"a":[2,1]}'))
-    assert.notStrictEqual(fingerprintOf("PUT", "/p", {}), fingerprintOf("POST", "/p", {}))
+    assert.notStrictEqual(fingerprintOf(keyed, "PUT", "/p", {}), fingerprintOf(keyed, "POST", "/p", {}))
+  })
+
+  it("A1-52: a text of megabytes is told apart by its digest and never written again as JSON", () => {
+    let longest = 0
+    const keyed = (text: string) => {
+      longest = Math.max(longest, text.length)
+      return stubSealing.quickFingerprint(text)
+    }
+    const print = (body: unknown) => fingerprintOf(keyed, "POST", "/p", body)
+    const long = "A".repeat(8_000_000)
+    const prints = [
+      print({ name: "a", data: long }),
+      print({ name: "b", data: long }),
+      print({ name: "a", data: `${long}A` }),
+      print({ name: "a", data: long, more: long }),
+      print({ name: "a", more: long })
+    ]
+    assert.strictEqual(new Set(prints).size, prints.length)
+    assert.strictEqual(print({ data: long, name: "a" }), prints[0])
+    assert.isBelow(longest, 1_000)
+  })
+
+  it("A1-52: what is stored of a body is a hash under the data key: without it, trying bodies finds nothing", async () => {
+    await post(collateral, { a: 1 })
+    const { fingerprint } = server.stub.answers.get(answerClaim(partner.row.id, `key-${name}`)) as AnswerRow
+    assert.strictEqual(fingerprint, fingerprintOf(stubSealing.quickFingerprint, "POST", collateral, { a: 1 }))
+    assert.match(fingerprint, /^k1:[0-9a-f]{64}$/)
+    const other = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 6)]]) })
+    assert.notStrictEqual(fingerprint, fingerprintOf(other.quickFingerprint, "POST", collateral, { a: 1 }))
+    assert.notInclude(fingerprint, olderFingerprintOf("POST", collateral, { a: 1 }))
+  })
+
+  it("A1-52: an answer stored with the plain SHA-256 of before is replayed, and still a conflict for another body", async () => {
+    const key = `key-${name}`
+    const older = { partnerId: partner.row.id, key, fingerprint: olderFingerprintOf("POST", collateral, { a: 1 }) }
+    await Effect.runPromise(server.stub.keep({ ...older, status: 201, body: "{}", answeredAt: now }))
+    const other = await post(collateral, { a: 2 })
+    const again = await post(collateral, { a: 1 })
+    assert.deepStrictEqual([other.status, codeOf(other)], [409, 4092])
+    assert.deepStrictEqual([again.status, again.text, replayed(again)], [201, "{}", "true"])
   })
 })
 

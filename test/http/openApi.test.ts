@@ -11,7 +11,7 @@ import { type Running, startStubServer } from "./stubServer.ts"
 
 const spec = openApiDocument()
 const partner = "/partner/v1"
-const common = [401, 403, 404, 413, 429, 500, 503]
+const common = [401, 403, 404, 408, 413, 429, 500, 503]
 
 /** Operation, method, path, and what it documents besides the answers every partner route has. */
 const routes: ReadonlyArray<
@@ -23,6 +23,8 @@ const routes: ReadonlyArray<
   ["clients.getByRef", "get", `${partner}/clients/by-ref/{partnerClientRef}`, [200]],
   ["clients.get", "get", `${partner}/clients/{clientId}`, [200]],
   ["clients.create", "post", `${partner}/clients`, [201, 400, 409]],
+  ["kyc.update", "put", `${partner}/clients/{clientId}/kyc`, [200, 400, 409]],
+  ["kyc.get", "get", `${partner}/clients/{clientId}/kyc`, [200]],
   ["verification.get", "get", `${partner}/clients/{clientId}/verification`, [200]],
   ["documents.upload", "post", `${partner}/clients/{clientId}/documents`, [201, 400, 409]],
   ["documents.list", "get", `${partner}/clients/{clientId}/documents`, [200]],
@@ -30,12 +32,27 @@ const routes: ReadonlyArray<
   ["appropriateness.submit", "post", `${partner}/clients/{clientId}/appropriateness`, [200, 400, 409]],
   ["appropriateness.acknowledge", "post", `${partner}/clients/{clientId}/appropriateness/acknowledge`, [200, 400, 409]],
   ["appropriateness.mifid", "put", `${partner}/clients/{clientId}/mifid`, [200, 400, 409]],
+  ["deposits.file", "post", `${partner}/clients/{clientId}/deposits`, [200, 201, 400, 409]],
+  ["deposits.listOfClient", "get", `${partner}/clients/{clientId}/deposits`, [200, 400]],
+  ["deposits.list", "get", `${partner}/deposits`, [200, 400]],
+  ["withdrawals.request", "post", `${partner}/clients/{clientId}/withdrawals`, [200, 201, 400, 409]],
+  ["withdrawals.cancel", "post", `${partner}/clients/{clientId}/withdrawals/{rid}/cancel`, [200, 400, 409]],
+  ["withdrawals.listOfClient", "get", `${partner}/clients/{clientId}/withdrawals`, [200, 400]],
+  ["withdrawals.list", "get", `${partner}/withdrawals`, [200, 400]],
   ["collateral.report", "post", `${partner}/clients/{clientId}/collateral`, [200, 201, 400, 409]],
   ["collateral.listOfClient", "get", `${partner}/clients/{clientId}/collateral`, [200, 400]],
+  ["explain.collateral", "post", `${partner}/clients/{clientId}/collateral/explain`, [200, 400, 409]],
+  ["explain.deposit", "post", `${partner}/clients/{clientId}/deposits/explain`, [200, 400, 409]],
+  ["explain.withdrawal", "post", `${partner}/clients/{clientId}/withdrawals/explain`, [200, 400, 409]],
   ["collateral.list", "get", `${partner}/collateral`, [200, 400]],
   ["settlement.listItems", "get", `${partner}/settlement/items`, [200, 400]],
+  ["settlement.reportItems", "post", `${partner}/settlement/report`, [200, 400, 409]],
+  ["settlement.report", "get", `${partner}/settlement`, [200, 400]],
+  ["settlement.summary", "get", `${partner}/settlement/summary`, [200, 400]],
+  ["settlement.interfirm", "get", `${partner}/settlement/interfirm`, [200, 400]],
   ["settlement.reportItem", "post", `${partner}/settlement/items/{itemId}/report`, [200, 400, 409]],
-  ["account.balances", "get", `${partner}/clients/{clientId}/balances`, [200]],
+  ["account.balances", "get", `${partner}/clients/{clientId}/balances`, [200, 400]],
+  ["account.summary", "get", `${partner}/clients/{clientId}/account/summary`, [200]],
   ["account.ledger", "get", `${partner}/clients/{clientId}/ledger`, [200, 400]],
   ["webhook.register", "put", `${partner}/webhook`, [200, 400]],
   ["webhook.get", "get", `${partner}/webhook`, [200]],
@@ -83,7 +100,10 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
       for (const status of [...own, ...common]) validatorOf(path, method, status)
       const names = operation?.parameters.map(({ name }) => name) ?? []
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) assert.include(names, name)
-      assert.strictEqual(names.includes("idempotency-key"), method === "post" || id === "appropriateness.mifid")
+      assert.strictEqual(
+        names.includes("idempotency-key"),
+        (method === "post" && !id.startsWith("explain.")) || id === "appropriateness.mifid" || id === "kyc.update"
+      )
     })
   }
 
@@ -126,6 +146,7 @@ describe("architecture 11: answers fit the published description", () => {
     path
       .replace("{clientId}", "41")
       .replace("{itemId}", "6")
+      .replace("{rid}", "41")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
   for (const [id, method, path] of routes) {

@@ -1,58 +1,98 @@
-// The body reader over streams in memory: what it keeps counted, and that it ends when the connection or its fiber does
-// (architecture 8; A1-02 gate 8).
-import { assert, describe, it } from "@effect/vitest"
+// The body reader over streams in memory: what it keeps counted, who waits for whom, and that it ends when the connection
+// or its fiber does (architecture 8; A1-02 gates 1 and 8).
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { BodyBudget } from "../../src/http/middleware/BodyBudget.ts"
+import { BodyBudget, type BodyHolder, type BodyRoom } from "../../src/http/middleware/BodyBudget.ts"
 import { readBody } from "../../src/http/middleware/readBody.ts"
+import { bodyBudget, bodyCaps } from "../../src/machines/shared/Limits.ts"
 
-const budgetBytes = 100
-const full = (budget: BodyBudget): boolean => {
-  const whole = budget.take(budgetBytes)
-  if (whole) budget.give(budgetBytes)
-  return whole
+const forSmall = 100
+const budgetOf = (waitMillis = 0) => new BodyBudget({ bytes: forSmall * 8, waitMillis })
+const largeCap = bodyCaps.documentBody
+
+const fits = (room: BodyRoom, bytes: number): boolean => {
+  const taken = room.take(bytes)
+  if (taken) room.give(bytes)
+  return taken
 }
+const full = (budget: BodyBudget): boolean => fits(budget.room("operator", 0), forSmall)
 
-/** A request that declares sixty bytes and is being read. */
-const reading = (budget: BodyBudget) => {
+/** A request that declares sixty bytes, or none, and is being read. */
+const reading = (room: BodyRoom, cap = 80, chunked = false) => {
   const request = new IncomingMessage(new Socket())
-  request.headers["content-length"] = "60"
-  const fiber = Effect.runFork(readBody(request, new ServerResponse(request), 80, budget))
+  request.headers[chunked ? "transfer-encoding" : "content-length"] = chunked ? "chunked" : "60"
+  const fiber = Effect.runFork(readBody(request, new ServerResponse(request), cap, room))
   const send = async (bytes: number | null) => {
     request.push(bytes === null ? null : Buffer.alloc(bytes))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { request, fiber, send, result: () => Effect.runPromise(Fiber.join(fiber)) }
+  const result = async () => {
+    const read = await Effect.runPromise(Fiber.join(fiber))
+    return read._tag === "Body" ? read.bytes.length : read._tag
+  }
+  return { request, fiber, send, result, settled: () => fiber.pollUnsafe() !== undefined }
 }
+const readingOf = (budget: BodyBudget, holder: BodyHolder = 1) => reading(budget.room(holder, 80))
 
 describe("architecture 8: bodies being read", () => {
   it("architecture 8: what has arrived counts, what is only declared does not; a refused body frees the others nothing", async () => {
-    const budget = new BodyBudget(budgetBytes)
-    const first = reading(budget)
-    const second = reading(budget)
+    const budget = budgetOf()
+    const other = budget.room(3, 80)
+    const first = readingOf(budget)
+    const second = readingOf(budget, 2)
     await first.send(50)
     await second.send(50)
-    assert.isFalse(budget.take(1))
+    assert.isFalse(other.take(1))
     await second.send(10)
-    assert.strictEqual((await second.result())._tag, "NoRoom")
-    assert.isTrue(budget.take(50))
-    assert.isFalse(budget.take(1))
-    budget.give(50)
+    assert.strictEqual(await second.result(), "NoRoom")
+    assert.isTrue(other.take(50))
+    assert.isFalse(other.take(1))
+    other.give(50)
     await first.send(10)
     await first.send(null)
-    const read = await first.result()
-    assert.deepStrictEqual([read._tag, read._tag === "Body" ? read.bytes.length : 0], ["Body", 60])
+    assert.strictEqual(await first.result(), 60)
+    assert.isTrue(full(budget))
+  })
+
+  it("architecture 8: a body without room waits, unread, and goes on when another ends", async () => {
+    const budget = budgetOf(60_000)
+    const first = readingOf(budget)
+    const second = readingOf(budget)
+    await first.send(60)
+    await second.send(50)
+    await second.send(10)
+    await second.send(null)
+    assert.isTrue(second.request.isPaused())
+    assert.isFalse(second.settled())
+    await first.send(null)
+    assert.deepStrictEqual([await first.result(), await second.result()], [60, 60])
+    assert.isTrue(full(budget))
+  })
+
+  it("architecture 8: a waiting body whose connection ends, or whose fiber does, is no longer waited for", async () => {
+    const budget = budgetOf(60_000)
+    const first = readingOf(budget)
+    const gone = readingOf(budget)
+    const interrupted = readingOf(budget)
+    await first.send(60)
+    for (const late of [gone, interrupted]) await late.send(60)
+    gone.request.destroy()
+    assert.strictEqual(await gone.result(), "Aborted")
+    await Effect.runPromise(Fiber.interrupt(interrupted.fiber))
+    first.request.destroy()
+    assert.strictEqual(await first.result(), "Aborted")
     assert.isTrue(full(budget))
   })
 
   it("architecture 8: a connection that ends settles the read and frees what it held", async () => {
-    const budget = new BodyBudget(budgetBytes)
-    const { request, send, result } = reading(budget)
+    const budget = budgetOf()
+    const { request, send, result } = readingOf(budget)
     await send(50)
     assert.isFalse(full(budget))
     request.destroy()
-    assert.strictEqual((await result())._tag, "Aborted")
+    assert.strictEqual(await result(), "Aborted")
     assert.isTrue(full(budget))
   })
 
@@ -60,28 +100,94 @@ describe("architecture 8: bodies being read", () => {
     const request = new IncomingMessage(new Socket())
     request.headers["content-length"] = "60"
     request.destroy()
-    const read = readBody(request, new ServerResponse(request), 80, new BodyBudget(budgetBytes))
+    const read = readBody(request, new ServerResponse(request), 80, budgetOf().room(1, 80))
     await new Promise((resolve) => request.once("close", resolve))
     assert.strictEqual((await Effect.runPromise(read))._tag, "Aborted")
   })
 
   it("architecture 8: an interrupted read frees what it held, once, and counts no more", async () => {
-    const budget = new BodyBudget(budgetBytes)
-    const { request, fiber, send } = reading(budget)
+    const budget = budgetOf()
+    const { request, fiber, send } = readingOf(budget)
     await send(50)
     await Effect.runPromise(Fiber.interrupt(fiber))
     await send(10)
     request.destroy()
     assert.isTrue(full(budget))
-    assert.isFalse(budget.take(budgetBytes + 1))
+    assert.isFalse(fits(budget.room(1, 80), forSmall + 1))
   })
 
   it("architecture 8: a body over its cap frees what it held", async () => {
-    const budget = new BodyBudget(budgetBytes)
-    const { send, result } = reading(budget)
+    const budget = budgetOf()
+    const { send, result } = readingOf(budget)
     await send(50)
     await send(31)
-    assert.strictEqual((await result())._tag, "TooLarge")
+    assert.strictEqual(await result(), "TooLarge")
     assert.isTrue(full(budget))
+  })
+})
+
+describe("architecture 8: waiting for room", () => {
+  it("architecture 8: a body waits no longer than allowed in all, however often it gets a little", () => {
+    vi.useFakeTimers()
+    try {
+      const budget = budgetOf(100)
+      const other = budget.room(1, 80)
+      const room = budget.room(2, 80)
+      const told: Array<boolean> = []
+      assert.isTrue(other.take(forSmall))
+      room.wait(10, (taken) => told.push(taken))
+      vi.advanceTimersByTime(70)
+      other.give(10)
+      assert.deepStrictEqual(told, [true])
+      room.wait(10, (taken) => told.push(taken))
+      vi.advanceTimersByTime(29)
+      assert.lengthOf(told, 1)
+      vi.advanceTimersByTime(1)
+      assert.deepStrictEqual(told, [true, false])
+      other.give(forSmall - 10)
+      assert.isTrue(fits(room, forSmall - 10), "who has stopped waiting is given nothing")
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
+
+describe("A1-02: which cap answers", () => {
+  it("A1-02: on the document route a body is counted on, unkept, until the edge's cap is passed or it ends", async () => {
+    const budget = new BodyBudget()
+    const over = reading(budget.room(1, largeCap), largeCap, true)
+    const within = reading(budget.room(1, largeCap), largeCap, true)
+    for (const { send } of [over, within]) await send(largeCap + 1)
+    assert.isTrue(fits(budget.room(1, largeCap), bodyBudget.largeShare), "nothing is kept")
+    await over.send(bodyCaps.edge - largeCap)
+    assert.strictEqual(await over.result(), "OverEdge")
+    await within.send(bodyCaps.edge - largeCap - 1)
+    assert.isFalse(within.settled())
+    await within.send(null)
+    assert.strictEqual(await within.result(), "TooLarge")
+  })
+})
+
+describe("architecture 8: shares of the memory", () => {
+  const budget = new BodyBudget()
+  const small = (holder: BodyHolder) => budget.room(holder, bodyCaps.onboarding)
+  const large = (holder: BodyHolder) => budget.room(holder, largeCap)
+
+  it("architecture 8: a partner may hold two full documents and, apart from that, eight full onboardings", () => {
+    assert.isTrue(large(1).take(bodyBudget.largeShare))
+    assert.isFalse(large(1).take(1))
+    assert.isTrue(small(1).take(bodyBudget.smallShare))
+    assert.isFalse(small(1).take(1))
+    assert.isTrue(fits(large(2), bodyBudget.largeShare))
+    assert.isTrue(fits(small(2), bodyBudget.smallShare))
+  })
+
+  it("architecture 8: when documents have taken all that there is for them, small bodies still find room", () => {
+    assert.isTrue(large(2).take(bodyBudget.largeShare))
+    assert.isTrue(large(3).take(bodyCaps.documentBody), "a third full document has room")
+    assert.isFalse(fits(large("operator"), bodyCaps.onboarding))
+    assert.isTrue(fits(small("operator"), bodyBudget.smallShare))
+    large(1).give(bodyBudget.largeShare)
+    assert.isTrue(fits(large("operator"), bodyCaps.edge))
   })
 })

@@ -14,18 +14,27 @@ import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
 import { answerClaim } from "../../src/runtime/engine/Commit.ts"
+import { makeSealing } from "../../src/runtime/engine/Sealing.ts"
+import { SealingService } from "../../src/runtime/engine/SealingService.ts"
+import { accountSummary } from "../../src/runtime/services/accountSummary.ts"
 import { Accounts } from "../../src/runtime/services/Accounts.ts"
 import { Appropriateness } from "../../src/runtime/services/Appropriateness.ts"
 import { Clients } from "../../src/runtime/services/Clients.ts"
+import { Deposits } from "../../src/runtime/services/Deposits.ts"
 import { CollateralReports, type CollateralVerdict } from "../../src/runtime/services/CollateralReports.ts"
 import { Directory, type PartnerView } from "../../src/runtime/services/Directory.ts"
 import { Documents } from "../../src/runtime/services/Documents.ts"
 import { Health } from "../../src/runtime/services/Health.ts"
+import { KycUpdates } from "../../src/runtime/services/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/KeyUsage.ts"
 import { Onboarding, type OnboardingVerdict } from "../../src/runtime/services/Onboarding.ts"
+import { BulkReports } from "../../src/runtime/services/BulkReports.ts"
+import { SettlementReports } from "../../src/runtime/services/SettlementReports.ts"
 import { SettlementItems } from "../../src/runtime/services/SettlementItems.ts"
 import { Summary } from "../../src/runtime/services/Summary.ts"
 import { Webhooks } from "../../src/runtime/services/Webhooks.ts"
+import { Explain } from "../../src/runtime/services/Explain.ts"
+import { Withdrawals } from "../../src/runtime/services/Withdrawals.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
@@ -37,8 +46,12 @@ import {
   clientWire,
   collateralBooked,
   delivery,
+  depositNotice,
+  withdrawalRequest,
   document,
   item,
+  kycPackage,
+  kycUpdated,
   keyRow,
   keys,
   ledger,
@@ -54,6 +67,7 @@ import {
   webhookRegistered,
   webhookState
 } from "./canned.ts"
+import { bulkReported, interfirmPage, settlementReport, settlementSummary } from "./cannedSettlement.ts"
 
 /** What a test may change while the server runs, and what it may look at. */
 export class Stub {
@@ -112,8 +126,12 @@ const unusedDirectory: Directory["Service"] = {
   key: () => null,
   operatorKey: () => null,
   operatorKeys: () => [],
+  hold: (_, work) => work,
   stamp: (partnerId) => ({ partnerId, epoch: 1 })
 }
+
+/** The data key of every stub server: what one has stored another can compare. */
+export const stubSealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 5)]]) })
 
 /** All services the HTTP server needs, over one stub. */
 export const stubServices = (stub: Stub) => Layer.mergeAll(stubEngine(stub), stubReads(stub), stubWrites(stub))
@@ -148,8 +166,10 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(AnswerStore, {
       find: (partnerId, key) => Effect.sync(() => stub.answers.get(answerClaim(partnerId, key)) ?? null),
       discardExpired: (partnerId, key) => Effect.sync(() => void stub.answers.delete(answerClaim(partnerId, key))),
-      sweep: () => Effect.succeed(0)
+      sweep: () => Effect.succeed(0),
+      sweepParts: () => Effect.succeed(0)
     }),
+    SealingService.layer(stubSealing),
     Layer.succeed(Health, { check: Effect.sync(() => stub.healthy) }),
     Layer.succeed(KeyUsage, {
       touch: (keyId, at) => {
@@ -180,6 +200,8 @@ const stubReads = (stub: Stub) => {
     }),
     Layer.succeed(Accounts, {
       balances: (_partnerId, id) => read(stub, () => own(id, balances)),
+      balancesAt: (_partnerId, id) => read(stub, () => own(id, balances)),
+      summary: (_partnerId, id) => read(stub, () => own(id, accountSummary(1_750_000_000_000))),
       ledger: (_partnerId, id) => read(stub, () => own(id, ledger))
     })
   )
@@ -206,6 +228,10 @@ const stubWrites = (stub: Stub) =>
       list: (_partnerId, id) => read(stub, () => (stub.client(id) === null ? null : [document])),
       remove: unused
     }),
+    Layer.succeed(KycUpdates, {
+      update: (_caller, _id, body, store) => stub.written(body, accept(kycUpdated), store),
+      latest: (_partnerId, id) => read(stub, () => (stub.client(id) === null ? null : kycPackage))
+    }),
     Layer.succeed(SettlementItems, {
       clientOf: (_partnerId, idOrUid) => Effect.succeed(idOrUid === String(clientId) ? clientId : null),
       list: () => read(stub, () => ({ items: [item], ...page })),
@@ -217,6 +243,19 @@ const stubWrites = (stub: Stub) =>
           const found = itemId === item.itemId
           return stub.ended(found ? accept({ item, changed: true }) : refuse(unknown("Settlement item")), store)
         })
+    }),
+    Layer.succeed(BulkReports, {
+      report: (_caller, body) =>
+        Effect.sync(() => {
+          stub.runs++
+          stub.lastBody = body
+          return accept(bulkReported)
+        })
+    }),
+    Layer.succeed(SettlementReports, {
+      report: (_partnerId, window) => read(stub, () => settlementReport(window)),
+      summary: (_partnerId, window) => read(stub, () => settlementSummary(window)),
+      interfirm: () => read(stub, () => interfirmPage)
     }),
     Layer.succeed(Appropriateness, {
       questionnaire: () => servedOf(1, questionnaire1),
@@ -244,6 +283,44 @@ const stubWrites = (stub: Stub) =>
         }),
       deliveriesOf: unused,
       redeliver: unused
+    }),
+    Layer.succeed(Explain, {
+      explain: (write) => read(stub, () => accept({ write, outcome: "ACCEPTED", refusal: null, gates: [] }))
+    }),
+    Layer.succeed(Withdrawals, {
+      file: (_caller, _id, body, store) =>
+        stub.written(body, accept({ status: 201, request: withdrawalRequest }), store),
+      cancel: (_caller, _id, requestId, store) =>
+        stub.written(
+          {},
+          requestId === withdrawalRequest.requestId
+            ? accept({ request: withdrawalRequest, alreadyDecided: false })
+            : refuse(unknown("Withdrawal request")),
+          store
+        ),
+      missing: (_partnerId, requestId) =>
+        read(stub, () => (requestId === withdrawalRequest.requestId ? null : unknown("Withdrawal request"))),
+      list: (_partnerId, query) =>
+        read(stub, () =>
+          query.clientId === undefined || stub.client(query.clientId) !== null
+            ? { withdrawals: [withdrawalRequest], ...page }
+            : null
+        ),
+      listAll: unused,
+      decide: unused,
+      check: unused
+    }),
+    Layer.succeed(Deposits, {
+      file: (_caller, _id, body, store) => stub.written(body, accept({ status: 201, notice: depositNotice }), store),
+      list: (_partnerId, query) =>
+        read(stub, () =>
+          query.clientId === undefined || stub.client(query.clientId) !== null
+            ? { deposits: [depositNotice], ...page }
+            : null
+        ),
+      listAll: unused,
+      confirm: unused,
+      reject: unused
     }),
     Layer.succeed(CollateralReports, {
       report: (_caller, _id, body, store) =>

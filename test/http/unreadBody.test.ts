@@ -20,6 +20,9 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
   const head = (path: string, ...lines: ReadonlyArray<string>) =>
     [`POST ${path} HTTP/1.1`, "Host: x", `Authorization: Bearer ${keys.trade}`, ...lines, "", ""].join("\r\n")
   const chunked = "Transfer-Encoding: chunked"
+  const documents = "/partner/v1/clients/41/documents"
+  const overEdge = `${(bodyCaps.edge + 1).toString(16)}\r\n${" ".repeat(bodyCaps.edge + 1)}`
+  const overDocument = `${bodyCaps.edge.toString(16)}\r\n${" ".repeat(bodyCaps.edge)}\r\n0\r\n\r\n`
   const overCap = `${(bodyCaps.onboarding + 1).toString(16)}\r\n${"x".repeat(bodyCaps.onboarding + 1)}`
 
   const unread: ReadonlyArray<readonly [name: string, bytes: string, code: number]> = [
@@ -27,6 +30,8 @@ describe("doc 1, Limits: a body that is not read to its end ends the connection"
     ["the whole chunked body sent", `${head("/partner/v1/clients", chunked)}${overCap}\r\n0\r\n\r\n`, 4000],
     ["a declared length beyond the route's cap", head("/partner/v1/clients", "Content-Length: 999999"), 4000],
     ["a declared length beyond the edge cap", head("/partner/v1/clients", "Content-Length: 99999999"), 4130],
+    ["a document's chunks beyond the edge cap", `${head(documents, chunked)}${overEdge}`, 4130],
+    ["a document's chunks up to the edge cap", `${head(documents, chunked)}${overDocument}`, 4000],
     ["the same on the operator surface", head("/operator/v1/x", "Content-Length: 99999999"), 4130],
     ["the same on a public route", head("/health", "Content-Length: 99999999"), 4130]
   ]

@@ -29,9 +29,12 @@ const produced = [
   "appropriateness.result",
   "kyc.rejected",
   "kyc.documents_requested",
+  "deposit.confirmed",
+  "deposit.rejected",
   "collateral.booked",
   "collateral.refused",
   "settlement.item_created",
+  "withdrawal.status",
   "webhook.test"
 ]
 

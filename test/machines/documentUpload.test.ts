@@ -18,7 +18,11 @@ const names: ReadonlyArray<readonly [title: string, sent: string, kept: string]>
   ["both kinds", "..\\a/b\\scan.pdf", "scan.pdf"],
   ["white space around the last part", "dir/ scan.pdf ", "scan.pdf"],
   ["marks that turn the reading direction", "scan\u202efdp.exe", "scanfdp.exe"],
+  ["no invisible characters", "pass\u200b\u00ad\u2060port\ufeff.png", "passport.png"],
+  ["joiners between letters", "می\u200cخواهم क्\u200dष.pdf", "می\u200cخواهم क्\u200dष.pdf"],
+  ["no joiners elsewhere", "\u200da\u200d\u200db\u200c.pdf\u200d", "ab.pdf"],
   ["the longest name", "n".repeat(255), "n".repeat(255)],
+  ["the longest name behind any path", `${"folder/".repeat(100)}${"n".repeat(255)}`, "n".repeat(255)],
   ["the longest name, beyond the first plane", "😀".repeat(255), "😀".repeat(255)]
 ]
 
@@ -29,6 +33,16 @@ const bad: ReadonlyArray<readonly [title: string, over: object, errors: Readonly
   ["a name that is a folder", { name: "folder/" }, { name: "The file name must name a file." }],
   ["a name that is a way up", { name: "a/.." }, { name: "The file name must name a file." }],
   ["a name of marks alone", { name: "\u202e\u202c" }, { name: "The file name must name a file." }],
+  ["a name of a zero width space", { name: "\u200b" }, { name: "The file name must name a file." }],
+  ["a name of joiners", { name: "\u200d\u200c" }, { name: "The file name must name a file." }],
+  ["a name of fillers", { name: "\u3164\u115f \u2800" }, { name: "The file name must name a file." }],
+  ["a name of marks of other letters", { name: "\u0301\ufe0f" }, { name: "The file name must name a file." }],
+  ["a long name of a folder", { name: `${"n".repeat(300)}/` }, { name: "The file name must name a file." }],
+  [
+    "a name too long in a folder",
+    { name: `a/${"n".repeat(256)}` },
+    { name: "The file name must be at most 255 characters." }
+  ],
   ["a name too long", { name: "n".repeat(256) }, { name: "The file name must be at most 255 characters." }],
   [
     "a control character",
@@ -77,10 +91,19 @@ describe("doc 1, Document: the upload body", () => {
     for (const contentType of [undefined, null, "", "text/html"]) assert.isTrue(decide({ contentType }).ok)
   })
 
-  it("rule 10: a content longer than that of a full file is too large, whatever else is wrong", () => {
-    const decided = decodeDocumentUpload({ dataBase64: "A".repeat(bodyCaps.documentBase64 + 1) })
-    assert.deepStrictEqual(decided.ok ? null : decided.refusal._tag, "TooLarge")
-    assert.isTrue(decide({ dataBase64: "A".repeat(bodyCaps.documentBase64) }).ok)
+  const full = bodyCaps.documentBase64 - 1
+  const sizes: ReadonlyArray<readonly [title: string, dataBase64: string, tooLarge: boolean]> = [
+    ["a full file", `${"A".repeat(full)}=`, false],
+    ["a full file without padding", "A".repeat(full), false],
+    ["a full file with too much padding", `${"A".repeat(full)}===`, false],
+    ["one byte more, which needs no padding", "A".repeat(full + 1), true],
+    ["two bytes more", `${"A".repeat(full + 3)}==`, true],
+    ["two bytes more without padding", "A".repeat(full + 3), true]
+  ]
+  it.each(sizes)("rule 10: %s: too large by its decoded length, whatever else is wrong", (_, dataBase64, tooLarge) => {
+    const decided = decodeDocumentUpload({ dataBase64 })
+    assert.strictEqual(decided.ok ? null : decided.refusal._tag, tooLarge ? "TooLarge" : "Invalid")
+    assert.strictEqual(decodeDocumentUpload({ ...body, dataBase64 }).ok, !tooLarge)
   })
 
   it("doc 1, Document: what is no object is refused", () => {

@@ -1,5 +1,5 @@
-// The body of POST /clients: each field rule is a row (path, value, sentence), and one answer names every failing field
-// (doc 1, Onboarding request and rule 2; A1-14..A1-27).
+// The body of POST /clients beyond single fields, whose rules are rows in fieldRows.test.ts: golden cases, configuration,
+// normalisation, and that one answer names every failing field (doc 1, Onboarding request and rule 2; A1-14..A1-27).
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
@@ -11,22 +11,16 @@ import {
   receivedSections
 } from "../../src/machines/kyc/OnboardingRequest.ts"
 import type { FieldErrors } from "../../src/machines/shared/Fields.ts"
-import { countryCases, tinCases, usTaxKindCases, usTaxNumberCases, verifiedAtCases } from "../fixtures/golden.ts"
+import { tinCases, usTaxKindCases, usTaxNumberCases, verifiedAtCases } from "../fixtures/golden.ts"
+import { blockedResidence } from "../fixtures/fieldRows/personalInfo.ts"
 import {
-  blocked,
-  code,
-  countryFields,
-  fieldRules,
   fullOnboarding,
   identification,
-  micaDeclarations,
   onboardingFacts,
   onboardingNow,
   personal,
   setAt,
   tax,
-  textFields,
-  unclean,
   validOnboarding
 } from "../fixtures/onboarding.ts"
 
@@ -41,38 +35,7 @@ const accept = (overrides: Overrides = {}): OnboardingRequest => {
   return decision.request
 }
 
-describe("A1-14 text fields", () => {
-  it.each(textFields)("A1-14: %s", (path, label, longest, required) => {
-    const at = (value: unknown) => errorsOf({ ...fullOnboarding(), [path]: value })
-    assert.deepStrictEqual(at("x".repeat(longest)), {})
-    assert.deepStrictEqual(at(`  ${"\u{1f600}".repeat(longest)} `), {})
-    assert.deepStrictEqual(at("x".repeat(longest + 1)), { [path]: `${label} must be at most ${longest} characters.` })
-    assert.deepStrictEqual(at("a\u0007b"), { [path]: unclean(label) })
-    assert.deepStrictEqual(at("a\ud800"), { [path]: `${label} must be valid Unicode text.` })
-    for (const wrong of [7, true, ["x"], { a: 1 }])
-      assert.deepStrictEqual(at(wrong), { [path]: `${label} must be text.` })
-    const empty = required ? { [path]: `${label} is required.` } : {}
-    for (const nothing of [undefined, null, "", " \u00a0 "]) assert.deepStrictEqual(at(nothing), empty)
-  })
-})
-
-describe("A1-14 country fields", () => {
-  it.each(countryFields)("A1-14: %s", (path, label, required) => {
-    const at = (value: unknown) => errorsOf({ ...fullOnboarding(), [path]: value })
-    for (const { value, valid } of countryCases) {
-      assert.deepStrictEqual(at(value), valid ? {} : { [path]: code(label) }, value)
-    }
-    for (const wrong of ["", "DEU", 49, ["DE"]]) assert.deepStrictEqual(at(wrong), { [path]: code(label) })
-    assert.deepStrictEqual(at(undefined), required ? { [path]: `${label} is required.` } : {})
-  })
-})
-
 describe("field rules", () => {
-  it.each(fieldRules)("A1-27: %s = %j", (path, value, sentence) => {
-    const errors = errorsOf({ ...fullOnboarding(), [path]: value })
-    assert.deepStrictEqual(errors, sentence === undefined ? {} : { [path]: sentence })
-  })
-
   it("A1-14: sentences are plain, end with a full stop and never echo the value", () => {
     const marker = "Zx9Marker"
     const body = fillStrings(validOnboarding(fullOnboarding()), marker) as Record<string, unknown>
@@ -82,39 +45,6 @@ describe("field rules", () => {
       assert.match(sentence, /^[A-Z].*\.$/)
       assert.notInclude(sentence, marker)
     }
-  })
-
-  it.each(micaDeclarations)("doc 1, declarationsMica: %s must be true", (name) => {
-    const path = `kyc.declarationsMica.${name}`
-    for (const value of [false, "true", 1]) {
-      assert.deepStrictEqual(errorsOf({ [path]: value }), { [path]: `The declaration ${name} must be true.` })
-    }
-    assert.deepStrictEqual(errorsOf({ [path]: undefined }), { [path]: `The declaration ${name} is required.` })
-  })
-
-  it("A1-27: list items are addressed by index", () => {
-    assert.deepStrictEqual(errorsOf({ [`${personal}.citizenships`]: ["DE", "DE", "xx", 4, " DE"] }), {
-      [`${personal}.citizenships.1`]: "The citizenship must not be named twice.",
-      [`${personal}.citizenships.2`]: code("The citizenship"),
-      [`${personal}.citizenships.3`]: code("The citizenship"),
-      [`${personal}.citizenships.4`]: "The citizenship must not be named twice."
-    })
-    const twice = "The country of tax residence must not be named twice."
-    const residence = { country: "DE", has_tin: true, tin: "36574261809" }
-    assert.deepStrictEqual(errorsOf({ [tax]: [residence, residence] }), { [`${tax}.1.country`]: twice })
-  })
-
-  it("A1-20: reasons are known, distinct, and other is explained", () => {
-    const reasons = (no_tin_reasons: unknown, more: Overrides = {}) =>
-      errorsOf({ [tax]: [{ country: "DE", has_tin: false, no_tin_reasons, ...more }] })
-    assert.deepStrictEqual(reasons(["pending", "pending", "lost"]), {
-      [`${tax}.0.no_tin_reasons.1`]: "The reason for having no tax number must not be named twice.",
-      [`${tax}.0.no_tin_reasons.2`]:
-        "The reason for having no tax number must be one of: not_issued, not_required, pending, other."
-    })
-    const path = `${tax}.0.no_tin_reason_other`
-    assert.deepStrictEqual(reasons(["other"]), { [path]: "The explanation of the other reason is required." })
-    assert.deepStrictEqual(reasons(["pending"], { no_tin_reason_other: 5 }), {})
   })
 
   it("A1-22, A1-23: fields whose flag is false are ignored, not judged", () => {
@@ -141,10 +71,10 @@ describe("field rules", () => {
 
   it("A1-17: the block list is configuration; a defaulted residency is reported once, at the address", () => {
     const facts = { ...onboardingFacts, blockedJurisdictions: new Set(["DE"]) }
-    assert.deepStrictEqual(errorsOf({}, facts), { [`${personal}.address.country`]: blocked })
+    assert.deepStrictEqual(errorsOf({}, facts), { [`${personal}.address.country`]: blockedResidence })
     assert.deepStrictEqual(errorsOf({ residencyCountry: "DE" }, facts), {
-      [`${personal}.address.country`]: blocked,
-      residencyCountry: blocked
+      [`${personal}.address.country`]: blockedResidence,
+      residencyCountry: blockedResidence
     })
   })
 })

@@ -103,6 +103,22 @@ describe("F24: scoring of version 1", () => {
     )
   })
 
+  it.each(["toString", "constructor", "hasOwnProperty"])("A1-39: a question may be called %s", (id) => {
+    const named = withPaths(questionnaire1, { "questions.0.id": id }) as unknown as Questionnaire
+    for (const outcome of outcomes) {
+      const answers = answersFor(named, outcome)
+      assert.isTrue(Object.hasOwn(answers, id))
+      assert.strictEqual((resultOf(answers, named) as ReadonlyArray<unknown>)[1], outcome)
+    }
+    assert.deepInclude(resultOf(best, named), { ok: false, path: `answers.${id}` })
+  })
+
+  it("A1-39: no question may be called __proto__", () => {
+    const named = withPaths(questionnaire1, { "questions.0.id": "__proto__" })
+    const decision = decodeQuestionnaire(named)
+    assert.deepStrictEqual(decision.ok ? [] : Object.keys(decision.errors), ["questions.0.id"])
+  })
+
   it.each(outcomes)("operator surface: sim answers %s gives that outcome", (outcome) => {
     const answers = answersFor(questionnaire1, outcome)
     assert.deepStrictEqual(
@@ -198,6 +214,7 @@ describe("A1-39: what may be published", () => {
     [{ "questions.6.options.0.right": true }, "There must be exactly three knowledge questions."],
     [{ "questions.3.options.1.right": true }, "A knowledge question needs exactly one right answer."],
     [{ "questions.3.options.1.points": 1 }, "A wrong answer of a knowledge question must have no points."],
+    [{ "questions.3.options.0.points": 0 }, "A right answer must have points."],
     [{ "questions.0.options.3.points": 14 }, "The best answers must make exactly 100 points."]
   ]
   it.each(rules.map(([paths, sentence]) => [sentence, paths] as const))("A1-39: refused: %s", (sentence, paths) => {
@@ -262,7 +279,10 @@ describe("A1-39: what may be published", () => {
   })
 
   it("F24: whatever may be published, every outcome can be reached", () => {
-    const variant = fc.record({ knowledge: fc.shuffledSubarray([0, 20, 60], { minLength: 3 }), rest: fc.nat(20) })
+    const variant = fc.record({
+      knowledge: fc.constantFrom([1, 1, 78], [78, 1, 1], [26, 27, 27], [20, 40, 20], [1, 39, 40]),
+      rest: fc.nat(20)
+    })
     fc.assert(
       fc.property(variant, ({ knowledge, rest }) => {
         const paths = {

@@ -233,6 +233,58 @@ describe("screening a client", () => {
       assert.strictEqual(result.candidates.length, outcome === "CLEAR" ? 0 : 1)
     })
 
+  // The very name and country, every birth date: score, then outcome on a sanctions list and on a list of PEPs.
+  const births: ReadonlyArray<readonly [string | null, string | null, string, string, string]> = [
+    ["1970-03-04", "1970-03-04", "1.0000", "HIT", "POSSIBLE"],
+    ["1970-03-04", "1970", "0.9200", "POSSIBLE", "POSSIBLE"],
+    ["1970-03-04", "1970-05", "0.9200", "POSSIBLE", "POSSIBLE"],
+    ["1970-03-04", "1970-12-31", "0.9200", "POSSIBLE", "POSSIBLE"],
+    ["1970-03-04", "circa 1970", "0.9000", "POSSIBLE", "POSSIBLE"],
+    ["1970-03-04", "1931-03-04", "0.8000", "POSSIBLE", "CLEAR"],
+    ["1970-03-04", "1931", "0.8000", "POSSIBLE", "CLEAR"],
+    ["1970-03-04", null, "1.0000", "HIT", "POSSIBLE"],
+    [null, "1970-03-04", "1.0000", "HIT", "POSSIBLE"]
+  ]
+  it.each(births)("F26: the same name, born %s and listed %s, scores %s", (dob, listed, score, sanctions, pep) => {
+    for (const [list, outcome] of [
+      ["SANCTIONS", sanctions],
+      ["PEP", pep]
+    ] as const) {
+      const entry = watchEntry({ list, dob: listed })
+      const person = screenedPerson({ dob })
+      assert.strictEqual(scorePair(person, entry).score.toFixed(4), score)
+      assert.strictEqual(screen(makeScreener([entry]), person, none).outcome, outcome, list)
+    }
+  })
+
+  // One letter or two in the name and another birth date: only the sanctions rule for very like names can hold it.
+  const alike: ReadonlyArray<readonly [string, boolean]> = [
+    ["Viktor Orlenko", true],
+    ["Viktor Orlenka", true],
+    ["Viktor Orlanka", false],
+    ["Viktor Orlov", false],
+    ["Viktoria Orlenkova", true],
+    ["Vitali Ostrenko", false]
+  ]
+  it.each(alike)("F26: %s on a sanctions list, born in another year, is possible: %s", (name, possible) => {
+    const entry = watchEntry({ name, dob: "1931-01-01" })
+    const pair = scorePair(screenedPerson(), entry)
+    assert.strictEqual(pair.nameScore >= 0.9, possible, String(pair.nameScore))
+    assert.isBelow(pair.score, 0.85)
+    const outcome = screen(makeScreener([entry]), screenedPerson(), none).outcome
+    assert.strictEqual(outcome, possible ? "POSSIBLE" : "CLEAR")
+    assert.strictEqual(screen(makeScreener([{ ...entry, list: "PEP" }]), screenedPerson(), none).outcome, "CLEAR")
+  })
+
+  it("F26: nationality overlaps when one of several is listed, and counts for nothing when unknown", () => {
+    const score = (nationalities: ReadonlyArray<string>, country: string | null) =>
+      scorePair(screenedPerson({ nationalities }), watchEntry({ country })).score
+    assert.deepStrictEqual(
+      [score(["FR", "BY"], "BY"), score(["FR"], "BY"), score([], "BY"), score(["FR"], null)],
+      [1, 0.95, 1, 1]
+    )
+  })
+
   it("F26: a name that cannot be compared goes to a person", () => {
     const result = screen(makeScreener([watchEntry()]), screenedPerson({ firstName: "-", lastName: "." }), none)
     assert.deepStrictEqual(result, { outcome: "POSSIBLE", candidates: [] })
@@ -304,9 +356,11 @@ describe("the index", () => {
     )
   })
 
-  it("F26: survives so many replacements that it places itself anew", () => {
+  it("F26: survives many replacements of one entry", () => {
     const screener = makeScreener([watchEntry()])
-    for (let i = 0; i < 3000; i += 1) screener.add(watchEntry({ entryId: 2, list: "PEP" }))
+    for (let i = 0; i < 3001; i += 1) {
+      screener.add(watchEntry({ entryId: 2, list: i % 2 === 0 ? "PEP" : "SANCTIONS" }))
+    }
     assert.strictEqual(screener.size, 2)
     assert.deepStrictEqual(
       screen(screener, screenedPerson(), none).candidates.map((candidate) => candidate.entryId),
@@ -331,7 +385,7 @@ describe("the index", () => {
     )
   })
 
-  it("F26: agrees with the scan of 50,000 entries and looks at a small part of them", () => {
+  it("F26: agrees with the scan of 50,000 entries and compares a small part of them", () => {
     const seed = 20_260_903
     const list = fc
       .sample(entryWith(1, city), { numRuns: 50_000, seed })
@@ -342,27 +396,19 @@ describe("the index", () => {
     )
     const screener = makeScreener(list)
     let compared = 0
-    let visited = 0
     const counting: typeof screener = {
       size: screener.size,
       add: (entry) => screener.add(entry),
       remove: (id) => screener.remove(id),
-      query: (forms) => screener.query(forms),
-      visitCandidates: (query, dob, visit) =>
-        screener.visitCandidates(query, dob, (listed) => {
-          visited += 1
+      visitCandidates: (question, visit) =>
+        screener.visitCandidates(question, (listed) => {
+          compared += 1
           visit(listed)
-        }),
-      mayReach: (query, listed, likeness) => {
-        const may = screener.mayReach(query, listed, likeness)
-        if (may) compared += 1
-        return may
-      }
+        })
     }
     for (const client of clients)
       assert.deepStrictEqual(screen(counting, client, none), scan(list, client, none), `seed ${seed}`)
     const all = clients.length * list.length
-    assert.isBelow(visited / all, 0.25)
     assert.isBelow(compared / all, 0.02)
   })
 })

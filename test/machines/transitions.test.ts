@@ -15,8 +15,11 @@ import { type Kind, machines } from "../../src/machines/registry.ts"
 import { begin, create, type Decision, step } from "../../src/runtime/engine/decide.ts"
 import { assessmentRows } from "../fixtures/assessmentRows.ts"
 import { clientRows } from "../fixtures/clientTransitionRows.ts"
+import { depositNoticeRows } from "../fixtures/depositRows.ts"
 import { settlementItemRows } from "../fixtures/settlementRows.ts"
+import { watchImportRows } from "../fixtures/watchImportRows.ts"
 import { webhookDeliveryRows, webhookEndpointRows } from "../fixtures/webhookRows.ts"
+import { reconBreakRows, withdrawalRequestRows } from "../fixtures/withdrawalRows.ts"
 import {
   apiKeyRows,
   approvalRows,
@@ -39,8 +42,12 @@ const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
   assessment: assessmentRows,
   case: caseRows,
   approval: approvalRows,
+  watchImport: watchImportRows,
+  depositNotice: depositNoticeRows,
   collateralReport: collateralRows,
   settlementItem: settlementItemRows,
+  withdrawalRequest: withdrawalRequestRows,
+  reconBreak: reconBreakRows,
   webhookEndpoint: webhookEndpointRows,
   webhookDelivery: webhookDeliveryRows
 }

@@ -51,6 +51,28 @@ describe("doc 1, Envelope: operator bodies", () => {
   })
 })
 
+describe("operator surface, rules: a body is JSON whatever it is called", () => {
+  it.each([{}, { "content-type": "text/plain" }, { "content-type": "application/x-www-form-urlencoded" }])(
+    "with headers %j a command is judged like any other",
+    async (headers) => {
+      const { status, json } = await callServer(
+        agent,
+        Number(new URL(service.url).port),
+        "POST",
+        "/operator/v1/partners",
+        {
+          key: service.keys.ADMIN,
+          raw: "{}",
+          headers
+        }
+      )
+      const { data } = json as { readonly data: { readonly errors: Readonly<Record<string, string>> } }
+      assert.strictEqual(status, 400)
+      assert.includeMembers(Object.keys(data.errors), ["code", "name"])
+    }
+  )
+})
+
 describe("A2-62: the amount of ledger adjust", () => {
   const malformed =
     "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."

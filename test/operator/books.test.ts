@@ -76,9 +76,9 @@ describe("operator surface, ledger", () => {
     const ran = await service.cli(["partner", "status", "BOOK", "CLOSED", "--reason", "r"])
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4092])
     assert.deepStrictEqual(ran.refusal.data.blockers, [
-      "1 of the partner's clients hold a balance.",
-      "Settlement items are not settled: 2 PENDING.",
-      "50.500000 USDC are outstanding between the firms."
+      "Clients hold 50.500000 USDC of cash (client 1). To clear: POST /clients/{clientId}/collateral with direction WITHDRAWAL, or client payout C for who can't ask.",
+      "Settlement items are not settled: 2 PENDING, 50.500000 USDC (item 1, 2). To clear: POST /settlement/items/{itemId}/report with status SETTLED.",
+      "50.500000 USDC are outstanding between the firms (positive: owed to the partner). To clear: interfirm record P --amount 50.500000."
     ])
   })
 

@@ -1,12 +1,14 @@
 // Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { approvalMillis, hashArguments } from "../../src/runtime/services/Approvals.ts"
+import { query } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
 let clientId: string
 beforeAll(async () => {
-  service = await startOperatorService({ settings: { fourEyes: new Set(["ledger adjust", "key issue"]) } })
+  service = await startOperatorService({ settings: { fourEyes: new Set(fourEyesClasses) } })
   const partner = await service.partner({ code: "EYES" })
   clientId = String(await service.client(partner.key))
 })
@@ -117,6 +119,134 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual((await service.call("GET", "/partner/v1/me", { key: granted.result.key })).status, 200)
     assert.strictEqual((await service.done(["key", "list", "EYES"])).keys.length, 2)
     assert.notInclude(JSON.stringify(await service.done(["approval", "list"])), granted.result.key)
+  })
+
+  /** Asks, grants with another key, and shows that neither the asker nor a second grant can do more. */
+  const asked = async (line: ReadonlyArray<string>, by: "ADMIN" | "FINANCE") => {
+    const pending = await service.done(line, by)
+    assert.deepStrictEqual(Object.keys(pending), ["approvalId"])
+    const grant = ["approval", "grant", String(pending.approvalId)]
+    const own = await service.cli(grant, by)
+    assert.deepStrictEqual([own.status, own.refusal.code], [1, 4092])
+    return { approvalId: pending.approvalId as number, grant }
+  }
+  const outcomeOf = async (approvalId: number) =>
+    (await service.done(["approval", "list"])).approvals.find(
+      (row: { approvalId: number }) => row.approvalId === approvalId
+    ).outcome
+
+  it("withdrawal approve and pay: each waits for its own grant, and the request moves by it alone", async () => {
+    const firm = await service.partner({ code: "EYEW", custody: "BROKER", collateralAsset: "", sandbox: false })
+    const owner = await service.client(firm.key)
+    const at = (route: string) => `/partner/v1/clients/${owner}/${route}`
+    const notice = (
+      await service.call("POST", at("deposits"), {
+        key: firm.key,
+        body: { partnerRef: "d", currency: "USDC", amount: "50" }
+      })
+    ).json.data
+    await service.done(["deposit", "confirm", String(notice.noticeId)], "FINANCE")
+    const { requestId } = (
+      await service.call("POST", at("withdrawals"), {
+        key: firm.key,
+        body: { partnerRef: "w", currency: "USDC", amount: "20" }
+      })
+    ).json.data
+    const state = async () =>
+      (await service.call("GET", at("withdrawals"), { key: firm.key })).json.data.withdrawals[0].status
+    const early = await service.cli(["withdrawal", "pay", String(requestId)], "FINANCE")
+    assert.deepStrictEqual([early.status, early.refusal.code], [1, 4092])
+    const steps = [
+      ["approve", "REQUESTED", "APPROVED"],
+      ["pay", "APPROVED", "PAID"]
+    ] as const
+    for (const [verb, before, after] of steps) {
+      const { grant, approvalId } = await asked(["withdrawal", verb, String(requestId)], "FINANCE")
+      assert.strictEqual(await state(), before)
+      assert.strictEqual((await service.done(grant, "ADMIN")).result.status, after)
+      assert.strictEqual(await state(), after)
+      assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
+      assert.strictEqual(await outcomeOf(approvalId), "DONE")
+    }
+  })
+
+  it("client payout: bound to client, currency and amount; paid once", async () => {
+    const firm = await service.partner({ code: "EYEP", custody: "BROKER", collateralAsset: "", sandbox: false })
+    const owner = await service.client(firm.key)
+    const credit = await asked(
+      ["ledger", "adjust", String(owner), "--currency", "USDC", "--amount", "30", "--reason", "r"],
+      "FINANCE"
+    )
+    await service.done(credit.grant, "ADMIN")
+    const line = ["client", "payout", String(owner), "--currency", "USDC", "--amount", "10", "--reason", "left"]
+    const able = await service.cli(line, "FINANCE")
+    assert.deepStrictEqual([able.status, able.refusal.code], [1, 4092])
+    await service.done(["kyc", "reject", String(owner), "--reason", "documents are false"], "COMPLIANCE")
+    const { grant, approvalId } = await asked(line, "FINANCE")
+    const { approvals } = await service.done(["approval", "list"])
+    assert.deepStrictEqual(approvals[0].args, { currency: "USDC", amount: "10", reason: "left", client: String(owner) })
+    assert.strictEqual((await service.done(grant, "ADMIN")).result.balance.cash, "20.000000")
+    assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
+    assert.strictEqual(await outcomeOf(approvalId), "DONE")
+  })
+
+  it("interfirm record: recorded by the grant; the same record again needs nobody", async () => {
+    const line = ["interfirm", "record", "EYES", "--amount", "5", "--from", "0", "--to", "1", "--tx-ref", "wire 9"]
+    const { grant } = await asked(line, "FINANCE")
+    const recorded = await query(service, "SELECT id FROM interfirm_records WHERE tx_ref = 'wire 9'")
+    assert.lengthOf(recorded, 0)
+    const { result } = await service.done(grant, "ADMIN")
+    assert.deepStrictEqual([result.txRef, result.recordedBy], ["wire 9", "ADMIN"])
+    assert.deepStrictEqual(await service.done(line, "FINANCE"), result)
+  })
+
+  it("partner custody: refused with its blockers before anybody is asked, and again when they come after", async () => {
+    const firm = await service.partner({ code: "EYEC", sandbox: false })
+    const owner = await service.client(firm.key)
+    const line = ["partner", "custody", "EYEC", "BROKER", "--reason", "r"]
+    const report = (partnerRef: string, direction: string) =>
+      service.call("POST", `/partner/v1/clients/${owner}/collateral`, {
+        key: firm.key,
+        body: { partnerRef, direction, amount: "5" }
+      })
+    await report("a", "DEPOSIT")
+    assert.lengthOf((await service.cli(line)).refusal.data.blockers, 2)
+    await report("b", "WITHDRAWAL")
+    const first = await asked(line, "ADMIN")
+    await report("c", "DEPOSIT")
+    const late = await service.cli(first.grant, "SECOND")
+    assert.deepStrictEqual([late.status, late.refusal.code, late.refusal.data.outcome], [1, 4092, "REFUSED"])
+    assert.lengthOf(late.refusal.data.blockers, 2)
+    assert.strictEqual(await outcomeOf(first.approvalId), "REFUSED")
+    await report("d", "WITHDRAWAL")
+    assert.strictEqual((await service.cli(first.grant, "SECOND")).refusal.code, 4092)
+    const second = await asked(line, "ADMIN")
+    assert.strictEqual((await service.done(second.grant, "SECOND")).result.custodyModel, "BROKER")
+    assert.strictEqual(await outcomeOf(second.approvalId), "DONE")
+  })
+
+  it("a granted command that a dead process never ran is told as such, and may be granted again, once", async () => {
+    const before = Number(await cash())
+    const { approvalId, grant } = await asked(adjust(`-${before + 1}`), "FINANCE")
+    // Refused now, so that nothing is booked; without its mark it looks as it would after a crash.
+    assert.strictEqual((await service.cli(grant, "ADMIN")).refusal.data.outcome, "REFUSED")
+    await query(service, "DELETE FROM claims WHERE name = $1", [`approval:${approvalId}`])
+    assert.strictEqual(await outcomeOf(approvalId), "NOT_RUN")
+    const more = await asked(adjust("1"), "FINANCE")
+    await service.done(more.grant, "ADMIN")
+    assert.strictEqual((await service.cli(grant, "FINANCE")).refusal.code, 4092)
+    const both = await Promise.all([service.cli(grant, "ADMIN"), service.cli(grant, "SECOND")])
+    assert.sameMembers(
+      both.map(({ status }) => status),
+      [0, 1]
+    )
+    assert.strictEqual(await cash(), "0.000000")
+    assert.strictEqual(await outcomeOf(approvalId), "DONE")
+    const { entries } = await service.done(["audit", "tail", "--object", `approval:${approvalId}`])
+    assert.deepStrictEqual(
+      entries.map((row: { action: string }) => row.action),
+      ["approval.request", "approval.grant", "approval.used", "approval.resume"]
+    )
   })
 
   it("an approval that waited too long has expired", async () => {

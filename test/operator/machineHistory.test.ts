@@ -3,6 +3,9 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
@@ -42,6 +45,7 @@ beforeAll(async () => {
   await call("DELETE", "/webhook")
   await query(service, "UPDATE webhook_deliveries SET state = 'FAILED' WHERE id = $1", [BigInt(deliveryId)])
   await service.done(["webhook", "redeliver", String(deliveryId)])
+  const imported = await importList(service)
   const add = (kind: Kind, id: unknown, ...actions: ReadonlyArray<string>) =>
     objects.set(kind, { id: String(id), actions })
   add("partner", "HIST", "partner.create")
@@ -53,12 +57,40 @@ beforeAll(async () => {
   add("assessment", clientId, "appropriateness.submit")
   add("case", data.review.caseId, "case.open", "case.clear")
   add("approval", approvalId, "approval.request", "approval.grant")
+  add("watchImport", imported.importId, "screening.import.begin", "screening.import.finish")
   add("collateralReport", reportId, "collateral.report")
   add("settlementItem", item?.id, "settlement.item")
+  const { noticeId, requestId } = await moneyOf(service)
+  const broken = ["break", "open", "--scope", "HISW", "--currency", "EUR", "--amount", "1", "--reason", "test"]
+  const { breakId } = await service.done(broken)
+  await service.done(["break", "close", String(breakId), "--reason", "found"])
+  add("depositNotice", noticeId, "deposit.file", "deposit.confirm")
+  add("withdrawalRequest", requestId, "withdrawal.request", "withdrawal.approve", "withdrawal.pay")
+  add("reconBreak", breakId, "break.open", "break.close")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
   add("webhookDelivery", deliveryId, "webhook.redeliver")
 })
 afterAll(() => service.stop())
+
+/** Of a sandbox partner under BROKER custody: a deposit confirmed at once, and a withdrawal paid out of it at once. */
+const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number; readonly requestId: number }> => {
+  const { key } = await on.partner({ code: "HISW", custody: "BROKER", collateralAsset: "", sandbox: true })
+  const path = `/partner/v1/clients/${await on.client(key)}`
+  const money = { partnerRef: "h-1", currency: "EUR", amount: "5" }
+  const { noticeId } = (await on.call("POST", `${path}/deposits`, { key, body: money })).json.data
+  const answer = await on.call("POST", `${path}/withdrawals`, { key, body: { ...money, destination: { iban: email } } })
+  return { noticeId, requestId: answer.json.data.requestId }
+}
+
+/** A list of one name through the command line. */
+const importList = async (on: OperatorService): Promise<{ readonly importId: number }> => {
+  const folder = mkdtempSync(join(tmpdir(), "brokerage-history-"))
+  const file = join(folder, "list.csv")
+  writeFileSync(file, "name,list\nQuirin Zebrowski,PEP\n")
+  const shown = await on.done(["screening", "import", file, "--source", "EU", "--version", "1"], "COMPLIANCE")
+  rmSync(folder, { recursive: true, force: true })
+  return shown
+}
 
 const inspect = (kind: string, id: string, ...args: ReadonlyArray<string>) =>
   service.done(["machine", "inspect", kind, id, ...args], "SUPPORT")
@@ -147,18 +179,18 @@ describe("operator surface, machine inspect", () => {
       [...kinds]
     )
     const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
-    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 1 })
+    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 2 })
     assert.deepStrictEqual(statesOf("approval"), { GRANTED: 1 })
-    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 7, SUBMITTED: 1 })
+    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 14, SUBMITTED: 1 })
     const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])
-    assert.match(human.stdout, /^client +1 +ACTIVE 1$/m)
+    assert.match(human.stdout, /^client +2 +ACTIVE 2$/m)
   })
 
   it("A3-45: a client with 100,000 audit rows: the history of one object reads that object's rows alone", async () => {
     await query(
       service,
       `INSERT INTO audit SELECT 10000000 + n, 1, 'SYSTEM', 'x', 'x', 1, $1, 'collateralReport:' || (5000000 + n), 'collateral.report',
-         null, 'BOOKED', null, 'x' FROM generate_series(1, 100000) n`,
+         null, 'BOOKED', null FROM generate_series(1, 100000) n`,
       [BigInt(clientId)]
     )
     const { text, values } = historyStatement({ sources: [{ object: "collateralReport:5000007" }], limit: 201 })

@@ -8,6 +8,7 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
+import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
 import { Questionnaires } from "../../src/runtime/services/Questionnaires.ts"
 import {
   advance,
@@ -49,6 +50,7 @@ const client = () => service.client(key)
 const events = async (clientId: number, name: string) =>
   (await ofClient(service, "events", clientId)).filter((event) => event.name === name).map(({ data }) => data)
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
+const businessNow = () => service.run(Effect.map(BusinessClock, (clock) => clock.now()))
 let persons = 0
 const held = async (): Promise<number> =>
   (await onboard(service, key, person(++persons, "held", { "attestation.riskRating": "HIGH" }))).json.data.clientId
@@ -141,7 +143,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [levelChanged("PASS", 100)])
   })
 
-  it("A1-43: blocks written again after the level moved: taken, granted false, no second event", async () => {
+  it("A1-43: blocks written again after the level moved: taken, granted false", async () => {
     const clientId = await client()
     await submit(clientId, "PASS")
     await mifid(clientId)
@@ -150,6 +152,23 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     assert.deepStrictEqual([status, json.data.granted, json.data.verificationLevel], [200, false, "MICA_MIFID"])
     const payloads = await ofClient(service, "blockPayloads", clientId)
     assert.deepStrictEqual(payloads.find(({ code }) => code === "EMPLOYMENT_FINANCIAL")?.data, body.employmentFinancial)
+  })
+
+  it("A1-44: what is ignored is not kept either", async () => {
+    const clientId = await client()
+    const ignored = { primary_purpose_other: "a private matter", unknown: "a private matter" }
+    const body = { ...sampleMifid(), accountPurpose: { ...sampleMifid().accountPurpose, ...ignored } }
+    assert.strictEqual((await call("PUT", clientId, "/mifid", body)).status, 200)
+    const payloads = await ofClient(service, "blockPayloads", clientId)
+    const kept = payloads.find(({ code }) => code === "ACCOUNT_PURPOSE")?.data
+    assert.deepStrictEqual(kept, sampleMifid().accountPurpose)
+  })
+
+  it("A1-43: blocks written again make no second event", async () => {
+    const clientId = await client()
+    await submit(clientId, "PASS")
+    await mifid(clientId)
+    await mifid(clientId)
     assert.strictEqual((await events(clientId, "client.level_changed")).length, 1)
   })
 
@@ -389,7 +408,12 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
     const clientId = await client()
     const { retakeAt, outcome, attempt } = (await submit(clientId, "FAIL")).json.data
     assert.deepStrictEqual([outcome, attempt], ["FAIL", 1])
-    const early = await submit(clientId, "PASS")
+    const before = await businessNow()
+    const keyed = { "idempotency-key": `retake-${clientId}` }
+    const early = await submit(clientId, "WARN", keyed)
+    const waits = Number(early.headers["retry-after"])
+    assert.isAtMost(waits, Math.ceil((retakeAt - before) / 1_000), "A1-04")
+    assert.isAtLeast(waits, Math.ceil((retakeAt - (await businessNow())) / 1_000), "A1-04")
     assert.deepStrictEqual(
       [early.status, early.json],
       [
@@ -406,7 +430,8 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
     const bad = await call("POST", clientId, "/appropriateness", { version, answers: {} })
     assert.strictEqual(bad.status, 429, "A1-41: the time is judged before the answers")
     await advance(service, dayMillis)
-    const second = (await submit(clientId, "WARN")).json.data
+    // A1-51: the refusal gave the key back.
+    const second = (await submit(clientId, "WARN", keyed)).json.data
     assert.deepInclude(second, { attempt: 2, outcome: "WARN" })
     assert.isAtLeast(second.retakeAt, retakeAt + dayMillis)
     await advance(service, dayMillis)

@@ -2,7 +2,7 @@
  * Documents on the real service: uploads by content, the size and number limits under races, the list, replays, and what
  * is stored (document 1, Document and rule 10; A1-37; SC-ONB-15).
  */
-import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { partnerAttribution } from "../../src/runtime/services/Caller.ts"
 import { Directory } from "../../src/runtime/services/Directory.ts"
@@ -144,7 +144,28 @@ describe("documents", () => {
     assert.lengthOf(await list(), 2)
   })
 
-  it("architecture 8: uploads hold at most four full files at once; what is over is told to come back", async () => {
+  it("architecture 8: the passes over a full file leave the thread to others in between, those over a small one don't", async () => {
+    const original = globalThis.setImmediate
+    let pauses = 0
+    const spy = vi.spyOn(globalThis, "setImmediate").mockImplementation(((work: () => void) => {
+      if (new Error().stack?.includes("breathe.ts") === true) pauses++
+      return original(work)
+    }) as typeof setImmediate)
+    const pausesOf = async (dataBase64: string, key: string) => {
+      pauses = 0
+      assert.strictEqual((await upload({ dataBase64 }, clientId, { "idempotency-key": key })).status, 201)
+      return pauses
+    }
+    try {
+      // After receiving, parsing, the fingerprint, and judging.
+      assert.strictEqual(await pausesOf(sized(fullFile), `full-${clientId}`), 4)
+      assert.strictEqual(await pausesOf(jpeg.toString("base64"), `small-${clientId}`), 0)
+    } finally {
+      spy.mockRestore()
+    }
+  })
+
+  it("architecture 8: uploads at once wait for room; what is over the queue is told to come back", async () => {
     const { partnerId } = await service.partner()
     const outcomes = await service.run(
       Effect.gen(function* () {
@@ -153,14 +174,17 @@ describe("documents", () => {
         const apiKey = (yield* Directory).keys(partnerId)[0]
         if (partner === null || apiKey === undefined) throw new Error("no partner")
         const caller = { partner, key: apiKey, by: partnerAttribution(partner, apiKey, "test") }
-        // Of an unknown client, so that nothing is stored; the sixth is small and finds no room either.
+        // Of an unknown client, so that nothing is stored. Two full ones are worked on, four wait, and then not even a
+        // small one may.
         const full = body({ dataBase64: sized(fullFile) })
         const once = (sent: object) => Effect.exit(documents.upload(caller, 999_999, sent, () => null))
-        const first = yield* Effect.forEach([full, full, full, full, full, body()], once, { concurrency: "unbounded" })
+        const first = yield* Effect.forEach([full, full, full, full, full, full, body()], once, {
+          concurrency: "unbounded"
+        })
         return [...first, yield* once(full)]
       })
     )
-    assert.deepStrictEqual(outcomes.map(Exit.isSuccess), [true, true, true, true, false, false, true])
+    assert.deepStrictEqual(outcomes.map(Exit.isSuccess), [true, true, true, true, true, true, false, true])
   })
 
   it("doc 1, Limits: of 40 uploads at once exactly 20 are kept, and no content of the others", async () => {

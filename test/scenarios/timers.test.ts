@@ -161,6 +161,12 @@ describe("timers", () => {
     const later = await onboarded(dateIn(550))
     // As if the service had been down on the day: the row alone says what is due.
     await query(service, "UPDATE timers SET due_at = $1 WHERE subject = $2", [BigInt(startedAt), `client:${due}`])
+    // A firing never ends a document given after it became due, so the block is older too.
+    await query(
+      service,
+      "UPDATE verification_blocks SET context = jsonb_set(context::jsonb, '{updatedAt}', '0')::json WHERE client_id = $1",
+      [BigInt(due)]
+    )
     const before = service
     const offset = await before.run(BusinessClock.useSync((clock) => clock.offset()))
     service = await startService({ database: before.database })

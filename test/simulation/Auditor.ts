@@ -78,7 +78,22 @@ export class Auditor {
       this.firstBytes.set(name, first)
       findings.expect(first === answer.body, "same-bytes", () => `${where}: ${answer.body} after ${first}`)
     }
+    if (keyed && call.path.endsWith("/settlement/report")) this.checkBulk(call, answer)
     this.noteReport(call, partnerId, answer)
+  }
+
+  /** The one answer of a bulk report tells what all of its tries did (A1-53). */
+  private checkBulk(call: PartnerCall, { status, body }: PartnerAnswer): void {
+    if (status !== 200) return
+    const { data } = JSON.parse(body) as { readonly data: { readonly settled: number; readonly failed: number } }
+    const done = this.commits.audit.filter(
+      ({ requestId, action }) => requestId === call.id && action === "settlement.report"
+    )
+    this.findings.expect(
+      done.length === data.settled + data.failed,
+      "bulk-truth",
+      () => `${call.id} changed ${done.length} items and was told ${data.settled} settled, ${data.failed} failed`
+    )
   }
 
   private noteReport(call: PartnerCall, partnerId: number, { status, body }: PartnerAnswer): void {

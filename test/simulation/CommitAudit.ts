@@ -140,8 +140,10 @@ export class CommitAudit {
 
   private checkExecution({ rows }: Commit): void {
     const names = new Set((rows.answers ?? []).map(({ partnerId, key }) => `key ${partnerId} ${key}`))
-    for (const { requestId, role } of rows.audit ?? []) {
-      if (role === "PARTNER" && this.isKeyed(requestId)) names.add(`request ${requestId}`)
+    for (const { requestId, role, clientId } of rows.audit ?? []) {
+      if (role !== "PARTNER" || !this.isKeyed(requestId)) continue
+      // A bulk report has one commit for each of its clients.
+      names.add(rows.bulkReportParts === undefined ? `request ${requestId}` : `request ${requestId} client ${clientId}`)
     }
     for (const name of names) {
       const times = (this.executions.get(name) ?? 0) + 1

@@ -9,8 +9,10 @@ import { webhookWrites } from "../../src/http/handlers/webhook.ts"
 import { renderRefusal, type Write, writes } from "../../src/http/handlers/writes.ts"
 import {
   type AnswerSlot,
+  type Ended,
   fingerprintOf,
   type Idempotency,
+  isKept,
   type Rendered
 } from "../../src/http/middleware/idempotency.ts"
 import { matchRoute, type RouteMatch } from "../../src/http/middleware/routes.ts"
@@ -18,14 +20,14 @@ import { defect, gateRefusals, type WireRefusal } from "../../src/http/toWire.ts
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../../src/runtime/engine/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
 import { type Caller, partnerAttribution } from "../../src/runtime/services/Caller.ts"
+import { BulkReports } from "../../src/runtime/services/BulkReports.ts"
 import { Clients } from "../../src/runtime/services/Clients.ts"
 import { CollateralReports } from "../../src/runtime/services/CollateralReports.ts"
 import { Directory } from "../../src/runtime/services/Directory.ts"
 import { Onboarding } from "../../src/runtime/services/Onboarding.ts"
 import { SettlementItems } from "../../src/runtime/services/SettlementItems.ts"
 import { Webhooks } from "../../src/runtime/services/Webhooks.ts"
-import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
-import type { Services, SimProcess } from "./SimProcess.ts"
+import { sealing, type Services, type SimProcess } from "./SimProcess.ts"
 
 /** One request of a partner; sent again it is the same request. */
 export interface PartnerCall {
@@ -55,7 +57,8 @@ export const answerCall = (
 const refused = (refusal: WireRefusal): PartnerAnswer => ({ ...renderRefusal(refusal), replayed: false })
 
 /** The fingerprint of nothing but the request: what the store must show for a keyed answer. */
-export const fingerprintOfCall = ({ method, path, body }: PartnerCall): string => fingerprintOf(method, path, body)
+export const fingerprintOfCall = ({ method, path, body }: PartnerCall): string =>
+  fingerprintOf(sealing.quickFingerprint, method, path, body)
 
 const serve = (
   { idempotency }: SimProcess,
@@ -75,12 +78,10 @@ const serve = (
     }
     const request = { partnerId: caller.partner.row.id, key: call.key, fingerprint: fingerprintOfCall(call) }
     const services = yield* Effect.context<Services>()
-    return yield* (idempotency as Idempotency).answer(request, (slot) =>
-      Effect.provideContext(
-        Effect.map(run(slot), (answer) => answer as AnswerRow),
-        services
-      )
-    )
+    const lookFirst = (yield* allWrites)[match.route.operation]?.manyCommits === true
+    return yield* (idempotency as Idempotency).answer(request, (slot) => Effect.provideContext(run(slot), services), {
+      lookFirst
+    })
   })
 
 /** As the dispatcher: reliance and client first, then the service, whose answer is stored when there is a slot. */
@@ -88,8 +89,8 @@ const beforeService = (caller: Caller, match: RouteMatch, call: PartnerCall, slo
   Effect.gen(function* () {
     const host = yield* ActorHost
     const clock = yield* BusinessClock
-    const record = (answer: Rendered): Effect.Effect<Rendered | AnswerRow, DispatchError> => {
-      if (slot === null) return Effect.succeed(answer)
+    const record = (answer: Rendered): Effect.Effect<Ended, DispatchError> => {
+      if (slot === null || !isKept(answer)) return Effect.succeed(answer)
       const row = slot.row(answer, clock.now())
       return Effect.as(host.record({ answers: [row] }), row)
     }
@@ -119,7 +120,7 @@ const allWrites = Effect.contextWith((context: Context.Context<Services>) =>
       const collateral = Context.get(context, CollateralReports)
       handlers = {
         ...writes({ onboarding, collateral }),
-        ...settlementWrites(Context.get(context, SettlementItems)),
+        ...settlementWrites(Context.get(context, SettlementItems), Context.get(context, BulkReports)),
         ...webhookWrites(Context.get(context, Webhooks))
       }
       made.set(onboarding, handlers)

@@ -14,6 +14,7 @@ import { makeSealing } from "../../src/runtime/engine/Sealing.ts"
 import { SealingService } from "../../src/runtime/engine/SealingService.ts"
 import { Accounts } from "../../src/runtime/services/Accounts.ts"
 import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { BulkReports } from "../../src/runtime/services/BulkReports.ts"
 import { Clients } from "../../src/runtime/services/Clients.ts"
 import { CollateralReports } from "../../src/runtime/services/CollateralReports.ts"
 import { Compliance } from "../../src/runtime/services/Compliance.ts"
@@ -46,6 +47,7 @@ const services = [
   Onboarding,
   CollateralReports,
   SettlementItems,
+  BulkReports,
   Webhooks,
   Clients,
   Accounts,
@@ -202,6 +204,7 @@ export class SimProcess {
       Onboarding.layer,
       CollateralReports.layer,
       SettlementItems.layer,
+      BulkReports.layer,
       Webhooks.layer,
       Clients.layer,
       Accounts.layer,
@@ -220,7 +223,7 @@ const startAgainMillis = 100
 const residentClients = 6
 
 /** One key for all processes: the person fingerprint must be the same in each. */
-const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
+export const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
 
 const noDatabase = Layer.succeed(PgClient.PgClient, {
   unsafe: () => Effect.die(new Error("a simulation has no SQL"))
@@ -250,7 +253,8 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
         Effect.sync(() => store.rows("answers").find((row) => row.partnerId === partnerId && row.key === key) ?? null),
       // A run is shorter than the 24 hours that answers are kept.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
-      sweep: () => Effect.succeed(0)
+      sweep: () => Effect.succeed(0),
+      sweepParts: () => Effect.succeed(0)
     })
   )
 

@@ -207,12 +207,24 @@ export class Workload {
   private settlement(partner: PartnerAccount, done: () => void): void {
     const items = this.world.store.rows("settlementItems").filter((item) => item.partnerId === partner.partnerId)
     if (items.length === 0) return done()
+    if (this.random.chance(0.5)) return this.issue(partner, this.bulk(partner, items), done)
     const settled = this.random.chance(0.6)
     const path = `/partner/v1/settlement/items/${this.random.pick(items).id}/report`
     const body = settled
       ? { status: "SETTLED", partnerTxRef: `bank-${this.calls}`, settledAt: this.world.timeline.now - 60_000 }
       : { status: "FAILED", note: "later" }
     this.issue(partner, this.call(partner, "POST", path, body), done)
+  }
+
+  /** Some items, now and then one twice, and one that is not there. */
+  private bulk(partner: PartnerAccount, items: ReadonlyArray<{ readonly id: number }>): PartnerCall {
+    const entries = Array.from({ length: this.random.between(1, 6) }, () => {
+      const itemId = this.random.chance(0.9) ? this.random.pick(items).id : 999_999
+      return this.random.chance(0.6)
+        ? { itemId, status: "SETTLED", partnerTxRef: `bulk-${this.calls}` }
+        : { itemId, status: "FAILED" }
+    })
+    return this.call(partner, "POST", "/partner/v1/settlement/report", { items: entries })
   }
 
   private webhook(partner: PartnerAccount): PartnerCall {

@@ -157,6 +157,11 @@ export const mutations: ReadonlyArray<Mutation> = [
     seams: () => commits((commit) => without(commit, "answers"))
   },
   {
+    name: "a bulk report forgets what it has done",
+    shows: ["bulk-truth"],
+    seams: () => commits((commit) => without(commit, "bulkReportParts"))
+  },
+  {
     name: "a key that is taken refuses no commit",
     shows: ["output-gate"],
     seams: () => commits((commit, store) => (isTaken(commit, store) ? without(commit, "answers") : commit))

@@ -12,7 +12,7 @@ import { HttpServer } from "../../src/http/HttpServer.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { makeSealing, type Sealing } from "../../src/runtime/engine/Sealing.ts"
-import { layerRuntime } from "../../src/runtime/Runtime.ts"
+import { layerRuntime, type RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
 import { type PartnerCreation, Partners } from "../../src/runtime/services/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly settings?: Partial<SettingsShape>
   /** Another process's database, to be the second service on it. */
   readonly database?: { readonly url: Redacted.Redacted; readonly sealing: Sealing }
+  /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
+  readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
 }
 
 export const startService = async (options: ServiceOptions = {}) => {
@@ -61,7 +63,8 @@ export const startService = async (options: ServiceOptions = {}) => {
       sealing,
       settings: { ...defaultSettings, sandbox: true, ...options.settings },
       clockOffset: 0,
-      owner: `test:${randomBytes(6).toString("hex")}`
+      owner: `test:${randomBytes(6).toString("hex")}`,
+      ...options.keys
     }).pipe(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Error")))
   )
   const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>

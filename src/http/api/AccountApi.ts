@@ -1,17 +1,19 @@
-// Money of one client: balances and the ledger, both bare routes (doc 2, Balances and Ledger posting; A2-12, A2-62,
-// A2-63, F23).
+// Money of one client: balances and the ledger, both bare routes, and the account summary (doc 2, Balances, Other account
+// reads; A2-12, A2-60, A2-62, A2-63, F23).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Currency } from "../../machines/shared/Currency.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
-import { bare } from "./Envelope.ts"
+import { bare, ok } from "./Envelope.ts"
 import { clientParams, pageEnd, pageParams } from "./Paging.ts"
 import { BadRequest } from "./WireErrors.ts"
 
 const money = Schema.String.annotate({ description: "Decimal string in the currency's scale." })
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
-const onUsdcLine = Schema.NullOr(usdc).annotate({ description: "On the USDC line only, null elsewhere." })
+const onUsdcLine = Schema.NullOr(usdc).annotate({
+  description: "On the USDC line only, null elsewhere and at an earlier moment."
+})
 
 /** One currency of a client (doc 2, Balances). */
 export const BalanceLine = Schema.Struct({
@@ -20,14 +22,16 @@ export const BalanceLine = Schema.Struct({
   cash: money,
   reserved: money,
   total: money.annotate({ description: "cash plus reserved." }),
-  free: money,
+  free: money.annotate({
+    description: "What can be spent: on the USDC line min(cash, freeMargin), at an earlier moment cash; at least 0."
+  }),
   displayDecimals: Schema.Int,
   venueAsset: Schema.String,
   equity: onUsdcLine,
   unrealizedPnl: onUsdcLine,
   freeMargin: onUsdcLine,
   mark: Schema.NullOr(Schema.String),
-  markFresh: Schema.Boolean,
+  markFresh: Schema.Boolean.annotate({ description: "False at an earlier moment." }),
   value: Schema.NullOr(usdc).annotate({ description: "Null without a mark." }),
   valueCurrency: Schema.Literal("USDC"),
   staked: money,
@@ -50,6 +54,30 @@ export const LedgerPosting = Schema.Struct({
   refs: Schema.Json.annotate({ description: "The objects the posting is about." })
 }).annotate({ identifier: "LedgerPosting" })
 
+const count = Schema.Int
+
+/** GET .../account/summary, data (doc 2, Other account reads; A2-60). */
+export const AccountSummary = Schema.Struct({
+  currency: Schema.Literal("USDC"),
+  realizedPnl: usdc,
+  commissionPaid: usdc.annotate({ description: "Positive when the client paid." }),
+  fundingPaid: usdc.annotate({ description: "Positive when the client paid." }),
+  tradeCount: count,
+  since: Schema.String.annotate({ description: "When the account was opened, ISO 8601." }),
+  sinceTs: Schema.Int.annotate({ description: "When the account was opened, Unix ms." }),
+  realizedTotal: usdc.annotate({ description: "Of every family, without funding." }),
+  realizedByFamily: Schema.Struct({ fills: usdc, spot: usdc, barrier: usdc, staking: usdc }),
+  commissionByFamily: Schema.Struct({ fills: usdc, barrier: usdc, staking: usdc }),
+  counts: Schema.Struct({ fills: count, barrierContracts: count, swapTakes: count })
+}).annotate({ identifier: "AccountSummary" })
+
+const at = Schema.optionalKey(
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description:
+      "Our addition. Unix ms: the balances as the postings up to and including this moment add up to; a moment to come is now, before the account all is zero. Of an earlier moment the figures that need live marks are not known: equity, unrealizedPnl, freeMargin null, markFresh false, the portfolio's unrealizedPnl, stakedValue and claimsValue zero."
+  })
+)
+
 const balances = bare({
   balances: Schema.Array(BalanceLine).annotate({ description: "The USDC line first." }),
   portfolioValue: usdc,
@@ -70,8 +98,14 @@ export class AccountApi extends HttpApiGroup.make("account")
   .add(
     HttpApiEndpoint.get("balances", "/clients/:clientId/balances", {
       params: clientParams,
-      success: balances
-    }).annotateMerge(OpenApi.annotations({ summary: "Balances of a client (bare)" })),
+      query: { at },
+      success: balances,
+      error: BadRequest
+    }).annotateMerge(OpenApi.annotations({ summary: "Balances of a client, now or at an earlier moment (bare)" })),
+    HttpApiEndpoint.get("summary", "/clients/:clientId/account/summary", {
+      params: clientParams,
+      success: ok(AccountSummary)
+    }).annotateMerge(OpenApi.annotations({ summary: "What trading brought and cost a client since its opening" })),
     HttpApiEndpoint.get("ledger", "/clients/:clientId/ledger", {
       params: clientParams,
       query: pageParams(pageLimits.history),

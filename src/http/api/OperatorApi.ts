@@ -7,19 +7,26 @@ import { HttpApi } from "effect/http-api"
 import { AppropriatenessGroup } from "./operator/AppropriatenessGroup.ts"
 import { ApprovalGroup } from "./operator/ApprovalGroup.ts"
 import { AuditGroup } from "./operator/AuditGroup.ts"
+import { BreakGroup } from "./operator/BreakGroup.ts"
 import { CaseGroup } from "./operator/CaseGroup.ts"
 import { ClientGroup } from "./operator/ClientGroup.ts"
 import { ClockGroup } from "./operator/ClockGroup.ts"
+import { DepositGroup } from "./operator/DepositGroup.ts"
 import { DocumentGroup } from "./operator/DocumentGroup.ts"
+import { EncryptionGroup } from "./operator/EncryptionGroup.ts"
+import { ExplainGroup } from "./operator/ExplainGroup.ts"
+import { InterfirmGroup } from "./operator/InterfirmGroup.ts"
 import { KeyGroup } from "./operator/KeyGroup.ts"
 import { KycGroup } from "./operator/KycGroup.ts"
 import { LedgerGroup } from "./operator/LedgerGroup.ts"
 import { MachineGroup } from "./operator/MachineGroup.ts"
+import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
+import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
 
 export const operatorPrefix = "/operator/v1"
 
@@ -32,12 +39,19 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(KycGroup)
   .add(CaseGroup)
   .add(DocumentGroup)
+  .add(EncryptionGroup)
   .add(AppropriatenessGroup)
+  .add(DepositGroup)
+  .add(WithdrawalGroup)
+  .add(BreakGroup)
+  .add(ExplainGroup)
   .add(LedgerGroup)
+  .add(InterfirmGroup)
   .add(WebhookGroup)
   .add(AuditGroup)
   .add(MachineGroup)
   .add(ClockGroup)
+  .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)
   .middleware(OperatorAuthorization)

@@ -5,13 +5,18 @@ import { AccountApi } from "./AccountApi.ts"
 import { AppropriatenessApi } from "./AppropriatenessApi.ts"
 import { ClientsApi } from "./ClientsApi.ts"
 import { CollateralApi } from "./CollateralApi.ts"
+import { DepositsApi } from "./DepositsApi.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
+import { ExplainApi } from "./ExplainApi.ts"
+import { KycApi } from "./KycApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
+import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { VerificationApi } from "./VerificationApi.ts"
 import { WebhookApi } from "./WebhookApi.ts"
+import { WithdrawalsApi } from "./WithdrawalsApi.ts"
 
 export const partnerPrefix = "/partner/v1"
 /** Version of the machine-readable description (doc 1, Versioning). */
@@ -21,10 +26,14 @@ export class PartnerApi extends HttpApi.make("partner")
   .add(
     ProfileApi,
     ClientsApi,
+    KycApi,
     VerificationApi,
     AppropriatenessApi,
     DocumentsApi,
+    DepositsApi,
+    WithdrawalsApi,
     CollateralApi,
+    ExplainApi,
     SettlementApi,
     AccountApi,
     WebhookApi
@@ -36,7 +45,10 @@ export class PartnerApi extends HttpApi.make("partner")
     OpenApi.annotations({
       title: "Partner Brokerage API",
       version: apiVersion,
-      description:
-        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id."
+      description: [
+        "A licensed partner firm onboards its end clients under KYC reliance and reports their money. Money is a decimal string in the currency's scale; times are Unix milliseconds, UTC. Every answer carries X-Request-Id.",
+        "# Sandbox names and values",
+        sandboxText()
+      ].join("\n\n")
     })
   ) {}

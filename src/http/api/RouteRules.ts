@@ -11,6 +11,8 @@ export interface RouteRules {
   readonly bodyCap: number
   /** A write without fields: sent without a body too. */
   readonly bodyless?: true
+  /** A POST that writes nothing: any key may ask. */
+  readonly reads?: true
 }
 
 const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }

@@ -5,6 +5,7 @@ import {
   Forbidden,
   InternalError,
   NotFound,
+  RequestTimeout,
   TooLarge,
   TooManyRequests,
   Unauthorized,
@@ -24,5 +25,5 @@ export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokera
       HttpApiSecurity.annotateMerge(described("The partner key in its own header."))
     )
   },
-  error: [Unauthorized, Forbidden, NotFound, TooLarge, TooManyRequests, InternalError, Unavailable]
+  error: [Unauthorized, Forbidden, NotFound, RequestTimeout, TooLarge, TooManyRequests, InternalError, Unavailable]
 }) {}

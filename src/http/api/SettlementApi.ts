@@ -1,7 +1,14 @@
-// Settlement items of PARTNER custody: what the partner settles with its clients, and its reports about it (doc 3,
-// Settlement item and Settlement reporting rules; A3-18..A3-20).
+// Settlement: what the partner settles with its clients, its reports about it, and the figures both firms reconcile by
+// (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
+// rules; A3-18..A3-25).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { BulkAnswer, BulkReportBody } from "../../machines/settlement/BulkReport.ts"
+import {
+  InterfirmPage,
+  SettlementReportFigures,
+  SettlementSummary
+} from "../../machines/settlement/SettlementFigures.ts"
 import { SettlementItem, settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
 import { SettlementReportBody } from "../../machines/settlement/SettlementReport.ts"
 import { Id } from "../../machines/shared/Ids.ts"
@@ -24,6 +31,13 @@ const listQuery = {
   clientId: Schema.optionalKey(
     Schema.String.annotate({ description: "Only items of this client: its id or its uid. 404 when it is unknown." })
   )
+}
+
+const millis = (description: string) =>
+  Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description }))
+const windowQuery = {
+  from: millis("Start of the window, inclusive, Unix milliseconds; 0 when absent."),
+  to: millis("End of the window, inclusive, Unix milliseconds; now when absent. 400 when it is before from.")
 }
 
 export class SettlementApi extends HttpApiGroup.make("settlement")
@@ -54,8 +68,50 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
           description:
             "SETTLED needs partnerTxRef; settledAt is the time of the request when it is not sent. FAILED may be followed by SETTLED. 409 with data {item} when a settled item is reported as failed. The body may have up to 64 KB."
         })
-      )
+      ),
+    HttpApiEndpoint.post("reportItems", "/settlement/report", {
+      headers: idempotencyHeaders,
+      payload: BulkReportBody,
+      success: ok(BulkAnswer.annotate({ identifier: "BulkSettlementReport" })),
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.bulkSettlementReport })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Report many items at once",
+          description:
+            "1 to 500 reports, each applied on its own in the order of the request: a refused one does not stop the others. Refused rows have code 4000 (no itemId, a bad field), 4004 (no such item) or 4092 (a settled item reported as failed). Sent again with the same Idempotency-Key after a failure, it goes on where it stopped, and its answer tells what all tries did. The body may have up to 4 MB."
+        })
+      ),
+    HttpApiEndpoint.get("report", "/settlement", {
+      query: windowQuery,
+      success: ok(SettlementReportFigures),
+      error: BadRequest
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Settlement report of a window of time",
+        description: "A window that ends in the future ends now. Postings count by their own time."
+      })
+    ),
+    HttpApiEndpoint.get("summary", "/settlement/summary", {
+      query: windowQuery,
+      success: ok(SettlementSummary),
+      error: BadRequest
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Settlement items of a window of time, and what the firms owe each other",
+        description: "Items count by occurredAt, whatever their status."
+      })
+    ),
+    HttpApiEndpoint.get("interfirm", "/settlement/interfirm", {
+      query: pageParams(pageLimits.interfirm),
+      success: ok(InterfirmPage),
+      error: BadRequest
+    }).annotateMerge(OpenApi.annotations({ summary: "Payments recorded between the firms, newest first" }))
   )
   .annotateMerge(
-    OpenApi.annotations({ title: "Settlement", description: "PARTNER custody: items to settle and their reports." })
+    OpenApi.annotations({
+      title: "Settlement",
+      description: "PARTNER custody: items to settle, their reports, and what the firms owe each other."
+    })
   ) {}

@@ -21,9 +21,15 @@ export const wireErrors = [
   },
   {
     code: 4000,
+    status: 408,
+    meaning: "The request took too long to arrive (60 seconds in all, or 30 without a byte); the connection ends.",
+    data: ""
+  },
+  {
+    code: 4000,
     status: 413,
     meaning:
-      "The body is larger than this route allows (256 KB on onboarding, 8 MB of file on a document, 64 KB on MiFID blocks, collateral and settlement reports, 16 KB on the appropriateness test and the webhook).",
+      "The body is larger than this route allows (256 KB on onboarding, 8 MB of file on a document, 4 MB on a bulk settlement report, 64 KB on MiFID blocks, deposit notices, withdrawal requests, collateral and settlement reports, 16 KB on the appropriateness test and the webhook).",
     data: ""
   },
   { code: 4130, status: 413, meaning: "The body is larger than 11.5 MiB (12,058,624 bytes).", data: "" },
@@ -65,7 +71,7 @@ export const wireErrors = [
     code: 4290,
     status: 429,
     meaning:
-      "The partner's rate limit is used up; Retry-After says when to try again. Or the appropriateness test is taken again before the cooling period is over.",
+      "The partner's rate limit is used up, or the appropriateness test is taken again before the cooling period is over; Retry-After says when to try again.",
     data: "{retakeAt} on a retake"
   },
   {
@@ -108,6 +114,7 @@ export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(bodyOf(40
 export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(bodyOf(401), shown(401)) {}
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(bodyOf(403), shown(403)) {}
 export class NotFound extends Schema.Error<NotFound>("NotFound")(bodyOf(404), shown(404)) {}
+export class RequestTimeout extends Schema.Error<RequestTimeout>("RequestTimeout")(bodyOf(408), shown(408)) {}
 export class Conflict extends Schema.Error<Conflict>("Conflict")(bodyOf(409), shown(409)) {}
 export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(bodyOf(413), shown(413)) {}
 export class TooManyRequests extends Schema.Error<TooManyRequests>("TooManyRequests")(bodyOf(429), shown(429)) {}

@@ -1,7 +1,7 @@
 // The webhook events that the sweep derives from the clients' notification feeds, described for the OpenAPI document (doc 3,
 // events derived from the feed). Exhaustive over the names, in the shape of webhookEvents.ts.
 import { Schema } from "effect"
-import type { FeedEventName, NotificationKind } from "../../machines/Effects.ts"
+import type { FeedEventName, ForwardedKind } from "../../machines/Effects.ts"
 import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"
 
 const summaries: { readonly [E in FeedEventName]: string } = {
@@ -11,7 +11,7 @@ const summaries: { readonly [E in FeedEventName]: string } = {
   "money.movement": "A money movement on the service's own rails reached a terminal state"
 }
 
-const dataOf = (kind: NotificationKind) =>
+const dataOf = (kind: ForwardedKind) =>
   Schema.Struct({
     kind: Schema.Literal(kind),
     ref: Schema.String.annotate({ description: "Id of the object the notification is about." }),
@@ -23,7 +23,7 @@ export const feedEvents: ReadonlyArray<{
   readonly name: FeedEventName
   readonly summary: string
   readonly data: Schema.Top
-}> = (Object.entries(feedEventOf) as ReadonlyArray<[NotificationKind, FeedEventName]>).map(([kind, name]) => ({
+}> = (Object.entries(feedEventOf) as ReadonlyArray<[ForwardedKind, FeedEventName]>).map(([kind, name]) => ({
   name,
   summary: summaries[name],
   data: dataOf(kind)

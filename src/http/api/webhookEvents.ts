@@ -5,9 +5,12 @@ import { Schema } from "effect"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
 import { caseReasons } from "../../machines/compliance/Case.ts"
+import { DepositNotice } from "../../machines/deposit/DepositNotice.ts"
 import type { EventName } from "../../machines/Effects.ts"
 import { SettlementItem } from "../../machines/settlement/SettlementItem.ts"
+import { Currency } from "../../machines/shared/Currency.ts"
 import { Id } from "../../machines/shared/Ids.ts"
+import { withdrawalStatuses } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { feedEvents } from "./feedEvents.ts"
 
 interface EventDescription {
@@ -21,6 +24,9 @@ const level = Schema.Literals(verificationLevels)
 const lifecycleState = Schema.Literals(lifecycleStates)
 const report = (status: CollateralStatus) =>
   Schema.Struct({ ...CollateralReport.fields, status: Schema.Literal(status) })
+
+const { noticeId, partnerRef, currency, amount } = DepositNotice.fields
+const depositFacts = { noticeId, partnerRef, currency, amount }
 
 const events: { readonly [E in EventName]: EventDescription } = {
   "client.onboarded": {
@@ -73,6 +79,14 @@ const events: { readonly [E in EventName]: EventDescription } = {
     summary: "Compliance requested underlying documents",
     data: Schema.Struct({ kycPackageId: Id, revision: Schema.Int, note: Schema.String })
   },
+  "deposit.confirmed": {
+    summary: "Finance confirmed a deposit notice, or a sandbox partner filed one",
+    data: Schema.Struct({ ...depositFacts, status: Schema.Literal("CONFIRMED"), ledgerTxId: Id })
+  },
+  "deposit.rejected": {
+    summary: "Finance rejected a deposit notice",
+    data: Schema.Struct({ ...depositFacts, status: Schema.Literal("REJECTED"), reason: Schema.String })
+  },
   "collateral.booked": { summary: "A collateral report was booked", data: report("BOOKED") },
   "collateral.refused": {
     summary: "A collateral report was refused for an economic reason",
@@ -81,6 +95,19 @@ const events: { readonly [E in EventName]: EventDescription } = {
   "settlement.item_created": {
     summary: "An economic result of a PARTNER-custody client is to be settled",
     data: Schema.Struct({ ...SettlementItem.fields, status: Schema.Literal("PENDING") })
+  },
+  "withdrawal.status": {
+    summary: "A withdrawal request moved: filed, approved, paid, rejected or cancelled",
+    data: Schema.Struct({
+      requestId: Id,
+      partnerRef: Schema.String,
+      currency: Currency,
+      amount: Schema.String,
+      status: Schema.Literals(withdrawalStatuses),
+      decidedAt: Schema.NullOr(Schema.Int),
+      paidAt: Schema.NullOr(Schema.Int),
+      note: Schema.NullOr(Schema.String)
+    })
   },
   "webhook.test": {
     summary: "POST /webhook/test was called",

@@ -106,6 +106,11 @@ const historyQuery = (search: string) => {
   return reader.finish({ limit: reader.limit(pageLimits.history), ...reader.before() })
 }
 
+const balancesQuery = (search: string) => {
+  const reader = new QueryReader(search)
+  return reader.finish(reader.millis("at"))
+}
+
 /** The reads by operation id; the dispatcher checks at start that every GET of the contract is here. */
 export const reads = (services: ReadServices): Readonly<Record<string, Read>> => {
   const { clients, summary, accounts, collateral, clock } = services
@@ -144,8 +149,16 @@ export const reads = (services: ReadServices): Readonly<Record<string, Read>> =>
       listing(collateralQuery(input.exchange.search), input, (query) =>
         Effect.map(collateral.list(input.partnerId, { ...query, clientId: input.clientId }), orUnknown(data))
       ),
-    "account.balances": ({ partnerId, clientId }) =>
-      Effect.map(accounts.balances(partnerId, clientId), orUnknown(bare)),
+    "account.balances": (input) =>
+      listing(balancesQuery(input.exchange.search), input, ({ at }) =>
+        Effect.map(
+          at === undefined
+            ? accounts.balances(input.partnerId, input.clientId)
+            : accounts.balancesAt(input.partnerId, input.clientId, at),
+          orUnknown(bare)
+        )
+      ),
+    "account.summary": ({ partnerId, clientId }) => Effect.map(accounts.summary(partnerId, clientId), orUnknown(data)),
     "account.ledger": (input) =>
       listing(historyQuery(input.exchange.search), input, (query) =>
         Effect.map(accounts.ledger(input.partnerId, input.clientId, query), orUnknown(bare))

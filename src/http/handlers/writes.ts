@@ -22,6 +22,8 @@ export interface WriteInput {
   /** Null when the route names no item, or the segment can't be the id of any. */
   readonly itemId: number | null
   readonly body: unknown
+  /** The JSON that the body was parsed from; of a `verbatim` write alone. */
+  readonly text?: string | undefined
   /** Null for a request without Idempotency-Key. */
   readonly slot: AnswerSlot | null
 }
@@ -30,6 +32,10 @@ export interface WriteInput {
 export interface Write {
   readonly run: (input: WriteInput) => Effect.Effect<Verdict<unknown>, DispatchError>
   readonly render: (verdict: Verdict<never>) => Rendered
+  /** Needs more than one commit: whether its key has an answer is looked up before the first. */
+  readonly manyCommits?: true
+  /** Keeps something exactly as it is written, so it is handed the body's text too. */
+  readonly verbatim?: true
   /** Whether what the path names is there, for a request whose body can't be handed to the service. Null: it is. */
   readonly lookUp?: LookUp
 }
@@ -39,7 +45,8 @@ export type LookUp = (input: Pick<WriteInput, "caller" | "itemId">) => Effect.Ef
 /** A refusal as an answer. */
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   status: refusal.status,
-  body: refusalText(refusal)
+  body: refusalText(refusal),
+  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt })
 })
 
 /** A write from the form of its success and the service call behind it. */

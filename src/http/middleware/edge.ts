@@ -22,6 +22,8 @@ export const byStatus = (status: number): WireRefusal => {
     case 404:
     case 405:
       return gateRefusals.route
+    case 408:
+      return gateRefusals.tooSlow
     case 413:
       return gateRefusals.edgeCap
     case 429:
@@ -56,9 +58,9 @@ export const edged =
     const length = declared === undefined ? null : Number(declared)
     const refusal = verbGate(request.method) ?? edgeCapGate(length)
     if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
-    const room =
-      bodies === null ? 0 : (length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap))
-    if (bodies?.take(room) === false) {
+    const room = bodies?.room("operator", edgeBodyCap) ?? null
+    const bytes = room === null ? 0 : (length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap))
+    if (room?.take(bytes) === false) {
       const busy = { ...headers, "retry-after": "1", connection: "close" }
       return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))
     }
@@ -75,7 +77,7 @@ export const edged =
             )
           : refusalWith(byStatus(response.status), headers)
       ),
-      Effect.ensuring(Effect.sync(() => bodies?.give(room)))
+      Effect.ensuring(Effect.sync(() => room?.give(bytes)))
     )
   }
 

@@ -79,8 +79,8 @@ const routeGate: Gate = (exchange) => {
   return exchange.match === null ? gateRefusals.route : null
 }
 
-const scopeGate: Gate = ({ caller, method }) =>
-  method !== "GET" && caller?.key.scope !== "TRADE" ? gateRefusals.scope : null
+const scopeGate: Gate = ({ caller, method, match }) =>
+  method !== "GET" && caller?.key.scope !== "TRADE" && match?.route.rules.reads !== true ? gateRefusals.scope : null
 
 const keyShapeGate: Gate = (exchange) => {
   if (exchange.match?.route.rules.idempotent !== true) return null

@@ -8,7 +8,7 @@ import canonicalize from "canonicalize"
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { idempotency } from "../../machines/shared/Limits.ts"
-import type { ClaimLost, DispatchError, StoreAnswer } from "../../runtime/engine/ActorHost.ts"
+import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/engine/ActorHost.ts"
 import type { BusinessClock } from "../../runtime/engine/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
@@ -21,6 +21,10 @@ import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
 export interface Rendered {
   readonly status: number
   readonly body: string
+  /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
+  readonly retryAt?: number
+  /** Set on an answer that is not about the request alone, whatever its status: its key is given back (A1-51). */
+  readonly passing?: true
 }
 
 /** What a caller gets: `replayed` when the request did not run now. */
@@ -32,14 +36,70 @@ export interface KeyedRequest {
   readonly partnerId: number
   readonly key: string
   readonly fingerprint: string
+  /** The fingerprint in the form of answers that were stored before it was keyed. */
+  readonly olderFingerprint?: () => string
 }
 
 /** The header's shape: printable ASCII, 1 to 128 (A1-52). Sent twice, Node joins it with ", ", which has a space. */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
-/** What makes two requests the same: method, path and canonical JSON (RFC 8785), as SHA-256 in hex (A1-52). */
-export const fingerprintOf = (method: string, path: string, body: unknown): string =>
-  hash("sha256", `${method}\n${path}\n${canonicalize(body) ?? ""}`, "hex")
+/** Texts beyond this are told apart by their digest: to write megabytes once more as JSON would hold everybody up. */
+const longText = 64 * 1024
+
+/** Marks a digest. No text of a body looks like it: bodies with U+0000 are refused before (parseBody). */
+const digestMark = "\u0000sha256:"
+
+const isLong = (value: unknown): value is string => typeof value === "string" && value.length > longText
+
+/** Nothing is made anew for a body without long texts: nearly every one. */
+const hasLong = (body: object): boolean => {
+  for (const name in body) if (isLong((body as Readonly<Record<string, unknown>>)[name])) return true
+  return false
+}
+
+/** A body whose long texts, members of the body itself, are replaced by their digests. */
+const shortened = (body: unknown): unknown =>
+  typeof body !== "object" || body === null || Array.isArray(body) || !hasLong(body)
+    ? body
+    : Object.fromEntries(
+        Object.entries(body).map(([name, value]) => [
+          name,
+          isLong(value) ? digestMark + hash("sha256", value, "hex") : value
+        ])
+      )
+
+/** What makes two requests the same: method, path and canonical JSON (RFC 8785; A1-52). */
+const samenessOf = (method: string, path: string, body: unknown): string =>
+  `${method}\n${path}\n${canonicalize(body) ?? ""}`
+
+/** Marks fingerprints by a keyed hash; those before them are 64 hex digits. */
+const keyedForm = "k1:"
+
+/** Hashes a text under a key that the database does not have. */
+export type KeyedHash = (text: string) => string
+
+/**
+ * The fingerprint of a request. Keyed: a test's answers or a section of few choices could be found by trying them all
+ * against a plain hash.
+ */
+export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, body: unknown): string =>
+  `${keyedForm}${keyed(`request\n${samenessOf(method, path, shortened(body))}`)}`
+
+/** The plain SHA-256 that fingerprints were before; answers stored with it are replayed for their 24 hours. */
+export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
+  hash("sha256", samenessOf(method, path, body), "hex")
+
+export const isSame = (stored: string, { fingerprint, olderFingerprint }: KeyedRequest): boolean =>
+  stored === fingerprint || (!stored.startsWith(keyedForm) && stored === olderFingerprint?.())
+
+/** Answers that are not about the request but about now, or about too much of it: their key is given back (A1-51). */
+const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
+
+/** Whether an answer is stored under the request's key. */
+export const isKept = ({ status, passing: passes }: Rendered): boolean => passes !== true && !passing.has(status)
+
+/** What a run ends with: the row that was stored, or an answer that is not kept. */
+export type Ended = AnswerRow | Rendered
 
 const rendered = (refusal: WireRefusal): KeyedAnswer => ({
   status: refusal.status,
@@ -64,13 +124,19 @@ export class AnswerSlot {
   }
 
   row({ status, body }: Rendered, now: number): AnswerRow {
-    return { ...this.request, status, body, answeredAt: now }
+    const { partnerId, key, fingerprint } = this.request
+    return { partnerId, key, fingerprint, status, body, answeredAt: now }
   }
 
-  /** The closure a service stores its verdict with: renders once, in the turn that ends the request. */
+  /**
+   * The closure a service stores its verdict with: renders once, in the turn that ends the request. Null for an answer
+   * that is not kept.
+   */
   storing<A>(render: (value: A) => Rendered): StoreAnswer<A> {
     return (value, turn) => {
-      const row = this.row(render(value), turn.now)
+      const answer = render(value)
+      if (!isKept(answer)) return null
+      const row = this.row(answer, turn.now)
       this.kept = { value, row }
       return row
     }
@@ -89,6 +155,12 @@ export interface IdempotencyOptions {
   readonly waitMillis?: number
 }
 
+/** What a run came to: the row that answers the key from now on, null when the key is given back. */
+interface Run {
+  readonly row: RecentAnswer | null
+  readonly answer: KeyedAnswer
+}
+
 /** Runs that find their key taken by an answer that has just expired, before giving up. */
 const rerunLimit = 3
 
@@ -105,18 +177,37 @@ export class Idempotency {
 
   /**
    * Answers a keyed request: by replay, by waiting for the same request, or by running `execute`, whose answer is the
-   * stored one. A failure of `execute` gives the key back.
+   * stored one. A failure of `execute`, or an answer that is not kept, gives the key back.
+   *
+   * `lookFirst` is for a request that needs more than one commit: the last one alone is refused when the key is taken, so
+   * the stored answer is looked up before the first.
    */
   answer(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<AnswerRow, DispatchError>
+    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
+    { lookFirst = false }: { readonly lookFirst?: boolean } = {}
   ): Effect.Effect<KeyedAnswer, DispatchError> {
-    return this.enter(request, execute, performance.now() + this.waitMillis)
+    const run = lookFirst ? this.unlessStored(request, execute) : execute
+    return this.enter(request, run, performance.now() + this.waitMillis)
+  }
+
+  /** Fails as the last commit would when the key has an answer, which is then told or, expired, thrown away. */
+  private unlessStored(
+    request: KeyedRequest,
+    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>
+  ): (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError> {
+    const { partnerId, key } = request
+    return (slot) =>
+      Effect.flatMap(this.options.answers.find(partnerId, key), (stored) =>
+        stored === null
+          ? execute(slot)
+          : Effect.fail(new ClaimLost({ claims: [{ name: answerClaim(partnerId, key), owner: 0 }] }))
+      )
   }
 
   private enter(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<AnswerRow, DispatchError>,
+    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
     deadline: number
   ): Effect.Effect<KeyedAnswer, DispatchError> {
     const name = `${request.partnerId} ${request.key}`
@@ -155,11 +246,14 @@ export class Idempotency {
   /** Runs the request; an answer found in the database instead is replayed, or thrown away when it has expired. */
   private run(
     request: KeyedRequest,
-    execute: (slot: AnswerSlot) => Effect.Effect<AnswerRow, DispatchError>,
+    execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
     tries: number
-  ): Effect.Effect<{ readonly row: RecentAnswer | null; readonly answer: KeyedAnswer }, DispatchError> {
+  ): Effect.Effect<Run, DispatchError> {
     return Effect.matchEffect(execute(new AnswerSlot(request)), {
-      onSuccess: (row) => Effect.succeed({ row, answer: { status: row.status, body: row.body, replayed: false } }),
+      onSuccess: (ended) => {
+        if (!("answeredAt" in ended)) return this.unkept(request, ended)
+        return Effect.succeed({ row: ended, answer: { status: ended.status, body: ended.body, replayed: false } })
+      },
       onFailure: (error) => {
         if (tries === 0 || !lostAnswer(error, request)) return Effect.fail(error)
         return Effect.flatMap(this.options.answers.find(request.partnerId, request.key), (stored) => {
@@ -173,6 +267,18 @@ export class Idempotency {
         })
       }
     })
+  }
+
+  /**
+   * An answer that is not kept was checked against the stored ones by no commit: a repetition in a later process may be
+   * refused for what its first run did (the test taken by it), and must get the first answer all the same.
+   */
+  private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
+    return Effect.map(this.options.answers.find(request.partnerId, request.key), (stored) =>
+      stored === null || this.expired(stored)
+        ? { row: null, answer: { ...answer, replayed: false } }
+        : { row: stored, answer: replay(stored, request) }
+    )
   }
 
   /** 24 hours after the first answer the key is free again. */
@@ -190,7 +296,7 @@ const lostAnswer = (error: DispatchError, { partnerId, key }: KeyedRequest): err
   error._tag === "ClaimLost" && error.claims.some((claim) => claim.name === answerClaim(partnerId, key))
 
 const replay = (answer: RecentAnswer, request: KeyedRequest): KeyedAnswer =>
-  answer.fingerprint === request.fingerprint
+  isSame(answer.fingerprint, request)
     ? { status: answer.status, body: answer.body, replayed: true }
     : rendered(gateRefusals.keyReused)
 

@@ -41,13 +41,39 @@ const tooNested = (bytes: Uint8Array): boolean => {
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte === quote) {
-      for (i++; i < bytes.length && bytes[i] !== quote; i++) if (bytes[i] === backslash) i++
+      i = endOfString(bytes, i + 1)
     } else if ((byte | 0x20) === 0x7b) {
       // 0x5b and 0x7b, the opening brackets, differ in this bit alone; so do the closing ones.
       if (++depth > depthLimit) return true
     } else if ((byte | 0x20) === 0x7d) depth--
   }
   return false
+}
+
+/** How far strings are walked through; beyond it, the search for their end is left to native code. */
+const walked = 256
+
+/** Where the string ends that begins here: at its closing quote, or beyond the last byte. */
+const endOfString = (bytes: Uint8Array, start: number): number => {
+  let i = start
+  for (const limit = start + walked; i < bytes.length && bytes[i] !== quote; i++) {
+    if (i >= limit) return endOfLongString(bytes, i)
+    if (bytes[i] === backslash) i++
+  }
+  return i
+}
+
+/** From any byte of a string that no backslash stands before. */
+const endOfLongString = (bytes: Uint8Array, start: number): number => {
+  for (let from = start; ;) {
+    const end = bytes.indexOf(quote, from)
+    if (end === -1) return bytes.length
+    let before = end
+    while (before > from && bytes[before - 1] === backslash) before--
+    // An even number of backslashes are so many halves of escaped ones; an odd one escapes the quote.
+    if ((end - before) % 2 === 0) return end
+    from = end + 1
+  }
 }
 
 /** The first thing wrong inside a value, or null; drops `__proto__` members on the way. */

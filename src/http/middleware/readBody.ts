@@ -1,18 +1,23 @@
 // Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
-// are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against one budget.
+// are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { BodyBudget } from "./BodyBudget.ts"
+import { bodyCaps } from "../../machines/shared/Limits.ts"
+import type { BodyRoom } from "./BodyBudget.ts"
 
 export type BodyRead =
   | { readonly _tag: "Body"; readonly bytes: Buffer }
+  /** Longer than the route allows. */
   | { readonly _tag: "TooLarge" }
-  /** No memory for it now: bodies of all connections have used the budget up. */
+  /** Longer than the edge allows any route. */
+  | { readonly _tag: "OverEdge" }
+  /** No memory for it now: bodies of this caller, or of all, have used it up. */
   | { readonly _tag: "NoRoom" }
   | { readonly _tag: "Aborted" }
 
 const empty: BodyRead = { _tag: "Body", bytes: Buffer.alloc(0) }
 const tooLarge: BodyRead = { _tag: "TooLarge" }
+const overEdge: BodyRead = { _tag: "OverEdge" }
 const noRoom: BodyRead = { _tag: "NoRoom" }
 const aborted: BodyRead = { _tag: "Aborted" }
 
@@ -23,15 +28,23 @@ export const declaredLength = (request: IncomingMessage): number | null => {
 }
 
 /**
- * The whole body, unless it is larger than `cap` bytes (a declared length is refused unread), the budget is used up or
+ * How far a body is read, and thrown away, to learn whether it is too long for the route or for the edge. The edge cap is
+ * the earlier gate and wins where it is in reach: on the document route. To read megabytes for that on a route that takes
+ * kilobytes would serve nobody: there a body that does not declare its length is refused at the route's cap.
+ */
+const readThrough = 1024 * 1024
+const limitOf = (cap: number): number => (bodyCaps.edge - cap <= readThrough ? bodyCaps.edge : cap)
+
+/**
+ * The whole body, unless it is larger than `cap` bytes (a declared length is refused unread), there is no room for it or
  * the connection has ended. Bytes count from their arrival, not from their declaration: promises cost no memory, so
- * they must not shut others out.
+ * they must not shut others out. Without room for a piece the caller is not read from for a while.
  */
 export const readBody = (
   request: IncomingMessage,
   response: ServerResponse,
   cap: number,
-  budget: BodyBudget
+  room: BodyRoom
 ): Effect.Effect<BodyRead> =>
   Effect.callback<BodyRead>((resume) => {
     const declared = declaredLength(request)
@@ -43,32 +56,57 @@ export const readBody = (
     // HTTP/1.0 knows no interim answers (RFC 9110, 10.1.1).
     const waits = request.headers.expect !== undefined && request.httpVersion !== "1.0"
     if (waits && !response.headersSent) response.writeContinue()
-    let chunks: Array<Buffer> | null = null
-    let only: Buffer | null = null
+    const limit = limitOf(cap)
+    let pieces: Array<Buffer> = []
+    /** Bytes that arrived, and how many of them are kept. */
     let size = 0
+    let kept = 0
+    let stopWaiting: (() => void) | null = null
+    const drop = (): void => {
+      pieces = []
+      room.give(kept)
+      kept = 0
+    }
     const stop = (): void => {
       request.off("data", onData)
       request.off("end", onEnd)
       request.off("close", onClose)
-      budget.give(size)
-      size = 0
+      stopWaiting?.()
+      drop()
     }
     const settle = (result: BodyRead): void => {
       stop()
       resume(Effect.succeed(result))
     }
-    const onData = (chunk: Buffer): void => {
-      const refused = size + chunk.length > cap ? tooLarge : budget.take(chunk.length) ? null : noRoom
-      if (refused !== null) {
-        request.pause()
-        return settle(refused)
-      }
-      size += chunk.length
-      if (only === null) only = chunk
-      else (chunks ??= [only]).push(chunk)
+    const refuse = (result: BodyRead): void => {
+      request.pause()
+      settle(result)
     }
-    const onEnd = (): void =>
-      settle({ _tag: "Body", bytes: chunks === null ? (only ?? empty.bytes) : Buffer.concat(chunks) })
+    const keep = (chunk: Buffer): void => {
+      kept += chunk.length
+      pieces.push(chunk)
+    }
+    const waitFor = (chunk: Buffer): void => {
+      request.pause()
+      stopWaiting = room.wait(chunk.length, (taken) => {
+        stopWaiting = null
+        if (!taken) return settle(noRoom)
+        keep(chunk)
+        request.resume()
+      })
+    }
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size > limit) return refuse(limit > cap ? overEdge : tooLarge)
+      if (size > cap) return drop()
+      if (room.take(chunk.length)) keep(chunk)
+      else waitFor(chunk)
+    }
+    const onEnd = (): void => {
+      const [only] = pieces
+      if (size > cap) return settle(tooLarge)
+      settle({ _tag: "Body", bytes: pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces) })
+    }
     const onClose = (): void => settle(aborted)
     request.on("data", onData)
     request.on("end", onEnd)

@@ -91,7 +91,7 @@ export const matchRoute = (method: string, path: string): RouteMatch | null => {
     let partnerClientRef: string | null = null
     for (const [index, segment] of segments.entries()) {
       if (segment === ":clientId") clientId = parseId(parts[index] ?? "") ?? null
-      else if (segment === ":itemId") itemId = parseId(parts[index] ?? "") ?? null
+      else if (segment === ":itemId" || segment === ":rid") itemId = parseId(parts[index] ?? "") ?? null
       else if (segment === ":partnerClientRef") partnerClientRef = referenceOf(parts[index] ?? "")
     }
     return { route, clientId, itemId, partnerClientRef }

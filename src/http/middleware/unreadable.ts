@@ -6,7 +6,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
 
-const tooSlow: readonly [number, WireRefusal] = [408, invalid("The request took too long to arrive.")]
+const tooSlow: readonly [number, WireRefusal] = [408, gateRefusals.tooSlow]
 
 const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   HPE_INVALID_METHOD: [404, gateRefusals.verb],

@@ -1,13 +1,15 @@
-/** Handlers of clients, screening, KYC decisions and cases: each is one call of a service (operator surface). */
+/** Handlers of clients, KYC decisions and cases: each is one call of a service (operator surface). */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { type DispatchError, Unavailable } from "../../runtime/engine/ActorHost.ts"
+import { Approvals } from "../../runtime/services/Approvals.ts"
 import { Compliance } from "../../runtime/services/Compliance.ts"
 import { type ClientView, Inspect } from "../../runtime/services/Inspect.ts"
+import { KycFiles } from "../../runtime/services/KycFiles.ts"
+import { Lifecycle } from "../../runtime/services/Lifecycle.ts"
 import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
-import { WatchLists } from "../../runtime/services/WatchLists.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
@@ -39,6 +41,8 @@ const ClientHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
     const compliance = yield* Compliance
+    const lifecycle = yield* Lifecycle
+    const approvals = yield* Approvals
     return handlers.handleAll({
       list: ({ query }) =>
         answer(
@@ -56,6 +60,20 @@ const ClientHandlers = HttpApiBuilder.group(
       lift: ({ params, payload }) =>
         decideAndShow(inspect, (caller) =>
           compliance.lift(caller, params.client, payload.restriction, payload.reason ?? "lifted by the operator")
+        ),
+      payout: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(approvals.submit(caller, "client payout", { ...payload, client: params.client }))
+        ),
+      close: ({ params, payload }) =>
+        decideAndShow(inspect, (caller) => lifecycle.close(caller, params.client, payload.reason)),
+      reopen: ({ params, payload }) =>
+        decideAndShow(inspect, (caller) => lifecycle.reopen(caller, params.client, payload.reason)),
+      downgrade: ({ params, payload }) =>
+        decideAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
+      categorize: ({ params, payload }) =>
+        decideAndShow(inspect, (caller) =>
+          lifecycle.categorize(caller, params.client, payload.categorization, payload.reason)
         )
     })
   })
@@ -67,11 +85,22 @@ const KycHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const inspect = yield* Inspect
     const compliance = yield* Compliance
+    const lifecycle = yield* Lifecycle
+    const files = yield* KycFiles
     return handlers.handleAll({
+      show: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(files.show(caller, params.client, payload.reason))),
       clear: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.clear(caller, params.client, payload.note ?? null)),
+        decideAndShow(inspect, (caller) =>
+          compliance.clear(caller, params.client, payload.note ?? null, payload.revision)
+        ),
       reject: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason))
+        decideAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
+      "reject-person": ({ params, payload }) =>
+        decideAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
+      "request-documents": ({ params, payload }) =>
+        decideAndShow(inspect, (caller) => compliance.requestDocuments(caller, params.client, payload.note)),
+      sample: ({ params }) => decideAndShow(inspect, (caller) => compliance.sample(caller, params.client))
     })
   })
 )
@@ -91,25 +120,4 @@ const CaseHandlers = HttpApiBuilder.group(
   })
 )
 
-const ScreeningHandlers = HttpApiBuilder.group(
-  OperatorApi,
-  "screening",
-  Effect.fnUntraced(function* (handlers) {
-    const watchLists = yield* WatchLists
-    return handlers.handleAll({
-      add: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answerOf(watchLists.add(caller, payload))),
-      list: ({ query }) => answerOf(watchLists.list(page(query, 1_000))),
-      remove: ({ params }) =>
-        Effect.flatMap(currentCaller, (caller) => {
-          const entryId = parseId(params.entryId)
-          return answer(
-            entryId === undefined
-              ? Effect.succeed(refuse(unknown("Watch list entry")))
-              : watchLists.remove(caller, entryId)
-          )
-        })
-    })
-  })
-)
-
-export const ComplianceHandlersLayer = Layer.mergeAll(ClientHandlers, KycHandlers, CaseHandlers, ScreeningHandlers)
+export const ComplianceHandlersLayer = Layer.mergeAll(ClientHandlers, KycHandlers, CaseHandlers)

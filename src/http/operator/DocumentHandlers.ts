@@ -1,28 +1,41 @@
-/** The handler of `document delete`: one call of the service the partner surface uses too (operator surface). */
+/** Handlers of documents: each is one call of a service (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
+import { DocumentReads } from "../../runtime/services/DocumentReads.ts"
 import { Documents } from "../../runtime/services/Documents.ts"
+import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
+
+/** What cannot be an id is no document. */
+const onDocument = <A>(
+  segment: string,
+  run: (caller: OperatorCaller, documentId: number) => Effect.Effect<Verdict<A>, DispatchError>
+) =>
+  Effect.flatMap(currentCaller, (caller) => {
+    const documentId = parseId(segment)
+    return answer(documentId === undefined ? Effect.succeed(refuse(unknown("Document"))) : run(caller, documentId))
+  })
 
 export const DocumentHandlersLayer = HttpApiBuilder.group(
   OperatorApi,
   "document",
   Effect.fnUntraced(function* (handlers) {
     const documents = yield* Documents
+    const reads = yield* DocumentReads
     return handlers.handleAll({
+      list: ({ params, payload: { reason } }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(reads.list(caller, params.client, reason))),
+      show: ({ params, payload: { reason, content } }) =>
+        onDocument(params.documentId, (caller, documentId) =>
+          reads.read(caller, documentId, { reason, content: content ?? false })
+        ),
       delete: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (caller) => {
-          const documentId = parseId(params.documentId)
-          return answer(
-            documentId === undefined
-              ? Effect.succeed(refuse(unknown("Document")))
-              : documents.remove(caller, documentId, payload.reason)
-          )
-        })
+        onDocument(params.documentId, (caller, documentId) => documents.remove(caller, documentId, payload.reason))
     })
   })
 )

@@ -11,21 +11,35 @@ import { Adjustments } from "../../runtime/services/Adjustments.ts"
 import { Approvals } from "../../runtime/services/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
 import { Compliance } from "../../runtime/services/Compliance.ts"
+import { DocumentReads } from "../../runtime/services/DocumentReads.ts"
 import { Inspect } from "../../runtime/services/Inspect.ts"
+import { Interfirm } from "../../runtime/services/Interfirm.ts"
+import { KycFiles } from "../../runtime/services/KycFiles.ts"
+import { Lifecycle } from "../../runtime/services/Lifecycle.ts"
 import { OperatorKeys } from "../../runtime/services/OperatorKeys.ts"
+import { Metrics } from "../../runtime/services/Metrics.ts"
 import { Partners } from "../../runtime/services/Partners.ts"
+import { Payouts } from "../../runtime/services/Payouts.ts"
+import { ScreeningImports } from "../../runtime/services/ScreeningImports.ts"
 import { SimClock } from "../../runtime/services/SimClock.ts"
 import { WatchLists } from "../../runtime/services/WatchLists.ts"
 import { envelopeOf } from "../api/operator/OperatorErrors.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { AppropriatenessHandlersLayer } from "./AppropriatenessHandlers.ts"
 import { ComplianceHandlersLayer } from "./ComplianceHandlers.ts"
+import { DepositHandlersLayer } from "./DepositHandlers.ts"
 import { DocumentHandlersLayer } from "./DocumentHandlers.ts"
+import { EncryptionHandlersLayer } from "./EncryptionHandlers.ts"
+import { ExplainHandlersLayer } from "./ExplainHandlers.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
+import { InterfirmHandlersLayer } from "./InterfirmHandlers.ts"
+import { MetricsHandlersLayer } from "./MetricsHandlers.ts"
 import { PartnerHandlersLayer } from "./PartnerHandlers.ts"
+import { ScreeningHandlersLayer } from "./ScreeningHandlers.ts"
 import { SystemHandlersLayer } from "./SystemHandlers.ts"
 import { WebhookHandlersLayer } from "./WebhookHandlers.ts"
+import { WithdrawalHandlersLayer } from "./WithdrawalHandlers.ts"
 
 /** The services behind the operator's commands; they need the engine, the directory, settings and the database. */
 export const operatorServices = Approvals.layer.pipe(
@@ -33,10 +47,17 @@ export const operatorServices = Approvals.layer.pipe(
     Layer.mergeAll(
       Partners.layer,
       Adjustments.layer,
+      Interfirm.layer,
+      Payouts.layer,
       OperatorKeys.layer,
       WatchLists.layer,
+      ScreeningImports.layer,
       Compliance.layer,
+      Lifecycle.layer,
+      KycFiles.layer,
       SimClock.layer,
+      DocumentReads.layer,
+      Metrics.layer,
       Inspect.layer.pipe(Layer.provideMerge(AuditTrail.layer))
     )
   )
@@ -48,8 +69,15 @@ export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
     PartnerHandlersLayer,
     AppropriatenessHandlersLayer,
     ComplianceHandlersLayer,
+    ScreeningHandlersLayer,
+    DepositHandlersLayer,
     DocumentHandlersLayer,
+    EncryptionHandlersLayer,
+    ExplainHandlersLayer,
+    MetricsHandlersLayer,
     SystemHandlersLayer,
+    InterfirmHandlersLayer,
+    WithdrawalHandlersLayer,
     WebhookHandlersLayer
   ]),
   Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
@@ -69,8 +97,11 @@ export const makeOperatorApp = Effect.map(
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const requestId = requestIdOf(request.headers["x-request-id"])
-      // What the routes write down is the id that the caller gets back.
-      const marked = request.modify({ headers: Headers.set(request.headers, "x-request-id", requestId) })
+      // What the routes write down is the id that the caller gets back. Bodies are JSON whatever they are called, as on
+      // the partner's routes.
+      const marked = request.modify({
+        headers: Headers.setAll(request.headers, { "x-request-id": requestId, "content-type": "application/json" })
+      })
       const response = yield* routed.pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, marked),
         Effect.map(enveloped),

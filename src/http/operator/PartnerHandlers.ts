@@ -15,14 +15,21 @@ const PartnerHandlers = HttpApiBuilder.group(
   "partner",
   Effect.fnUntraced(function* (handlers) {
     const partners = yield* Partners
+    const approvals = yield* Approvals
     return handlers.handleAll({
       create: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(partners.create(caller, payload))),
       list: () => answerOf(Effect.map(partners.list, (list) => ({ partners: list }))),
       show: ({ params }) => answer(partners.show(params.partner)),
-      status: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (caller) =>
-          answer(partners.status(caller, params.partner, payload.status, payload.reason))
-        ),
+      status: ({ params, payload: { status, reason }, query }) =>
+        query.dryRun !== undefined && status === "CLOSED"
+          ? answer(partners.closingBlockers(params.partner))
+          : Effect.flatMap(currentCaller, (caller) => answer(partners.status(caller, params.partner, status, reason))),
+      custody: ({ params, payload, query }) =>
+        query.dryRun === undefined
+          ? Effect.flatMap(currentCaller, (caller) =>
+              answer(approvals.submit(caller, "partner custody", { ...payload, partner: params.partner }))
+            )
+          : answer(partners.custodyBlockers(params.partner, payload)),
       reliance: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) =>
           answer(partners.reliance(caller, params.partner, payload.status, payload.reason))
@@ -43,7 +50,9 @@ const KeyHandlers = HttpApiBuilder.group(
     const approvals = yield* Approvals
     return handlers.handleAll({
       issue: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (caller) => answer(approvals.issueKey(caller, params.partner, payload))),
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(approvals.submit(caller, "key issue", { ...payload, partner: params.partner }))
+        ),
       list: ({ params }) =>
         answer(
           Effect.map(partners.keys(params.partner), (verdict) =>

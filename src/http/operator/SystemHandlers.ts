@@ -5,12 +5,15 @@ import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError } from "../../runtime/engine/ActorHost.ts"
+import { BusinessClock } from "../../runtime/engine/BusinessClock.ts"
+import { SealingService } from "../../runtime/engine/SealingService.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
 import { Approvals } from "../../runtime/services/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/AuditTrail.ts"
 import { findClient } from "../../runtime/services/clientLookup.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
 import { Inspect } from "../../runtime/services/Inspect.ts"
+import { exportLedger } from "../../runtime/services/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { SimClock } from "../../runtime/services/SimClock.ts"
 import { whenAway } from "../../runtime/services/whenAway.ts"
@@ -25,15 +28,27 @@ const LedgerHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
     const sql = yield* PgClient.PgClient
+    const sealing = yield* SealingService
     // One at a time: each holds a connection and a snapshot for as long as it takes.
     const turn = yield* Semaphore.make(1)
+    const exporting = yield* Semaphore.make(1)
+    const parts = { sql, directory: yield* Directory, clock: yield* BusinessClock }
     return handlers.handleAll({
       adjust: ({ params, payload }) =>
-        Effect.flatMap(currentCaller, (caller) => answer(approvals.adjust(caller, params.client, payload))),
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(approvals.submit(caller, "ledger adjust", { ...payload, client: params.client }))
+        ),
       verify: () =>
         answerOf(
-          turn.withPermits(1)(verifyLedger.pipe(Effect.provideService(PgClient.PgClient, sql), Effect.catch(whenAway)))
-        )
+          turn.withPermits(1)(
+            verifyLedger.pipe(
+              Effect.provideService(PgClient.PgClient, sql),
+              Effect.provideService(SealingService, sealing),
+              Effect.catch(whenAway)
+            )
+          )
+        ),
+      export: ({ query }) => answer(exporting.withPermits(1)(exportLedger(parts, query)))
     })
   })
 )

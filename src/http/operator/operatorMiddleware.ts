@@ -6,8 +6,10 @@ import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { hashKey, type OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
+import { CurrentDryRun, DryRun } from "../../runtime/engine/dryRun.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
-import { mayRun } from "../api/operator/operatorCommands.ts"
+import { RowReads } from "../../runtime/services/RowReads.ts"
+import { auditedReads, mayRun } from "../api/operator/operatorCommands.ts"
 import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
@@ -17,6 +19,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
   OperatorAuthorization,
   Effect.gen(function* () {
     const directory = yield* Directory
+    const stored = yield* RowReads
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
         Effect.gen(function* () {
@@ -26,17 +29,42 @@ export const OperatorAuthorizationLayer = Layer.effect(
           if (key === null) {
             return yield* new OperatorUnauthorized(envelopeOf(4010, "Authentication required."))
           }
-          if (!mayRun(key.role, `${group.identifier} ${endpoint.identifier}`)) return yield* forbidden()
-          return yield* Effect.provideService(httpEffect, CurrentOperator, {
+          const command = `${group.identifier} ${endpoint.identifier}`
+          if (!mayRun(key.role, command)) return yield* forbidden()
+          const asked = dryRunOf(request.url)
+          if (asked === null) return yield* fieldsError({ dryRun: "It must be true or false." })
+          if (asked && auditedReads.includes(command)) return yield* fieldsError({ dryRun: noDryRead })
+          const caller = {
             keyId: key.id,
             role: key.role,
             label: key.label,
             requestId: requestIdOf(request.headers["x-request-id"])
-          })
+          }
+          return yield* Effect.provideService(httpEffect, CurrentOperator, caller).pipe(
+            Effect.provideService(CurrentDryRun, asked ? new DryRun(stored.holders) : null)
+          )
         })
     })
   })
 )
+
+const noDryRead = "Who reads this is written down: it can't be read in a dry run."
+
+/**
+ * Whether the query asks for a dry run; null when nobody can tell. Every spelling of the name counts: what was meant as
+ * a dry run must never be carried out.
+ */
+const dryRunOf = (url: string): boolean | null => {
+  const query = url.indexOf("?")
+  if (query === -1) return false
+  let asked = false
+  for (const [name, value] of new URLSearchParams(url.slice(query + 1))) {
+    if (!/^dry[-_]?run$/i.test(name)) continue
+    if (value !== "true" && value !== "false") return null
+    asked ||= value === "true"
+  }
+  return asked
+}
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto"
 import type { Json } from "../../machines/Effects.ts"
 import { checkFields, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
+import { currentDryRun, type DryRunSummary } from "../../runtime/engine/dryRun.ts"
 import {
   envelopeOf,
   OperatorAway,
@@ -72,27 +73,41 @@ export const defectError = (cause: unknown): Effect.Effect<never, OperatorDefect
   )
 }
 
+/** {code: 0, data}, and in a dry run what it would have written. */
+export interface Success<A> {
+  readonly code: 0
+  readonly data: A
+  readonly dryRun?: DryRunSummary
+}
+
+const success = <A>(data: A): Success<A> => {
+  const dryRun = currentDryRun()
+  return dryRun === null ? { code: 0, data } : { code: 0, data: withoutKeys(data), dryRun: dryRun.summary() }
+}
+
+/** A key that was never issued opens nothing: nobody is to keep it. */
+const withoutKeys = <A>(data: A): A => {
+  if (typeof data !== "object" || data === null || Array.isArray(data)) return data
+  const { key, result } = data as { readonly key?: unknown; readonly result?: unknown }
+  return {
+    ...data,
+    ...(typeof key === "string" ? { key: `${key.slice(0, 4)}(dry run)` } : {}),
+    ...(result === undefined ? {} : { result: withoutKeys(result) })
+  }
+}
+
 /** A handler's answer from a service's verdict: {code: 0, data} or the refusal. */
-export const answer = <A>(
-  effect: Effect.Effect<Verdict<A>, DispatchError>
-): Effect.Effect<{ readonly code: 0; readonly data: A }, OperatorError> =>
+export const answer = <A>(effect: Effect.Effect<Verdict<A>, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
   effect.pipe(
     Effect.catch(engineError),
     Effect.flatMap((verdict) =>
-      verdict.ok
-        ? Effect.succeed({ code: 0, data: verdict.value } as const)
-        : Effect.fail(refusalError(verdict.refusal))
+      verdict.ok ? Effect.sync(() => success(verdict.value)) : Effect.fail(refusalError(verdict.refusal))
     )
   )
 
 /** As `answer`, for what can't be refused. */
-export const answerOf = <A>(
-  effect: Effect.Effect<A, DispatchError>
-): Effect.Effect<{ readonly code: 0; readonly data: A }, OperatorError> =>
-  effect.pipe(
-    Effect.catch(engineError),
-    Effect.map((data) => ({ code: 0, data }) as const)
-  )
+export const answerOf = <A>(effect: Effect.Effect<A, DispatchError>): Effect.Effect<Success<A>, OperatorError> =>
+  effect.pipe(Effect.catch(engineError), Effect.map(success))
 
 export const forbidden = (): OperatorForbidden =>
   new OperatorForbidden(envelopeOf(4034, "The role of this operator key does not cover this command."))

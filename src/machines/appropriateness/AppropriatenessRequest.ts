@@ -52,7 +52,11 @@ export const decodeSubmission = (body: unknown): { readonly ok: true; readonly s
 
 const decodeBody = Fields.decoderOf(AcknowledgeBody)
 
-/** Judges an acknowledgement; `now` in Unix ms, no tolerance (A1-42). */
+/**
+ * Judges an acknowledgement; `now` in Unix ms, no tolerance (A1-42). Doc 1 bounds the time on one side only: not in the
+ * future. A time before the warning was given is taken as sent, too: it is the partner's attestation, kept beside the
+ * service's own time, and nothing is reckoned from it.
+ */
 export const decodeAcknowledgement = (
   body: unknown,
   { now }: { readonly now: number }

@@ -37,9 +37,14 @@ export type AssessmentEvent =
       readonly outcome: Outcome
     }
   | { readonly type: "ACKNOWLEDGE"; readonly at: number; readonly attestedAt: number }
+  /** The timer of the cooling period has come back. */
+  | { readonly type: "RETAKE_DUE"; readonly at: number }
   | { readonly type: "DOWNGRADED"; readonly at: number; readonly reason: string }
   /** Every block of the client falls, this one too: whatever was reached counts no more (D3). */
   | { readonly type: "RELIANCE_REJECTED"; readonly at: number; readonly reason: string }
+
+/** The durable timer that ends the cooling period; it lies with the client. */
+export const retakeTimer = "appropriateness.retake"
 
 /** The states that a MiFID grant rests on (doc 1, PASS or WARN acknowledged). */
 export const countingStates: ReadonlyArray<string> = ["PASSED", "ACKNOWLEDGED"] satisfies ReadonlyArray<AssessmentState>

@@ -161,7 +161,8 @@ const repeated = (ids: ReadonlyArray<string>): boolean => new Set(ids).size !== 
 /**
  * Why a well-formed questionnaire can't be published, or null. The rules keep F24 meaningful: the best answers make 100
  * points, three knowledge questions have one right answer each that alone earns points, a caution earns none, and every
- * question can be answered without one.
+ * question can be answered without one. So every outcome is in reach: the best answers PASS; without the right answer
+ * worth least, at most a third of 100, they WARN; without any right answer they FAIL.
  */
 export const questionnaireFault = ({ sections, questions }: Questionnaire): string | null => {
   if (repeated(sections.map((section) => section.id))) return "Two sections have the same id."
@@ -179,6 +180,9 @@ export const questionnaireFault = ({ sections, questions }: Questionnaire): stri
     if (options.filter(({ right }) => right).length !== 1) return "A knowledge question needs exactly one right answer."
     if (options.some(({ right, points }) => right !== true && points > 0)) {
       return "A wrong answer of a knowledge question must have no points."
+    }
+    if (options.some(({ right, points }) => right === true && points === 0)) {
+      return "A right answer must have points."
     }
   }
   const best = questions.reduce((sum, { options }) => sum + Math.max(...options.map(({ points }) => points)), 0)

@@ -1,12 +1,19 @@
 /**
  * Appropriateness assessment, one per client: an attempt is scored, a WARN waits to be acknowledged, and every attempt
- * starts the cooling period, which no move ends early (doc 1, Appropriateness; D19; A1-40). The block of the same name
- * takes its event in the same commit.
+ * starts the cooling period, which no move ends early (doc 1, Appropriateness; D19; A1-40). While a WARN or a FAIL waits
+ * for the next attempt, the end of the period is told to the client's feed (A2-64). The block of the same name takes its
+ * event in the same commit.
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { appropriatenessCoolingMillis } from "../shared/Limits.ts"
-import type { AssessmentContext, AssessmentEvent, AssessmentInput, AssessmentState } from "./Assessment.ts"
+import {
+  type AssessmentContext,
+  type AssessmentEvent,
+  type AssessmentInput,
+  type AssessmentState,
+  retakeTimer
+} from "./Assessment.ts"
 import type { Outcome } from "./scoring.ts"
 
 /** Version current and cooling over: a result then depends on its outcome alone. */
@@ -29,6 +36,10 @@ const assessment = setup({
     passes: allows("PASS"),
     warns: allows("WARN"),
     fails: allows("FAIL"),
+    coolingOver: ({ event, context }) => {
+      assertEvent(event, "RETAKE_DUE")
+      return context.retakeAt !== null && event.at >= context.retakeAt
+    },
     notInFuture: ({ event }) => {
       assertEvent(event, "ACKNOWLEDGE")
       return event.attestedAt <= event.at
@@ -70,11 +81,35 @@ const note = (action: string, before: AssessmentState, after: AssessmentState) =
     reason: "reason" in event ? event.reason : null
   }))
 
+/** The cooling period's end, after a result that another attempt can better. */
+const awaitRetake = assessment.emit(({ context }) => ({
+  type: "timer.set",
+  name: retakeTimer,
+  at: context.retakeAt ?? 0
+}))
+
+/** Nothing is to be taken again: an end of the period that is still awaited is told to nobody. */
+const forgetRetake = assessment.emit({ type: "timer.clear", name: retakeTimer })
+
 const result = (from: AssessmentState, to: AssessmentState) => [
   scored,
   tellResult,
+  to === "PASSED" ? forgetRetake : awaitRetake,
   note("appropriateness.submit", from, to)
 ]
+
+const retakeDue = (state: "WARNED" | "FAILED") =>
+  ({
+    guard: "coolingOver",
+    actions: [
+      assessment.emit(({ context }) => ({
+        type: "notify",
+        kind: "APPROPRIATENESS_RETAKE",
+        ref: String(context.clientId)
+      })),
+      note("appropriateness.retakeDue", state, state)
+    ]
+  }) as const
 
 const submit = (from: AssessmentState) =>
   [
@@ -84,14 +119,14 @@ const submit = (from: AssessmentState) =>
   ] as const
 
 const rejected = (from: AssessmentState) =>
-  ({ target: "IDLE", actions: note("appropriateness.void", from, "IDLE") }) as const
+  ({ target: "IDLE", actions: [forgetRetake, note("appropriateness.void", from, "IDLE")] }) as const
 
 const downgraded = (from: AssessmentState) =>
   ({ target: "IDLE", actions: note("appropriateness.downgraded", from, "IDLE") }) as const
 
 export const assessmentMachine = assessment.createMachine({
   id: "assessment",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({
     ...input,
     attempt: 0,
@@ -119,15 +154,16 @@ export const assessmentMachine = assessment.createMachine({
         ACKNOWLEDGE: {
           guard: "notInFuture",
           target: "ACKNOWLEDGED",
-          actions: [acknowledged, note("appropriateness.acknowledge", "WARNED", "ACKNOWLEDGED")]
+          actions: [acknowledged, forgetRetake, note("appropriateness.acknowledge", "WARNED", "ACKNOWLEDGED")]
         },
         SUBMIT: submit("WARNED"),
+        RETAKE_DUE: retakeDue("WARNED"),
         RELIANCE_REJECTED: rejected("WARNED")
       }
     },
     FAILED: {
       description: "The products are not appropriate; the test can be taken again after the cooling period.",
-      on: { SUBMIT: submit("FAILED"), RELIANCE_REJECTED: rejected("FAILED") }
+      on: { SUBMIT: submit("FAILED"), RETAKE_DUE: retakeDue("FAILED"), RELIANCE_REJECTED: rejected("FAILED") }
     },
     ACKNOWLEDGED: {
       description: "The warning was acknowledged; no further attempt is taken.",

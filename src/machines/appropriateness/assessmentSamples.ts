@@ -17,6 +17,8 @@ export const assessmentSamples: ReadonlyArray<AssessmentEvent> = [
   { ...later, score: 10, outcome: "FAIL" },
   { type: "ACKNOWLEDGE", at: 2, attestedAt: 2 },
   { type: "ACKNOWLEDGE", at: 2, attestedAt: 3 },
+  { type: "RETAKE_DUE", at: 1 + appropriatenessCoolingMillis },
+  { type: "RETAKE_DUE", at: appropriatenessCoolingMillis },
   { type: "DOWNGRADED", at: 3, reason: "asked by the client" },
   { type: "RELIANCE_REJECTED", at: 3, reason: "The attestation is false." }
 ]

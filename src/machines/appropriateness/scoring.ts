@@ -33,7 +33,7 @@ export interface Unanswered {
  */
 export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Scored => {
   if (!isRecord(answers)) return { ok: false, path: "answers", sentence: "The answers must be an object." }
-  const given: Record<string, string> = {}
+  const given: Array<readonly [id: string, option: string]> = []
   const chosen: Array<QuestionOption> = []
   for (const { id, options } of questionnaire.questions) {
     const value = answerTo(answers, id)
@@ -41,13 +41,13 @@ export const scoreAnswers = (questionnaire: Questionnaire, answers: unknown): Sc
     if (value === undefined) return { ok: false, path, sentence: "This question must be answered." }
     const option = options.find((known) => known.id === value)
     if (option === undefined) return { ok: false, path, sentence: "The answer must be one of the question's options." }
-    given[id] = option.id
+    given.push([id, option.id])
     chosen.push(option)
   }
   if (Object.keys(answers).length > chosen.length) {
     return { ok: false, path: "answers", sentence: "There is an answer to a question that the questionnaire lacks." }
   }
-  return { ok: true, answers: given, result: judge(questionnaire, chosen) }
+  return { ok: true, answers: Object.fromEntries(given), result: judge(questionnaire, chosen) }
 }
 
 /** PASS, WARN or FAIL of one option per question (F24). */
@@ -63,21 +63,21 @@ const judge = ({ questions }: Questionnaire, chosen: ReadonlyArray<QuestionOptio
 /** Answers that give the outcome: the best ones, with one knowledge answer wrong for WARN and all for FAIL. */
 export const answersFor = (questionnaire: Questionnaire, outcome: Outcome): Answers => {
   let wrong = outcome === "PASS" ? 0 : outcome === "WARN" ? 1 : Number.POSITIVE_INFINITY
-  const answers: Record<string, string> = {}
+  const answers = new Map<string, string>()
   // The knowledge answer that is worth least is the one to get wrong.
   const knowledge = questionnaire.questions
     .filter(isKnowledge)
     .toSorted((a, b) => bestOf(a.options) - bestOf(b.options))
   for (const { id, options } of knowledge) {
     const failing = wrong-- > 0
-    answers[id] = (options.find(({ right }) => (right === true) !== failing) as QuestionOption).id
+    answers.set(id, (options.find(({ right }) => (right === true) !== failing) as QuestionOption).id)
   }
   for (const { id, options } of questionnaire.questions) {
-    if (id in answers) continue
+    if (answers.has(id)) continue
     const best = bestOf(options.filter(({ caution }) => caution !== true))
-    answers[id] = (options.find(({ caution, points }) => caution !== true && points === best) as QuestionOption).id
+    answers.set(id, (options.find(({ caution, points }) => caution !== true && points === best) as QuestionOption).id)
   }
-  return Object.fromEntries(questionnaire.questions.map(({ id }) => [id, answers[id] as string]))
+  return Object.fromEntries(questionnaire.questions.map(({ id }) => [id, answers.get(id) as string]))
 }
 
 const bestOf = (options: ReadonlyArray<QuestionOption>): number => Math.max(...options.map(({ points }) => points))

@@ -205,7 +205,7 @@ const rejectPerson = (from: LifecycleState) =>
   }) as const
 
 const close = (from: LifecycleState) =>
-  ({ guard: "noBlockers", target: "CLOSED", actions: note("client.close", from, "CLOSED") }) as const
+  ({ guard: "noBlockers", target: "CLOSED", actions: [disposeAllCases, note("client.close", from, "CLOSED")] }) as const
 
 const restrict = (from: LifecycleState, after: LifecycleState) => [
   setRestriction,

@@ -31,34 +31,44 @@ export const documentTypeOf = (purpose: DocumentPurpose, identification: string 
   }
 }
 
-const shared = {
-  documentId: Id,
-  type: Schema.String.annotate({
-    description:
-      "What it is: the type of the client's identification block, identity before there is one, utility_bill, w9_form or other."
-  }),
-  filename: Schema.String.annotate({ description: "The name it was sent with, without its path." }),
-  mimeType: Schema.Literals(documentMimeTypes).annotate({ description: "Found in the content." }),
-  sizeBytes: Schema.Int.annotate({ description: "Bytes of the file." }),
-  uploadedAt: Schema.Int.annotate({ description: "Unix ms." }),
-  source: Schema.Literals(documentSources)
-}
+const documentId = Id
+const type = Schema.String.annotate({
+  description:
+    "What it is: the type of the client's identification block, identity before there is one, utility_bill, w9_form or other."
+})
+const filename = Schema.String.annotate({ description: "The name it was sent with, without its path." })
+const mimeType = Schema.Literals(documentMimeTypes).annotate({ description: "Found in the content." })
+const sizeBytes = Schema.Int.annotate({ description: "Bytes of the file." })
+const uploadedAt = Schema.Int.annotate({ description: "Unix ms." })
+const source = Schema.Literals(documentSources)
 
-/** POST .../documents, data (doc 1, Document). */
+/** POST .../documents, data, in the order of the wire (doc 1, Document). */
 export const UploadedDocument = Schema.Struct({
-  ...shared,
-  purpose: Schema.Literals(documentPurposes)
+  documentId,
+  type,
+  purpose: Schema.Literals(documentPurposes),
+  filename,
+  mimeType,
+  sizeBytes,
+  uploadedAt,
+  source
 }).annotate({ identifier: "UploadedDocument" })
 export type UploadedDocument = typeof UploadedDocument.Type
 
-/** A row of the list (doc 1, Document). */
+/** A row of the list, in the order of the wire (doc 1, Document). */
 export const Document = Schema.Struct({
-  ...shared,
+  documentId,
+  type,
   side: Schema.NullOr(Schema.String).annotate({
     description: "Front or back, where the source knows it; null for a partner's documents."
   }),
+  filename,
+  mimeType,
+  sizeBytes,
+  uploadedAt,
   deletedAt: Schema.NullOr(Schema.Int).annotate({
     description: "Unix ms when the operator deleted its content; null while it is live."
-  })
+  }),
+  source
 }).annotate({ identifier: "Document" })
 export type Document = typeof Document.Type

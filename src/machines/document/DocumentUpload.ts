@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { bodyCaps, documentLimits } from "../shared/Limits.ts"
 import { checkFields, type Refusal } from "../shared/Refusal.ts"
-import { cleanText } from "../shared/Text.ts"
+import { cleanText, trimText } from "../shared/Text.ts"
 import { type DocumentPurpose, documentPurposes } from "./Document.ts"
 
 const labels = {
@@ -48,35 +48,55 @@ export const fileTooLarge: Refusal = {
   sentence: `The file is larger than ${bodyCaps.documentFile} bytes.`
 }
 
-/** Judges an upload's fields. A content longer than the longest allowed one is refused unread, before anything else. */
+/**
+ * Bytes that a base64 text stands for, by its length and padding alone. A text that is no base64 has such a length too:
+ * whether a file is too large must not depend on how well its end is padded.
+ */
+export const decodedLength = (base64: string): number => {
+  let end = base64.length
+  while (end > 0 && base64.charCodeAt(end - 1) === 0x3d) end--
+  return Math.floor((end * 3) / 4)
+}
+
+/** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
 export const decodeDocumentUpload = (body: unknown): DocumentUploadDecision => {
   if (!Fields.isRecord(body)) {
     return refused({ _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null })
   }
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
   const { dataBase64 } = raw
-  if (typeof dataBase64 === "string" && dataBase64.length > bodyCaps.documentBase64) return refused(fileTooLarge)
+  if (typeof dataBase64 === "string" && decodedLength(dataBase64) > bodyCaps.documentFile) return refused(fileTooLarge)
   const errors: Fields.FieldErrors = {}
   const add: Fields.AddError = (path, sentence) => {
     errors[path] ??= sentence
   }
+  const { name } = raw
+  if (typeof name === "string" && trimText(name) !== "") {
+    // Judged as it is kept: a long path is no long name.
+    const safe = safeName(name)
+    if (safe === "") add("name", "The file name must name a file.")
+    else raw["name"] = safe
+  }
   const decoded = decodeBody(raw, add)
-  const filename = decoded === undefined ? "" : safeName(decoded.name)
-  if (decoded !== undefined && filename === "") add("name", "The file name must name a file.")
   const sentences = Object.values(errors)
   if (decoded === undefined || sentences.length > 0) {
     return refused({ _tag: "Invalid", sentence: sentences.length === 1 ? (sentences[0] ?? "") : checkFields, errors })
   }
-  return { ok: true, upload: { filename, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
+  return { ok: true, upload: { filename: decoded.name, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
 }
 
 const decodeBody = Fields.decoderOf(DocumentUploadBody)
 
-/** Marks that turn the reading direction around: a name must look like what it is. */
-const directionMarks = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** What has no shape of its own, marks that turn the reading direction among it: a name must look like what it is. */
+const formats = /(?![\u200c\u200d])\p{Cf}/gu
+/** Joiners that join nothing. Between letters they are spelling, in Persian or Hindi for instance. */
+const looseJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu
+/** Something to be seen; the fillers count as letters, and the empty Braille pattern as a symbol, in Unicode. */
+const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
-/** The last part of a path of either kind, empty when that names no file. */
+/** The last part of a path of either kind without invisible characters; empty when that names no file. */
 const safeName = (name: string): string => {
-  const last = cleanText((name.split(/[/\\]/).at(-1) ?? "").replaceAll(directionMarks, ""))
-  return last === "." || last === ".." ? "" : last
+  const last = name.split(/[/\\]/).at(-1) ?? ""
+  const clean = cleanText(last.replaceAll(formats, "").replaceAll(looseJoiners, ""))
+  return clean === "." || clean === ".." || !visible.test(clean) ? "" : clean
 }

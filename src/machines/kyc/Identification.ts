@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { isAfterDate } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
-import { kycLengths } from "../shared/Limits.ts"
+import { kycLengths, kycListMax } from "../shared/Limits.ts"
 
 export const identificationTypes = ["passport", "national_id", "drivers_license", "residence_permit"] as const
 
@@ -27,6 +27,9 @@ export type Identification = typeof Identification.Type
 
 /** The rules a field alone cannot judge; paths are relative to the section. */
 export const checkIdentification = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add: Fields.AddError): void => {
+  if (facts.documents !== "refused") {
+    Fields.limitList(raw, "document_ids", "The list of document references", kycListMax.documentReferences, add)
+  }
   Fields.checkDocumentReference(raw, "document_ids", facts, add)
   const expiry = Fields.dateAt(raw, "expiration_date")
   if (expiry !== undefined && !isAfterDate(expiry, facts.today)) {

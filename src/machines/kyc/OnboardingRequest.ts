@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { utcDateAt } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
-import { isEmail, normaliseEmail, trimText } from "../shared/Text.ts"
+import { isEmail, maxEmailLength, normaliseEmail, trimText } from "../shared/Text.ts"
 import { Attestation } from "./Attestation.ts"
 import { DeclarationsMica } from "./DeclarationsMica.ts"
 import { checkFatca, Fatca, normaliseFatca } from "./Fatca.ts"
@@ -54,6 +54,9 @@ export const OnboardingBody = Fields.objectOf(
       .check(
         Schema.makeFilter((email: string) => {
           if (trimText(email) === "") return "The e-mail address is required."
+          if (trimText(email).length > maxEmailLength) {
+            return `The e-mail address must be at most ${maxEmailLength} characters.`
+          }
           return isEmail(email) ? undefined : "The e-mail address must be a valid address with a full domain."
         })
       )
@@ -110,7 +113,7 @@ export type OnboardingDecision =
   | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 /** Containers between the body and a field of an association or tax residency. */
-const bodyDepth = 5
+export const bodyDepth = 5
 
 /**
  * Judges a body of POST /clients. Every failing field is named, one sentence per dotted path; a body that is no object

@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { isAdultOn, isAfterDate } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
-import { kycLengths } from "../shared/Limits.ts"
+import { kycLengths, kycListMax } from "../shared/Limits.ts"
 
 export const publicPositions = [
   "head_of_state",
@@ -57,13 +57,15 @@ export const Association = Fields.objectOf(
 )
 export type Association = typeof Association.Type
 
+const associationList = "The list of associations"
+
 /** Block PEP as sent (doc 1, kyc.pep). */
 export const Pep = Fields.objectOf(
   {
     is_pep: Fields.flag("The is_pep answer"),
     details: Schema.optionalKey(PublicFunction),
     has_associations: Fields.flag("The has_associations answer"),
-    associations: Schema.optionalKey(Fields.listOf(Association, "The list of associations"))
+    associations: Schema.optionalKey(Fields.listOf(Association, associationList))
   },
   "The PEP section"
 )
@@ -77,6 +79,7 @@ export const checkPep = (raw: Fields.JsonRecord, facts: Fields.SectionFacts, add
   else if (raw["associations"] === undefined) {
     add("associations", "At least one association is required when has_associations is true.")
   }
+  Fields.limitList(raw, "associations", associationList, kycListMax.associations, add)
   if (Fields.isRecord(raw["details"])) checkFunction(raw["details"], facts, Fields.under("details", add))
   if (!Array.isArray(raw["associations"])) return
   for (const [index, item] of raw["associations"].entries()) {

@@ -2,6 +2,7 @@
 // UTC date, no citizenship twice, no blocked residence (doc 1, kyc.personalInfo; A1-14, A1-17, A1-19).
 import { Schema } from "effect"
 import { isAdultOn } from "../shared/CalendarDate.ts"
+import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 
@@ -19,6 +20,8 @@ export const Address = Fields.objectOf(
 )
 export type Address = typeof Address.Type
 
+const citizenshipList = "The list of citizenships"
+
 /** Block PERSONAL_INFO as sent (doc 1, kyc.personalInfo). */
 export const PersonalInfo = Fields.objectOf(
   {
@@ -27,7 +30,7 @@ export const PersonalInfo = Fields.objectOf(
     last_name: Fields.text("The last name", kycLengths.name),
     date_of_birth: Fields.date("The date of birth", { from: 1900 }),
     country_of_birth: Fields.country("The country of birth"),
-    citizenships: Fields.listOf(Fields.country("The citizenship"), "The list of citizenships"),
+    citizenships: Fields.listOf(Fields.country("The citizenship"), citizenshipList),
     phone_country_code: Fields.shaped(
       "The phone country code",
       /^\+[0-9]{1,4}$/,
@@ -48,6 +51,7 @@ export const checkPersonalInfo = (raw: Fields.JsonRecord, facts: Fields.SectionF
   if (birth !== undefined && birth >= "1900" && !isAdultOn(birth, facts.today)) {
     add("date_of_birth", "The client must be at least 18 years old.")
   }
+  Fields.limitList(raw, "citizenships", citizenshipList, countryCodes.size, add)
   if (Array.isArray(raw["citizenships"])) {
     Fields.eachDuplicate(raw["citizenships"], (index) =>
       add(`citizenships.${index}`, "The citizenship must not be named twice.")

@@ -1,6 +1,7 @@
 // Block TAX_RESIDENCY: countries of tax residence with a tax number, or the reasons for having none. What the has_tin
 // answer makes irrelevant is ignored, not judged (doc 1, kyc.taxResidency; A1-20, A1-21).
 import { Schema } from "effect"
+import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 import { trimText } from "../shared/Text.ts"
@@ -25,6 +26,8 @@ const Tin = Schema.String.annotate({
   })
 )
 
+const reasonList = "The list of reasons for having no tax number"
+
 /** One tax residence as sent (doc 1, kyc.taxResidency). */
 export const TaxResidence = Fields.objectOf(
   {
@@ -32,10 +35,7 @@ export const TaxResidence = Fields.objectOf(
     has_tin: Fields.flag("The has_tin answer"),
     tin: Schema.optionalKey(Tin),
     no_tin_reasons: Schema.optionalKey(
-      Fields.listOf(
-        Fields.token("The reason for having no tax number", noTinReasons),
-        "The list of reasons for having no tax number"
-      )
+      Fields.listOf(Fields.token("The reason for having no tax number", noTinReasons), reasonList)
     ),
     no_tin_reason_other: Schema.optionalKey(
       Fields.text("The explanation of the other reason", kycLengths.noTinReasonOther)
@@ -45,15 +45,18 @@ export const TaxResidence = Fields.objectOf(
 )
 export type TaxResidence = typeof TaxResidence.Type
 
+const residencyList = "The list of tax residencies"
+
 /** Block TAX_RESIDENCY as sent (doc 1, kyc.taxResidency). */
 export const TaxResidency = Fields.objectOf(
-  { tax_residencies: Fields.listOf(TaxResidence, "The list of tax residencies") },
+  { tax_residencies: Fields.listOf(TaxResidence, residencyList) },
   "The tax residency section"
 )
 export type TaxResidency = typeof TaxResidency.Type
 
 /** The rules a field alone cannot judge; removes what has_tin makes irrelevant; paths are relative to the section. */
 export const checkTaxResidency = (raw: Fields.JsonRecord, _facts: Fields.SectionFacts, add: Fields.AddError): void => {
+  Fields.limitList(raw, "tax_residencies", residencyList, countryCodes.size, add)
   const list = raw["tax_residencies"]
   if (!Array.isArray(list)) return
   Fields.eachDuplicate(
@@ -80,6 +83,7 @@ const checkResidence = (item: Fields.JsonRecord, add: Fields.AddError): void => 
   else if (item["no_tin_reasons"] === undefined) {
     add("no_tin_reasons", "At least one reason is required when has_tin is false.")
   }
+  Fields.limitList(item, "no_tin_reasons", reasonList, noTinReasons.length, add)
   const reasons: readonly unknown[] = Array.isArray(item["no_tin_reasons"]) ? item["no_tin_reasons"] : []
   Fields.eachDuplicate(reasons, (index) =>
     add(`no_tin_reasons.${index}`, "The reason for having no tax number must not be named twice.")

@@ -35,10 +35,15 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
   declarationsMifid: () => {}
 }
 
+/**
+ * The four sections, cleaned: texts trimmed, and nothing in them that is ignored (A1-01, A1-44): about a person no more is
+ * kept than was asked for. Doc 1 has data kept as received for the MiCA blocks alone.
+ */
+export type MifidSections = typeof MifidBody.Type
+
 export type MifidDecision =
-  /** The sections as received: what the sealed payloads keep. */
-  | { readonly ok: true; readonly received: Readonly<Record<MifidSection, unknown>> }
-  | { readonly ok: false; readonly errors: Fields.FieldErrors }
+  /** What the sealed payloads keep. */
+  { readonly ok: true; readonly sections: MifidSections } | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 /** Containers between the body and a field. */
 const bodyDepth = 2
@@ -57,10 +62,7 @@ export const decodeMifid = (body: unknown): MifidDecision => {
     const section = raw[name]
     if (Fields.isRecord(section)) checks[name](section, Fields.under(name, add))
   }
-  decodeBody(raw, add)
-  if (Object.keys(errors).length > 0) return { ok: false, errors }
-  return {
-    ok: true,
-    received: Object.fromEntries(mifidSectionNames.map((name) => [name, body[name]])) as Record<MifidSection, unknown>
-  }
+  const decoded = decodeBody(raw, add)
+  if (decoded === undefined || Object.keys(errors).length > 0) return { ok: false, errors }
+  return { ok: true, sections: Fields.cleanTexts(decoded) }
 }

@@ -5,6 +5,10 @@
 export const approvalStatuses = ["PENDING", "GRANTED", "REFUSED", "EXPIRED"] as const
 export type ApprovalStatus = (typeof approvalStatuses)[number]
 
+/** What became of a granted command. NOT_RUN: it has left no trace, so it may be granted again. */
+export const approvalOutcomes = ["DONE", "REFUSED", "NOT_RUN"] as const
+export type ApprovalOutcome = (typeof approvalOutcomes)[number]
+
 export interface ApprovalInput {
   readonly approvalId: number
   /** The command's name, such as `ledger adjust`. */

@@ -1,6 +1,6 @@
 /**
- * Four-eyes approval. The grant is the single use: the command runs in the same commit, so a second grant finds the
- * approval decided. Nobody grants what the same key asked for; anybody may refuse (operator surface, Four eyes).
+ * Four-eyes approval. The grant comes first, then the command, whose commit takes the unique fact that the approval is
+ * used. Nobody grants what the same key asked for; anybody may refuse (operator surface, Four eyes).
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

@@ -27,3 +27,12 @@ export type PartnerEvent =
       readonly reason: string
       readonly blockers: ReadonlyArray<string>
     }
+  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE (document 3, Changing the custody model). */
+  | {
+      readonly type: "CHANGE_CUSTODY"
+      readonly at: number
+      readonly reason: string
+      readonly before: string
+      readonly after: string
+      readonly blockers: ReadonlyArray<string>
+    }

@@ -15,7 +15,7 @@ const partner = setup({
   },
   guards: {
     noBlockers: ({ event }) => {
-      assertEvent(event, "CLOSE")
+      assertEvent(event, ["CLOSE", "CHANGE_CUSTODY"])
       return event.blockers.length === 0
     }
   }
@@ -29,9 +29,19 @@ const note = (action: string, before: string | null, after: string) =>
 const close = (from: "ACTIVE" | "SUSPENDED") =>
   ({ guard: "noBlockers", target: "CLOSED", actions: [decide, note("partner.close", from, "CLOSED")] }) as const
 
+/** The status stays as it is; only the audit hears of it, the model is the row's. */
+const changeCustody = {
+  guard: "noBlockers",
+  actions: partner.emit(({ event }) => {
+    assertEvent(event, "CHANGE_CUSTODY")
+    const { before, after, reason } = event
+    return { type: "audit", action: "partner.custody", before, after, reason }
+  })
+} as const
+
 export const partnerMachine = partner.createMachine({
   id: "partner",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({ ...input, reason: null, changedAt: 0 }),
   initial: "NEW",
   states: {
@@ -43,14 +53,16 @@ export const partnerMachine = partner.createMachine({
       description: "Normal service.",
       on: {
         SUSPEND: { target: "SUSPENDED", actions: [decide, note("partner.suspend", "ACTIVE", "SUSPENDED")] },
-        CLOSE: close("ACTIVE")
+        CLOSE: close("ACTIVE"),
+        CHANGE_CUSTODY: changeCustody
       }
     },
     SUSPENDED: {
       description: "Every request with the partner's keys answers 403 code 4037; its clients' business goes on.",
       on: {
         REACTIVATE: { target: "ACTIVE", actions: [decide, note("partner.reactivate", "SUSPENDED", "ACTIVE")] },
-        CLOSE: close("SUSPENDED")
+        CLOSE: close("SUSPENDED"),
+        CHANGE_CUSTODY: changeCustody
       }
     },
     CLOSED: {

@@ -8,5 +8,14 @@ export const partnerSamples: ReadonlyArray<PartnerEvent> = [
   { type: "SUSPEND", at: 1, reason: "licence under review" },
   { type: "REACTIVATE", at: 1, reason: "review closed" },
   { type: "CLOSE", at: 1, reason: "agreement ended", blockers: [] },
-  { type: "CLOSE", at: 1, reason: "agreement ended", blockers: ["A client holds a balance."] }
+  { type: "CLOSE", at: 1, reason: "agreement ended", blockers: ["A client holds a balance."] },
+  { type: "CHANGE_CUSTODY", at: 1, reason: "new agreement", before: "BROKER", after: "PARTNER", blockers: [] },
+  {
+    type: "CHANGE_CUSTODY",
+    at: 1,
+    reason: "new agreement",
+    before: "BROKER",
+    after: "PARTNER",
+    blockers: ["A client holds a balance."]
+  }
 ]

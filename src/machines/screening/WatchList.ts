@@ -1,15 +1,17 @@
 /**
  * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
  *
- * The index loses nothing: a Jaro likeness of j between texts of a and b characters needs m paired equal characters
- * with m/a + m/b >= 3j - 1, so at least (3j - 1)ab/(a + b) characters in common. Two sets that share o of their
- * members, both sorted rarest first, share l of them within their first a-o+l and b-o+l members (prefix filter of
- * set-similarity joins). Only pairs with two or more common first characters may share less (Winkler's bonus makes up
- * for it); a map of two-letter beginnings finds those. Source: F26.
+ * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
+ * there is one tree of names for each: by very birth date, by year of birth, by country where no birth date is known,
+ * and one for all that count whatever the birth date. What the trees leave out is proved unable to reach its floor
+ * (NamePattern, NameTrie). Source: F26.
  */
 import { Schema } from "effect"
-import { commonPrefix, jaroNeeded, listedForms } from "./nameMatch.ts"
-import type { NameForms } from "./nameMatch.ts"
+import { listedForms, type NameForms } from "./nameMatch.ts"
+import { Floor, maxPatternLength, type NamePattern, patternOf } from "./NamePattern.ts"
+import { getOrMake, NameIndex } from "./NameIndex.ts"
+import { NameTrie, type Search } from "./NameTrie.ts"
+import { RowPool } from "./RowPool.ts"
 
 export const WatchListName = Schema.Literals(["SANCTIONS", "PEP"])
 export type WatchListName = typeof WatchListName.Type
@@ -26,32 +28,30 @@ export const WatchEntry = Schema.Struct({
 })
 export type WatchEntry = typeof WatchEntry.Type
 
-/** A text with its characters as a sorted set: the second E of a name is another member than the first. */
-interface Form {
-  readonly text: string
-  readonly members: Int32Array
-}
-
 /** An entry with its prepared name. */
-export interface Listed {
+export interface Listed extends NameForms {
   readonly entry: WatchEntry
+}
+
+/** Who is looked for. */
+export interface Question {
   readonly forms: NameForms
-  readonly prepared: ReadonlyArray<Form>
+  readonly dob: string | null
+  readonly nationalities: ReadonlyArray<string>
 }
 
-/** A name asked for, prepared once per screening. */
-export interface Query {
-  readonly prepared: ReadonlyArray<Form>
-}
-
-/**
- * Least name likeness that can matter: for sanctions entries with a birth date other than the client's, and for entries
- * of either list whose birth date says nothing. A politically exposed person born in another year never matters,
- * however alike the name.
- */
+/** Least name likeness that can matter, by what else is known of client and entry. */
 export interface Floors {
-  readonly dated: number
-  readonly undated: number
+  /** The very birth date. */
+  readonly sameDay: number
+  /** A politically exposed person born in the same year. */
+  readonly sameYear: number
+  /** Neither: sanctions of any birth date, and entries without one from another country. */
+  readonly anyone: number
+  /** No birth date known, a country of the client's. */
+  readonly undatedSameCountry: number
+  /** No birth date known, the country unknown on either side. */
+  readonly undatedNoCountry: number
 }
 
 /** The year of a date written YYYY, YYYY-MM or YYYY-MM-DD; null when the text is none of them. Source: F26. */
@@ -65,194 +65,36 @@ export const yearOfBirth = (dob: string): string | null => {
   return dob.slice(0, 4)
 }
 
-/** Absorbs the rounding of the bounds; the scores themselves are never rounded. */
-const slack = 1e-9
-const bucketPrefix = 2
-/**
- * The l of the prefix filter: how many rare characters two texts must share before they are compared. At most 3 (see
- * #met).
- */
-const sharedAhead = 3
+const textsOf = ({ full, short }: NameForms): ReadonlyArray<string> => (short === full ? [full] : [full, short])
 
-/** Characters two texts must share for a Jaro likeness; more than either has when it is out of reach. */
-const sharedNeeded = (jaroScore: number, a: number, b: number): number =>
-  Math.ceil(((3 * jaroScore - 1) * a * b) / (a + b) - slack)
+const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
+  a.name === b.name && a.dob === b.dob && a.country === b.country && a.list === b.list
 
-/** Numbers every (character, occurrence), rarest first, from the list as loaded; later ones count as rarer still. */
-class MemberOrder {
-  readonly #ranks = new Map<number, number>()
-  #next = -1
-
-  constructor(texts: ReadonlyArray<string>) {
-    const counts = new Map<number, number>()
-    for (const text of texts) for (const key of MemberOrder.#keys(text)) counts.set(key, (counts.get(key) ?? 0) + 1)
-    const rarestFirst = [...counts].toSorted((x, y) => x[1] - y[1] || x[0] - y[0])
-    for (const [rank, [key]] of rarestFirst.entries()) this.#ranks.set(key, rank)
-  }
-
-  static #keys(text: string): Array<number> {
-    const seen = new Map<number, number>()
-    const keys: Array<number> = []
-    for (let i = 0; i < text.length; i += 1) {
-      const code = text.charCodeAt(i)
-      const occurrence = seen.get(code) ?? 0
-      seen.set(code, occurrence + 1)
-      keys.push(occurrence * 65_536 + code)
-    }
-    return keys
-  }
-
-  /** Members of a text. `learn` gives numbers to new ones; a question leaves them as strangers, which match nothing. */
-  form(text: string, learn: boolean): Form {
-    const members = Int32Array.from(MemberOrder.#keys(text), (key) => {
-      const known = this.#ranks.get(key)
-      if (known !== undefined) return known
-      if (!learn) return -2_147_483_648
-      this.#ranks.set(key, this.#next)
-      this.#next -= 1
-      return this.#next + 1
-    })
-    return { text, members: members.sort() }
-  }
-}
-
-/** Are at least `needed` members common? Stops as soon as the answer is certain. */
-const shareAtLeast = (a: Int32Array, b: Int32Array, needed: number): boolean => {
-  let spareA = a.length - needed
-  let spareB = b.length - needed
-  let found = 0
-  let i = 0
-  let j = 0
-  while (found < needed && spareA >= 0 && spareB >= 0) {
-    const left = a[i] ?? 0
-    const right = b[j] ?? 0
-    if (left === right) found += 1
-    if (left < right) spareA -= 1
-    if (right < left) spareB -= 1
-    if (left <= right) i += 1
-    if (right <= left) j += 1
-  }
-  return found >= needed
-}
-
-/** Can the two texts reach this Jaro-Winkler likeness? Never wrongly no. */
-const mayReach = (a: Form, b: Form, likeness: number): boolean => {
-  const prefix = commonPrefix(a.text, b.text)
-  const needed = sharedNeeded(jaroNeeded(likeness, prefix), a.text.length, b.text.length)
-  return needed <= Math.min(a.text.length, b.text.length) && shareAtLeast(a.members, b.members, needed)
-}
-
-/** The same numbers with room for one more slot. */
-const widened = (numbers: Uint32Array<ArrayBuffer>, slot: number): Uint32Array<ArrayBuffer> => {
-  if (slot < numbers.length) return numbers
-  const wider = new Uint32Array(numbers.length * 2)
-  wider.set(numbers)
-  return wider
-}
-
-const append = (map: Map<string, Array<number>>, key: string, slot: number): void => {
-  const slots = map.get(key)
-  if (slots === undefined) map.set(key, [slot])
-  else slots.push(slot)
-}
-
-/** Which of the first characters of a text, rarest first, may take part in the l of the prefix filter. */
-const prefixLength = (length: number, shared: number): number => length - shared + Math.min(sharedAhead, shared)
-
-/** Texts to slots, for one floor of likeness. */
-class NameIndex {
-  readonly #jaroFloor: number
-  readonly #byBeginning = new Map<string, Array<number>>()
-  /** text length -> member -> position of the member in the sorted text -> slots */
-  readonly #postings = new Map<number, Map<number, Array<Array<number>>>>()
-  /** By slot: the round it was last met in, times four, plus how often (at most `sharedAhead`). */
-  #met = new Uint32Array(1024)
-  #round = 0
-
-  constructor(floor: number) {
-    this.#jaroFloor = jaroNeeded(floor, bucketPrefix - 1)
-    // Below 2/3 a text could match with none of its characters required, and the index would prove nothing.
-    if (this.#jaroFloor <= 2 / 3) throw new RangeError("The likeness floor is too low to index.")
-  }
-
-  add(form: Form, slot: number): void {
-    const length = form.text.length
-    append(this.#byBeginning, form.text.slice(0, bucketPrefix), slot)
-    this.#met = widened(this.#met, slot)
-    let postings = this.#postings.get(length)
-    if (postings === undefined) this.#postings.set(length, (postings = new Map()))
-    // The least any partner can require is (3j - 2) of our own length: a partner wholly contained in this text.
-    const least = Math.max(1, Math.ceil((3 * this.#jaroFloor - 2) * length - slack))
-    for (let position = 0; position < prefixLength(length, least); position += 1) {
-      const member = form.members[position] ?? 0
-      let lists = postings.get(member)
-      if (lists === undefined) postings.set(member, (lists = []))
-      while (lists.length <= position) lists.push([])
-      lists[position]?.push(slot)
-    }
-  }
-
-  /** Visits every slot whose text may reach the floor, possibly more than once, and some that do not. */
-  visit(form: Form, visit: (slot: number) => void): void {
-    for (const slot of this.#byBeginning.get(form.text.slice(0, bucketPrefix)) ?? []) visit(slot)
-    for (const [other, postings] of this.#postings) {
-      const shared = Math.max(1, sharedNeeded(this.#jaroFloor, form.text.length, other))
-      if (shared <= Math.min(form.text.length, other)) this.#visitLength(form, other, shared, postings, visit)
-    }
-  }
-
-  #visitLength(
-    form: Form,
-    other: number,
-    shared: number,
-    postings: ReadonlyMap<number, ReadonlyArray<ReadonlyArray<number>>>,
-    visit: (slot: number) => void
-  ): void {
-    const zero = this.#nextRound()
-    const enough = zero + Math.min(sharedAhead, shared)
-    const met = this.#met
-    for (let k = 0; k < prefixLength(form.text.length, shared); k += 1) {
-      const lists = postings.get(form.members[k] ?? 0)
-      if (lists === undefined) continue
-      const end = Math.min(prefixLength(other, shared), lists.length)
-      for (let i = 0; i < end; i += 1)
-        for (const slot of lists[i] ?? []) {
-          const times = Math.max(met[slot] ?? 0, zero) + 1
-          if (times > enough) continue
-          met[slot] = times
-          if (times === enough) visit(slot)
-        }
-    }
-  }
-
-  #nextRound(): number {
-    if (this.#round >= 1_000_000_000) {
-      this.#met.fill(0)
-      this.#round = 0
-    }
-    this.#round += 1
-    return this.#round * 4
-  }
-}
+const unknownCountry = ""
 
 /** The list. Entries come and go one by one as the published lists change; an id added again replaces the old entry. */
 export class WatchList {
-  readonly #order: MemberOrder
-  readonly #floors: Floors
+  readonly #floors: { readonly [K in keyof Floors]: Floor }
   readonly #slotOf = new Map<number, number>()
-  #slots: Array<Listed | null> = []
-  #sanctionsByDob = new Map<string, Array<number>>()
-  #pepByYear = new Map<string, Array<number>>()
-  #dated: NameIndex
-  #undated: NameIndex
-  #seen = new Uint32Array(1024)
-  #round = 0
+  readonly #slots: Array<Listed | null> = []
+  readonly #freeSlots: Array<number> = []
+  readonly #pool = new RowPool()
+  readonly #byDay = new Map<string, NameTrie>()
+  readonly #pepByYear = new Map<string, NameTrie>()
+  readonly #undatedByCountry = new Map<string, NameIndex>()
+  /** Every entry but the politically exposed persons whose year of birth is known. */
+  readonly #anyone = new NameIndex(this.#pool)
+  /** Slots with a text too long for a pattern: whoever is long enough himself is compared with it. */
+  readonly #long = new Set<number>()
 
   constructor(entries: ReadonlyArray<WatchEntry>, floors: Floors) {
-    this.#floors = floors
-    this.#dated = new NameIndex(floors.dated)
-    this.#undated = new NameIndex(floors.undated)
-    this.#order = new MemberOrder(entries.map((entry) => listedForms(entry.name).full))
+    this.#floors = {
+      sameDay: new Floor(floors.sameDay),
+      sameYear: new Floor(floors.sameYear),
+      anyone: new Floor(floors.anyone),
+      undatedSameCountry: new Floor(floors.undatedSameCountry),
+      undatedNoCountry: new Floor(floors.undatedNoCountry)
+    }
     for (const entry of entries) this.add(entry)
   }
 
@@ -262,82 +104,106 @@ export class WatchList {
   }
 
   add(entry: WatchEntry): void {
+    // An import names most entries again as they are: only what is compared counts.
+    const held = this.#slots[this.#slotOf.get(entry.entryId) ?? -1]
+    if (held !== undefined && held !== null && isSameFacts(held.entry, entry)) return
     this.remove(entry.entryId)
-    const forms = listedForms(entry.name)
-    const texts = forms.short === forms.full ? [forms.full] : [forms.full, forms.short]
-    this.#place({ entry, forms, prepared: texts.map((text) => this.#order.form(text, true)) })
+    const listed: Listed = { entry, ...listedForms(entry.name) }
+    const slot = this.#freeSlots.pop() ?? this.#slots.length
+    this.#slots[slot] = listed
+    this.#slotOf.set(entry.entryId, slot)
+    for (const text of textsOf(listed)) {
+      if (text.length > maxPatternLength) this.#long.add(slot)
+      const pattern = patternOf(text)
+      for (const trie of this.#triesOf(entry, pattern)) trie.add(pattern, slot)
+    }
   }
 
   remove(entryId: number): void {
     const slot = this.#slotOf.get(entryId)
-    if (slot === undefined) return
+    const listed = this.#slots[slot ?? -1]
+    if (slot === undefined || listed === undefined || listed === null) return
+    for (const text of textsOf(listed)) {
+      const pattern = patternOf(text)
+      for (const trie of this.#triesOf(listed.entry, pattern)) trie.remove(pattern, slot)
+    }
+    this.#long.delete(slot)
     this.#slots[slot] = null
+    this.#freeSlots.push(slot)
     this.#slotOf.delete(entryId)
-    if (this.#slots.length > 2 * this.size + 1024) this.#compact()
   }
 
-  query(forms: NameForms): Query {
-    const texts = forms.short === forms.full ? [forms.full] : [forms.full, forms.short]
-    return { prepared: texts.map((text) => this.#order.form(text, false)) }
-  }
-
-  /**
-   * Visits once each entry that may matter: sanctions entries with the client's very birth date, politically exposed
-   * persons of the client's year of birth, and all whose name may reach the floor of their kind. A client without a
-   * birth date weighs dated entries like undated ones, for which no index stands: all are visited.
-   */
-  visitCandidates(query: Query, dob: string | null, visit: (listed: Listed) => void): void {
-    this.#round += 1
-    const once = (slot: number): void => {
-      if (this.#seen[slot] === this.#round) return
-      this.#seen[slot] = this.#round
+  /** Visits once each entry that may matter. Answers how many patterns of names it looked at. */
+  visitCandidates(question: Question, visit: (listed: Listed) => void): number {
+    const met = new Set<number>()
+    const pass = (slot: number): void => {
+      if (met.has(slot)) return
+      met.add(slot)
       const listed = this.#slots[slot]
       if (listed !== null && listed !== undefined) visit(listed)
     }
+    let seen = 0
+    for (const text of textsOf(question.forms)) {
+      this.#visitLong(text, pass)
+      const asked = patternOf(text)
+      for (const { trie, floor } of this.#asked(question)) {
+        const search: Search = { asked, demand: floor.demand(text.length), pass, seen: 0 }
+        trie?.visit(search)
+        seen += search.seen
+      }
+    }
+    return seen
+  }
+
+  /**
+   * The trees that matter to a client. One whose birth date is unknown weighs every entry like one without a birth date,
+   * one of unknown nationality every entry like one without a country.
+   */
+  #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
+    const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
     const year = dob === null ? null : yearOfBirth(dob)
     if (dob === null || year === null) {
-      for (let slot = 0; slot < this.#slots.length; slot += 1) once(slot)
-      return
+      const everyYear = [...this.#pepByYear.values()]
+      return [this.#anyone, ...everyYear].map((trie) => ({ trie, floor: undatedSameCountry }))
     }
-    for (const slot of this.#sanctionsByDob.get(dob) ?? []) once(slot)
-    for (const slot of this.#pepByYear.get(year) ?? []) once(slot)
-    for (const form of query.prepared) {
-      this.#dated.visit(form, once)
-      this.#undated.visit(form, once)
+    const undated = (country: string, floor: Floor): Asked => ({ trie: this.#undatedByCountry.get(country), floor })
+    return [
+      { trie: this.#byDay.get(dob), floor: sameDay },
+      { trie: this.#pepByYear.get(year), floor: sameYear },
+      { trie: this.#anyone, floor: nationalities.length === 0 ? undatedNoCountry : anyone },
+      undated(unknownCountry, undatedNoCountry),
+      ...nationalities.map((country) => undated(country, undatedSameCountry))
+    ]
+  }
+
+  /** The floor of the very birth date is the lowest of all. */
+  #visitLong(text: string, pass: (slot: number) => void): void {
+    for (const slot of this.#long) {
+      const listed = this.#slots[slot]
+      if (listed === null || listed === undefined) continue
+      if (textsOf(listed).some((other) => this.#floors.sameDay.allows(text.length, other.length))) pass(slot)
     }
   }
 
-  /** Cheap test before the exact comparison: false only when no pair of forms can reach the likeness. */
-  mayReach(query: Query, listed: Listed, likeness: number): boolean {
-    for (const asked of query.prepared)
-      for (const form of listed.prepared) if (mayReach(asked, form, likeness)) return true
-    return false
-  }
-
-  #place(listed: Listed): void {
-    const slot = this.#slots.push(listed) - 1
-    this.#slotOf.set(listed.entry.entryId, slot)
-    this.#seen = widened(this.#seen, slot)
-    const { dob, list } = listed.entry
+  /** The trees one text of an entry stands in. */
+  #triesOf({ list, dob, country }: WatchEntry, pattern: NamePattern): ReadonlyArray<NameTrie | NameIndex> {
+    if (pattern.text.length > maxPatternLength) return []
     const year = dob === null ? null : yearOfBirth(dob)
-    if (list === "PEP" && year !== null) {
-      append(this.#pepByYear, year, slot)
-      return
-    }
-    if (list === "SANCTIONS" && dob !== null) append(this.#sanctionsByDob, dob, slot)
-    const index = list === "SANCTIONS" && dob !== null ? this.#dated : this.#undated
-    for (const form of listed.prepared) index.add(form, slot)
+    return [
+      ...(dob !== null && year !== null && dob.length === 10
+        ? [getOrMake(this.#byDay, dob, () => new NameTrie(this.#pool))]
+        : []),
+      ...(list === "PEP" && year !== null
+        ? [getOrMake(this.#pepByYear, year, () => new NameTrie(this.#pool))]
+        : [this.#anyone]),
+      ...(dob === null
+        ? [getOrMake(this.#undatedByCountry, country ?? unknownCountry, () => new NameIndex(this.#pool))]
+        : [])
+    ]
   }
+}
 
-  /** Removed entries leave holes behind in the postings; when they outnumber the living, everything is placed anew. */
-  #compact(): void {
-    const living = this.#slots.filter((listed) => listed !== null)
-    this.#slots = []
-    this.#slotOf.clear()
-    this.#sanctionsByDob = new Map()
-    this.#pepByYear = new Map()
-    this.#dated = new NameIndex(this.#floors.dated)
-    this.#undated = new NameIndex(this.#floors.undated)
-    for (const listed of living) this.#place(listed)
-  }
+interface Asked {
+  readonly trie: NameTrie | NameIndex | undefined
+  readonly floor: Floor
 }

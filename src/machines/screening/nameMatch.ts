@@ -22,43 +22,50 @@ export const commonPrefix = (a: string, b: string): number => {
 export const jaroNeeded = (jaroWinklerScore: number, prefix: number): number =>
   (jaroWinklerScore - prefixWeight * prefix) / (1 - prefixWeight * prefix)
 
-interface Pairing {
-  readonly count: number
-  readonly inA: Uint8Array
-  readonly inB: Uint8Array
+/** Marks of the characters paired so far, used again for every pair of texts. */
+let markedA = new Uint8Array(256)
+let markedB = new Uint8Array(256)
+
+const clearMarks = (a: number, b: number): void => {
+  if (Math.max(a, b) > markedA.length) {
+    markedA = new Uint8Array(2 * Math.max(a, b))
+    markedB = new Uint8Array(2 * Math.max(a, b))
+    return
+  }
+  markedA.fill(0, 0, a)
+  markedB.fill(0, 0, b)
 }
 
 /** Pairs each character of a with the first free equal one of b not farther away than half the longer text. */
-const pairUp = (a: string, b: string): Pairing => {
+const pairUp = (a: string, b: string): number => {
   const reach = Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
-  const inA = new Uint8Array(a.length)
-  const inB = new Uint8Array(b.length)
+  clearMarks(a.length, b.length)
   let count = 0
   for (let i = 0; i < a.length; i += 1) {
     const code = a.charCodeAt(i)
     const end = Math.min(b.length, i + reach + 1)
     for (let j = Math.max(0, i - reach); j < end; j += 1) {
-      if (inB[j] === 1 || b.charCodeAt(j) !== code) continue
-      inA[i] = 1
-      inB[j] = 1
+      if (b.charCodeAt(j) !== code || markedB[j] === 1) continue
+      markedA[i] = 1
+      markedB[j] = 1
       count += 1
       break
     }
   }
-  return { count, inA, inB }
+  return count
 }
 
 /** Jaro likeness, 0 to 1. An empty text is like nothing. Source: F26. */
 export const jaro = (a: string, b: string): number => {
   if (a.length === 0 || b.length === 0) return 0
   if (a === b) return 1
-  const { count, inA, inB } = pairUp(a, b)
+  const count = pairUp(a, b)
   if (count === 0) return 0
   let outOfOrder = 0
   let j = 0
   for (let i = 0; i < a.length; i += 1) {
-    if (inA[i] === 0) continue
-    while (inB[j] === 0) j += 1
+    if (markedA[i] === 0) continue
+    while (markedB[j] === 0) j += 1
     if (a.charCodeAt(i) !== b.charCodeAt(j)) outOfOrder += 1
     j += 1
   }

@@ -6,7 +6,7 @@
 import { nameScore, listedForms, personForms } from "./nameMatch.ts"
 import type { NameForms } from "./nameMatch.ts"
 import { WatchList, yearOfBirth } from "./WatchList.ts"
-import type { WatchEntry, WatchListName } from "./WatchList.ts"
+import type { Floors, WatchEntry, WatchListName } from "./WatchList.ts"
 
 /** The client's facts that are compared; dates YYYY-MM-DD, nationalities ISO alpha-2. */
 export interface ScreenedPerson {
@@ -100,14 +100,27 @@ const neededName = (list: WatchListName, dob: number | null, country: number | n
   return list === "SANCTIONS" ? Math.min(byScore, screeningThresholds.sanctionsName) : byScore
 }
 
-const floorOf = (dobs: ReadonlyArray<number | null>): number =>
-  Math.min(...dobs.flatMap((dob) => [1, 0, null].map((country) => neededName("SANCTIONS", dob, country))))
+const lists: ReadonlyArray<WatchListName> = ["SANCTIONS", "PEP"]
+const anyCountry = [1, 0, null] as const
+
+const least = (of: ReadonlyArray<WatchListName>, dobs: ReadonlyArray<number | null>): number =>
+  Math.min(...of.flatMap((list) => dobs.flatMap((dob) => anyCountry.map((country) => neededName(list, dob, country)))))
 
 /**
- * Every birth date factor but the equal one, whose entries are found by the date itself. (A politically exposed person
- * needs the same year: with another, the best name and country give 0.80.)
+ * The floors of the watch list: 0.80, 0.9067, 0.90, 0.84 and 0.85. A politically exposed person of another year never
+ * matters: the best name and country give a score of 0.80.
  */
-const floors = { dated: floorOf([0.6, 0.5, 0]), undated: floorOf([null]) }
+export const screeningFloors: Floors = {
+  sameDay: least(lists, [1]),
+  sameYear: least(["PEP"], [0.6]),
+  anyone: Math.min(
+    least(["SANCTIONS"], [0.6, 0.5, 0]),
+    least(["PEP"], [0.5]),
+    ...lists.map((list) => neededName(list, null, 0))
+  ),
+  undatedSameCountry: Math.min(...lists.map((list) => neededName(list, null, 1))),
+  undatedNoCountry: Math.min(...lists.map((list) => neededName(list, null, null)))
+}
 
 const scoreForms = (forms: NameForms, listedAs: NameForms, person: ScreenedPerson, entry: WatchEntry): PairScore => {
   const name = nameScore(forms, listedAs)
@@ -122,14 +135,15 @@ export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore 
   scoreForms(formsOf(person), listedForms(entry.name), person, entry)
 
 /** Watch lists ready for screening. `add` and `remove` keep it current without a rebuild. */
-export type Screener = Pick<WatchList, "size" | "add" | "remove" | "query" | "visitCandidates" | "mayReach">
+export type Screener = Pick<WatchList, "size" | "add" | "remove" | "visitCandidates">
 
 /** Indexes the entries. Source: F26. */
-export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => new WatchList(entries, floors)
+export const makeScreener = (entries: ReadonlyArray<WatchEntry>): Screener => new WatchList(entries, screeningFloors)
 
 const rank = (outcome: ScreeningOutcome): number => (outcome === "HIT" ? 0 : 1)
 
-type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
+/** An entry at or over a threshold, with the outcome it makes. */
+export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 
 const bestFirst = (a: Found, b: Found): number =>
   rank(a.outcome) - rank(b.outcome) || b.score - a.score || b.nameScore - a.nameScore || a.entryId - b.entryId
@@ -146,27 +160,61 @@ export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
 }
 
 /**
- * Screens one client. `dispositions` are the entries compliance has marked FALSE_POSITIVE for this very client: they no
- * longer count. A name with no letter or digit cannot be compared; it goes to a person (POSSIBLE, no candidates)
- * instead of passing. Source: F26.
+ * Every entry at or over a threshold, in no order; null: a name with no letter or digit, which can't be compared.
+ * Source: F26.
  */
-export const screen = (
-  screener: Screener,
-  person: ScreenedPerson,
-  dispositions: ReadonlySet<number>
-): ScreeningResult => {
+export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArray<Found> | null => {
   const forms = formsOf(person)
-  if (forms.full === "") return { outcome: "POSSIBLE", candidates: [] }
-  const query = screener.query(forms)
+  if (forms.full === "") return null
   const found: Array<Found> = []
-  screener.visitCandidates(query, person.dob, (listed) => {
+  screener.visitCandidates({ forms, dob: person.dob, nationalities: person.nationalities }, (listed) => {
     const { entry } = listed
-    if (dispositions.has(entry.entryId)) return
-    const dob = dobFactor(person.dob, entry.dob)
-    const needed = neededName(entry.list, dob, countryFactor(person.nationalities, entry.country))
-    if (needed > 1 + 1e-9 || !screener.mayReach(query, listed, needed)) return
-    const pair = scoreForms(forms, listed.forms, person, entry)
+    const pair = scoreForms(forms, listed, person, entry)
     if (pair.outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, ...pair })
   })
-  return toResult(found)
+  return found
 }
+
+/** Outcome and score that somebody has looked at. */
+export type JudgedPair = Pick<PairScore, "outcome" | "score">
+
+const severity: Readonly<Record<ScreeningOutcome, number>> = { CLEAR: 0, POSSIBLE: 1, HIT: 2 }
+
+/** Whether a pair is at most as like as one that was judged. Source: F26. */
+export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
+  severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
+
+/** A person under several names: each entry counts once, with the name that is worse for the person. Source: F26. */
+export const findUnderNames = (
+  screener: Screener,
+  people: ReadonlyArray<ScreenedPerson>
+): ReadonlyArray<Found> | null => {
+  const worst = new Map<number, Found>()
+  for (const person of people) {
+    const found = findAll(screener, person)
+    if (found === null) return null
+    for (const one of found) {
+      const known = worst.get(one.entryId)
+      if (known === undefined || bestFirst(one, known) < 0) worst.set(one.entryId, one)
+    }
+  }
+  return [...worst.values()]
+}
+
+/** What no longer counts: by the entry, or by the entry and how like it is. */
+export interface Settled {
+  has(entryId: number, pair: PairScore): boolean
+}
+
+/**
+ * What was found without what no longer counts. A name that can't be compared goes to a person (POSSIBLE, no candidates)
+ * instead of passing. Source: F26.
+ */
+export const resultOf = (found: ReadonlyArray<Found> | null, settled: Settled): ScreeningResult =>
+  found === null
+    ? { outcome: "POSSIBLE", candidates: [] }
+    : toResult(found.filter((each) => !settled.has(each.entryId, each)))
+
+/** Screens one client; `dispositions` are the entries compliance has settled for this very client. Source: F26. */
+export const screen = (screener: Screener, person: ScreenedPerson, dispositions: Settled): ScreeningResult =>
+  resultOf(findAll(screener, person), dispositions)

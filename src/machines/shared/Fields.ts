@@ -28,8 +28,8 @@ export interface SectionFacts {
   readonly today: CalendarDate
   readonly blockedJurisdictions: ReadonlySet<string>
   readonly identityProviders: readonly string[]
-  /** POST /clients refuses document references; PUT .../kyc takes them (doc 1, below kyc.declarationsMica). */
-  readonly documents: "refused" | "accepted"
+  /** POST /clients refuses document references; PUT .../kyc takes the client's live ones (doc 1, below kyc.declarationsMica). */
+  readonly documents: "refused" | ReadonlySet<number>
 }
 
 /** True for a JSON object. */
@@ -206,9 +206,35 @@ export const eachDuplicate = (values: readonly unknown[], found: (index: number)
   }
 }
 
-/** Refuses or keeps a document reference; refused ones are removed from the raw section (doc 1, below kyc.declarationsMica). */
+/**
+ * Refuses a list longer than any valid one and removes it from the raw section: judged entry by entry, a body under its
+ * cap could earn an answer of many megabytes (A1-27).
+ */
+export const limitList = (raw: JsonRecord, key: string, label: string, max: number, add: AddError): void => {
+  const value = raw[key]
+  if (!Array.isArray(value) || value.length <= max) return
+  delete raw[key]
+  add(key, `${label} must have at most ${max} entries.`)
+}
+
+/**
+ * Refuses a document reference, which is then removed from the raw section, or judges whether it names a document of this
+ * client; one id or a list (doc 1, below kyc.declarationsMica). What is no id at all is left to the schema.
+ */
 export const checkDocumentReference = (raw: JsonRecord, key: string, facts: SectionFacts, add: AddError): void => {
-  if (facts.documents === "accepted" || raw[key] === undefined) return
+  const { documents } = facts
+  const value = raw[key]
+  if (value === undefined) return
+  if (documents !== "refused") {
+    const judge = (id: unknown, path: string): void => {
+      if (Number.isSafeInteger(id) && (id as number) > 0 && !documents.has(id as number)) {
+        add(path, "The document reference does not name a document uploaded for this client.")
+      }
+    }
+    if (Array.isArray(value)) for (const [index, id] of value.entries()) judge(id, `${key}.${index}`)
+    else judge(value, key)
+    return
+  }
   delete raw[key]
   add(
     key,

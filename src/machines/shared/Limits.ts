@@ -15,7 +15,13 @@ export const bodyCaps = {
   /** Ours: the texts give none, and the longest documented report has under 4 KB even with every character escaped. */
   collateral: 64 * 1024,
   /** Ours, likewise. */
+  deposit: 64 * 1024,
+  /** Ours, likewise. */
   settlementReport: 64 * 1024,
+  /** Ours: 500 of the longest valid entries with every character escaped have under 4 MB. */
+  bulkSettlementReport: 4 * 1024 * 1024,
+  /** Ours: the longest valid request with every character escaped has 52 KB. */
+  withdrawal: 64 * 1024,
   /** Ours: a url of the longest length with every character escaped has 12 KB. */
   webhook: 16 * 1024,
   /** Ours: 64 questions with the longest ids have under 9 KB. */
@@ -30,8 +36,22 @@ export const bodyCaps = {
   edge: 12_058_624
 } as const
 
+/**
+ * Memory of bodies still being read, ours: bodies of routes with caps up to `smallCap` have an eighth to themselves. Of
+ * either part one partner gets a share, two full documents or eight full onboardings: with two shares taken a third
+ * partner's full document still finds room.
+ */
+export const bodyBudget = {
+  bytes: 64 * 1024 * 1024,
+  smallPart: 1 / 8,
+  smallCap: bodyCaps.onboarding,
+  smallShare: 8 * bodyCaps.onboarding,
+  largeShare: 2 * bodyCaps.documentBody,
+  waitMillis: 5 * second
+} as const
+
 /** Live partner documents per client and file name length (doc 1 Limits; A1-37). */
-export const documentLimits = { livePerClient: 20, nameLength: 255 } as const
+export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYears: 5 } as const
 
 /** Idempotency-Key header (doc 1 Limits and Idempotency; A1-52, A1-53). */
 export const idempotency = {
@@ -100,6 +120,12 @@ export const kycLengths = {
   screeningProvider: 100,
   attestedBy: 200
 } as const
+
+/**
+ * Longest lists of onboarding where no rule against repeated entries ends them, ours: a body under the cap holds no more
+ * valid associations (each 170 bytes at least), and no client has so many documents.
+ */
+export const kycListMax = { associations: 1_600, documentReferences: 1_000 } as const
 
 /** Lengths of the free texts in the MiFID blocks, in code points (doc 1, MiFID blocks; A1-44). */
 export const mifidLengths = {

@@ -1,10 +1,10 @@
 /**
- * The webhook event that stands for each kind of the client's notification feed (doc 3, events derived from the feed).
- * Exhaustive: a new kind does not compile until it has its event.
+ * The webhook event that stands for each forwarded kind of the client's notification feed (doc 3, events derived from the
+ * feed). Exhaustive: a new forwarded kind does not compile until it has its event; the others are polled (A2-64).
  */
-import type { FeedEventName, NotificationKind } from "../Effects.ts"
+import type { FeedEventName, ForwardedKind } from "../Effects.ts"
 
-export const feedEventOf: { readonly [K in NotificationKind]: FeedEventName } = {
+export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   VERIFICATION_DECISION: "client.verification_decision",
   RESTRICTION_SET: "margin.restriction_set",
   RESTRICTION_LIFTED: "margin.restriction_lifted",

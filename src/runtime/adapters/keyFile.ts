@@ -1,12 +1,13 @@
 /**
  * The encryption keys at rest: `DATA_DIR/encryption.keys` (0600), a line a key (`<number> <base64 of 32 bytes>`), the
  * highest number is the current one. Made on first start; without it sealed values can't be read, so back it up apart
- * from the database.
+ * from the database. Keys are added and never taken away: backups of the database need the old ones.
  */
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { SealingError, type SealingKeys } from "../engine/Sealing.ts"
+import type { KeyStore } from "../engine/KeyStore.ts"
+import { lastKeyNumber, SealingError, type SealingKeys } from "../engine/Sealing.ts"
 import { writeWhole } from "./writeWhole.ts"
 
 export const keyFileName = "encryption.keys"
@@ -15,18 +16,42 @@ export const keyFileName = "encryption.keys"
 export const loadKeyFile = (dataDirectory: string): SealingKeys => {
   const path = join(dataDirectory, keyFileName)
   if (!existsSync(path)) writeKeys(path, new Map([[1, randomBytes(32)]]))
+  return readKeys(path)
+}
+
+const readKeys = (path: string): SealingKeys => {
   const keys = new Map<number, Buffer>()
   for (const line of readFileSync(path, "utf8").split("\n")) {
     if (line.trim() === "") continue
     const [number, encoded] = line.trim().split(/\s+/)
     const key = Buffer.from(encoded ?? "", "base64")
-    if (!/^[1-9]\d{0,2}$/.test(number ?? "") || Number(number) > 255 || key.length !== 32) {
+    if (!/^[1-9]\d{0,2}$/.test(number ?? "") || Number(number) > lastKeyNumber || key.length !== 32) {
       throw new SealingError(`a line of ${keyFileName} is not a key number and 32 bytes in base64`)
     }
     keys.set(Number(number), key)
   }
   if (keys.size === 0) throw new SealingError(`${keyFileName} holds no key`)
   return { current: Math.max(...keys.keys()), keys }
+}
+
+/**
+ * The key file as the store of keys of a running service: read afresh each time, written whole and flushed. A file that
+ * has gone is not made again: a new first key would open nothing.
+ */
+export const keyFileStore = (dataDirectory: string): KeyStore => {
+  const path = join(dataDirectory, keyFileName)
+  const read = (): SealingKeys => {
+    if (!existsSync(path)) throw new SealingError(`${keyFileName} is missing`)
+    return readKeys(path)
+  }
+  return {
+    read,
+    add: (number, key) => {
+      const { keys } = read()
+      if (keys.has(number)) throw new SealingError(`key ${number} is in ${keyFileName} already`)
+      writeKeys(path, new Map([...keys, [number, key]]))
+    }
+  }
 }
 
 const writeKeys = (path: string, keys: ReadonlyMap<number, Buffer>): void =>

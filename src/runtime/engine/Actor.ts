@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type { Command, DispatchError } from "./ActorHost.ts"
 import type { SubjectKey } from "./Commit.ts"
+import type { DryRun } from "./dryRun.ts"
 import type { JournalUnavailable } from "./Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"
 
@@ -9,6 +10,8 @@ import type { SubjectState } from "./SubjectState.ts"
 export interface Envelope {
   readonly command: Command<unknown>
   readonly resume: (result: Effect.Effect<unknown, DispatchError>) => void
+  /** Decided, and not written. */
+  readonly dryRun: DryRun | null
   tries: number
 }
 

@@ -6,7 +6,7 @@
  * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decide
  * and commit. A mailbox costs one object; nothing runs for an idle subject.
  */
-import { Context, Effect, Latch, Layer, Schema } from "effect"
+import { Context, Effect, Latch, Layer } from "effect"
 import type { TableName, Tables } from "../store/Rows.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "./BusinessClock.ts"
@@ -19,11 +19,23 @@ import {
   type SubjectKey
 } from "./Commit.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
+import {
+  CallerBarred,
+  ClaimLost,
+  CommitRejected,
+  type DispatchError,
+  FactNeeded,
+  Unavailable
+} from "./DispatchError.ts"
+import { currentDryRun } from "./dryRun.ts"
 import { IdsExhausted } from "./IdBlocks.ts"
 import { type IdKind, Journal, JournalUnavailable, type Outcome } from "./Journal.ts"
+import { PartnerHeld } from "./PartnerHeld.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import { SubjectState } from "./SubjectState.ts"
 import { withinTime } from "./withinTime.ts"
+
+export { CallerBarred, ClaimLost, CommitRejected, type DispatchError, FactNeeded, Unavailable }
 
 /** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
 export interface Attribution {
@@ -32,6 +44,8 @@ export interface Attribution {
   readonly requestId: string
   /** Ledger actor (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
   readonly actor: string
+  /** The unique fact that this command is done: taken by what it commits, so that it takes effect once (Four eyes). */
+  readonly once?: Claim
 }
 
 /** What a decision sees and writes. `decide` must be pure apart from `draft` and `nextId`. */
@@ -56,32 +70,6 @@ export interface Command<A> {
 
 /** Renders what ends a request into the answer row that a retry is served from; null when the request has no key. */
 export type StoreAnswer<A> = (value: A, turn: Pick<Turn, "now">) => Tables["answers"] | null
-
-/** A unique fact is taken by another object: the caller looks it up and decides again. Nothing was written. */
-export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", {
-  claims: Schema.Array(Schema.Struct({ name: Schema.String, owner: Schema.Number }))
-}) {}
-
-/** Thrown inside `decide` when a fact is needed that only a database read can give. Nothing is written. */
-export class FactNeeded extends Schema.TaggedError<FactNeeded>()("FactNeeded", { fact: Schema.String }) {}
-
-/**
- * Thrown inside `decide` when the partner was suspended or closed between the gates and the turn. Nothing is written and
- * the key is given back: the caller gets what the gate would have said.
- */
-export class CallerBarred extends Schema.TaggedError<CallerBarred>()("CallerBarred", {
-  state: Schema.Literals(["SUSPENDED", "CLOSED"])
-}) {}
-
-/** Overload or database away: HTTP 503 code 5030. `unknown`: the command may still turn out to be done. */
-export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { unknown: Schema.Boolean }) {}
-
-/** The database refused the data of this commit: a defect of ours, or input that slipped through. */
-export class CommitRejected extends Schema.TaggedError<CommitRejected>()("CommitRejected", {
-  cause: Schema.Defect()
-}) {}
-
-export type DispatchError = ClaimLost | FactNeeded | CallerBarred | Unavailable | CommitRejected
 
 /** Commands waiting in one mailbox; one more is refused. */
 export const mailboxLimit = 1_024
@@ -128,6 +116,9 @@ export class ActorHost extends Context.Service<
     )
 }
 
+/** A dry run reads what its own earlier turns would have left. */
+const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
+
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
   readonly committed = new CommittedRows()
@@ -153,6 +144,7 @@ class Host {
       actor.queue.push({
         command: command as unknown as Command<unknown>,
         resume: resume as Envelope["resume"],
+        dryRun: currentDryRun(),
         tries: 0
       })
       this.waiting++
@@ -165,12 +157,12 @@ class Host {
     if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
     const actor = this.actor(subject)
     const { state } = actor
-    if (state !== null) return Effect.sync(() => look(state))
+    if (state !== null) return Effect.sync(() => look(seen(state)))
     return Effect.callback<A, Unavailable>((resume) => {
       const settle = (found: SubjectState | JournalUnavailable) =>
         resume(
           found instanceof SubjectState
-            ? Effect.sync(() => look(found))
+            ? Effect.sync(() => look(seen(found)))
             : Effect.fail(new Unavailable({ unknown: false }))
         )
       if (actor.state !== null) return settle(actor.state)
@@ -183,6 +175,8 @@ class Host {
   record(rows: CommitRows): Effect.Effect<void, DispatchError> {
     return Effect.callback<void, DispatchError>((resume) => {
       const commit: Commit = { fence: null, partner: null, claims: [], releases: [], rows, clearedTimers: [] }
+      const dryRun = currentDryRun()
+      if (dryRun !== null) return resume(dryRun.drop(null, commit))
       this.waiting++
       this.quiet.closeUnsafe()
       const envelope = { resume } as unknown as Envelope
@@ -244,25 +238,31 @@ class Host {
     }
   }
 
-  private turn(actor: Actor, state: SubjectState, envelope: Envelope): void {
-    const { command } = envelope
+  private turn(actor: Actor, committed: SubjectState, envelope: Envelope): void {
+    const { command, dryRun } = envelope
     const draft = new CommitBuilder()
-    const turn: Turn = { now: this.clock.now(), state, draft, by: command.by, nextId: this.journal.nextId }
+    const state = dryRun?.stateOf(committed) ?? committed
+    const nextId = dryRun?.nextId ?? this.journal.nextId
+    const turn: Turn = { now: this.clock.now(), state, draft, by: command.by, nextId }
     let value: unknown
     let commit: Commit
     try {
       const partner = command.partner?.() ?? null
       value = command.decide(turn)
       const stored = command.store?.(value, turn) ?? null
+      const { once } = command.by
+      if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)
       // A request that changes nothing but has a key is stored without touching the subject's token.
       const fence = draft.isEmpty ? null : { subject: actor.subject, expected: state.token }
       if (stored !== null) draft.put("answers", stored)
       if (draft.isEmpty) return this.settle(envelope, Effect.succeed(value))
       commit = draft.build(fence, fence === null ? null : partner)
     } catch (error) {
-      if (error instanceof IdsExhausted) return this.afterRefill(actor, envelope)
+      if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
+      if (error instanceof PartnerHeld) return this.after(actor, envelope, error.released)
       return this.settle(envelope, refusalOf(error))
     }
+    if (dryRun !== null) return this.settle(envelope, Effect.as(dryRun.drop(state, commit), value))
     passPausePoint("after-decide")
     actor.busy = true
     this.submit(commit, (outcome) => {
@@ -298,12 +298,12 @@ class Host {
     actor.queue.unshift(envelope)
   }
 
-  /** The turn needed an id that is not reserved yet: it keeps its place and is decided again. */
-  private afterRefill(actor: Actor, envelope: Envelope): void {
+  /** The turn needs what is not there yet (an id, its partner): it keeps its place and is decided again. */
+  private after(actor: Actor, envelope: Envelope, ready: Effect.Effect<void>): void {
     actor.busy = true
     this.again(actor, envelope)
     Effect.runFork(
-      Effect.map(this.journal.idsRefilled, () => {
+      Effect.map(ready, () => {
         actor.busy = false
         this.pump(actor)
       })

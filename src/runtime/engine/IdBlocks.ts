@@ -8,8 +8,17 @@ import { type IdKind, idKinds } from "./Journal.ts"
 
 /** Ids in one block: large where many are taken a second, so that a block outlives many round trips. */
 export const idBlockSize = (kind: IdKind): number => (hotKinds.has(kind) ? 8_192 : rareKinds.has(kind) ? 16 : 512)
-const rareKinds: ReadonlySet<IdKind> = new Set(["partner", "key", "operatorKey", "watchEntry", "approval"])
+const rareKinds: ReadonlySet<IdKind> = new Set([
+  "partner",
+  "key",
+  "operatorKey",
+  "watchImport",
+  "approval",
+  "interfirm",
+  "reconBreak"
+])
 const hotKinds: ReadonlySet<IdKind> = new Set([
+  "watchEntry",
   "collateral",
   "transaction",
   "posting",

@@ -2,9 +2,10 @@
  * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
-import type { EffectOf, MachineEffect } from "../../machines/Effects.ts"
+import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
 import type { Kind } from "../../machines/registry.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
+import { depositValue } from "../../machines/verification/depositValue.ts"
 import type { EndpointRow } from "../store/Rows.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
 import { putSettlementItem } from "../ledger/settlementItems.ts"
@@ -13,10 +14,10 @@ import { queueDelivery } from "./queueDelivery.ts"
 
 /**
  * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
- * the machines' objects there are four that no machine moves.
+ * the machines' objects there are some that no machine moves.
  */
 export type ObjectName =
-  `${Kind | "operatorKey" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
+  `${Kind | "operatorKey" | "interfirmRecord" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
 
 /** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
 export interface Instance {
@@ -44,6 +45,9 @@ const owned = (instance: Instance): { readonly clientId: number; readonly partne
   return { clientId, partnerId }
 }
 
+/** Postings that count as lifetime deposits (F25). */
+const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+
 const handlers: Handlers = {
   "ledger.post": (turn, instance, effect) => {
     const negative = effect.amount.startsWith("-")
@@ -58,7 +62,7 @@ const handlers: Handlers = {
       amount: negative ? -amount : amount,
       reason: effect.reason,
       refs: effect.refs,
-      deposited: effect.entry === "PARTNER_COLLATERAL_IN" ? amount : 0n
+      deposited: deposits.has(effect.entry) ? depositValue(effect.currency, amount) : 0n
     }
     post(turn, posting)
     const item = putSettlementItem(turn, instance, posting)
@@ -105,8 +109,7 @@ const handlers: Handlers = {
       action: effect.action,
       before: effect.before,
       after: effect.after,
-      reason: effect.reason,
-      hash: ""
+      reason: effect.reason
     })
   }
 }

@@ -5,6 +5,7 @@
  */
 import { Context, type Effect, Schema } from "effect"
 import type { TableName, Tables } from "../store/Rows.ts"
+import type { BatchSizes } from "./BatchSizes.ts"
 import type { Claim, Commit, SubjectKey } from "./Commit.ts"
 
 /**
@@ -42,12 +43,17 @@ export const idKinds = [
   "session",
   "screeningRun",
   "watchEntry",
+  "watchImport",
   "decision",
   "case",
+  "deposit",
   "collateral",
   "transaction",
   "posting",
   "settlementItem",
+  "withdrawal",
+  "reconBreak",
+  "interfirm",
   "document",
   "delivery",
   "notification",
@@ -81,6 +87,8 @@ export class Journal extends Context.Service<
     readonly onUsurped: (stop: () => void) => void
     /** Sizes of the last batches (newest last, at most 1,024), for the benchmark and metrics. */
     readonly batchSizes: () => ReadonlyArray<number>
+    /** All batches of this process, for metrics. */
+    readonly batches: () => Pick<BatchSizes, "batches" | "commits" | "buckets">
   }
 >()("brokerage/runtime/engine/Journal") {}
 

@@ -4,6 +4,7 @@
  * as JournalPg, test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
  */
 import { Effect } from "effect"
+import { BatchSizes } from "./BatchSizes.ts"
 import type { Commit } from "./Commit.ts"
 import { makeIdBlocks } from "./IdBlocks.ts"
 import { type Journal, journalQueueLimit, JournalUnavailable, type Outcome, type SubjectImage } from "./Journal.ts"
@@ -67,14 +68,15 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     idsRefilled: Effect.void,
     drain: writer.drain,
     onUsurped: (stop) => (writer.stop = stop),
-    batchSizes: () => writer.sizes
+    batchSizes: () => writer.sizes.recent,
+    batches: () => writer.sizes
   }
 }
 
 class MemoryWriter {
   readonly store: MemoryStore
   readonly schedule: (task: () => void, delayMillis: number) => void
-  readonly sizes: Array<number> = []
+  readonly sizes = new BatchSizes()
   stop: () => void = () => {}
   private readonly queue: Array<Waiting> = []
   private readonly owner: string
@@ -129,7 +131,6 @@ class MemoryWriter {
     if (this.queue.length === 0) return this.rest()
     const batch = takeBatch(this.queue)
     this.sizes.push(batch.length)
-    if (this.sizes.length > 1_024) this.sizes.shift()
     this.send(batch)
   }
 

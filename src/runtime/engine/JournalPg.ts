@@ -10,17 +10,18 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Latch, type Redacted, Schedule, Scope } from "effect"
 import { SqlError } from "effect/sql"
-import { batchStatement, type Statement } from "./batchStatement.ts"
-import type { Commit } from "./Commit.ts"
+import type { BatchDraft, Prepared, Statement } from "./BatchDraft.ts"
+import { BatchSizes } from "./BatchSizes.ts"
+import { CommitQueue } from "./CommitQueue.ts"
 import { findCulprits } from "./findCulprits.ts"
 import { idSequenceOf, makeIdBlocks } from "./IdBlocks.ts"
 import { type IdKind, Journal, journalQueueLimit, JournalUnavailable, type Outcome } from "./Journal.ts"
 import { passPausePoint } from "./PausePoints.ts"
 import type { Sealing } from "./Sealing.ts"
 import { classify, describeFailure, hanging } from "./sqlFailure.ts"
-import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
+import { type Counters, noCounters } from "./stamp.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
-import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
+import { tell, tellLate, type Waiting } from "./takeBatch.ts"
 import { withinTime } from "./withinTime.ts"
 import { WriterConnection } from "./WriterConnection.ts"
 import { hangLimit } from "./writerSession.ts"
@@ -63,23 +64,18 @@ export const makeJournalPg = (
       idsRefilled: ids.refilled,
       drain: writer.drain,
       onUsurped: (stop) => (writer.stop = stop),
-      batchSizes: () => writer.sizes
+      batchSizes: () => writer.sizes.recent,
+      batches: () => writer.sizes
     })
   })
-
-/** A batch as it is written, and the counters that stand once it is in. */
-interface Prepared {
-  readonly statement: Statement
-  readonly counters: Counters
-}
 
 /** Pauses before asking a server that refused to write whether it can again: each question costs it a little log. */
 const askAgainMillis = [250, 500, 1_000, 2_000]
 const longestPause = 5_000
 
 class Writer {
-  readonly queue: Array<Waiting> = []
-  readonly sizes: Array<number> = []
+  private readonly queue: CommitQueue
+  readonly sizes = new BatchSizes()
   up = false
   stop: () => void = () => {}
   private usurped = false
@@ -87,7 +83,7 @@ class Writer {
   /** In, but not answered yet: see `deliver`. */
   private committed: ReadonlyArray<Waiting> = []
   private batch = 0
-  private counters: Counters = { seqs: new Map(), auditHash: auditGenesis }
+  private counters: Counters = noCounters
   /** What the server could not write for lack of room or leave; null while it writes. */
   private refused: Statement | null = null
   /** How often it was asked since. */
@@ -99,6 +95,7 @@ class Writer {
 
   constructor(options: JournalPgOptions) {
     this.options = options
+    this.queue = new CommitQueue(options.sealing)
     this.connection = new WriterConnection(options.url, options.owner)
   }
 
@@ -124,9 +121,8 @@ class Writer {
           this.idle.openUnsafe()
           return Effect.void
         }
-        const batch = takeBatch(this.queue)
+        const batch = this.queue.take()
         this.sizes.push(batch.length)
-        if (this.sizes.length > 1_024) this.sizes.shift()
         this.busy = true
         return this.write(batch, 1).pipe(
           // A defect of ours: nobody is left waiting, and memory is read again.
@@ -152,33 +148,25 @@ class Writer {
   private write(batch: ReadonlyArray<Waiting>, attempt: number): Effect.Effect<void> {
     if (batch.length === 0) return Effect.void
     if (this.refused !== null) return Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
-    let prepared: Prepared
+    let draft: BatchDraft
     try {
-      prepared = this.prepare(batch.map((waiting) => waiting.commit))
+      draft = this.queue.encode(batch, this.counters)
     } catch (cause) {
       return this.bisect(batch, cause) // a value that no column can hold
     }
+    this.batch += 1
+    const prepared = draft.finish(this.connection.epoch, this.batch)
     passPausePoint("before-commit")
     return Effect.flatMap(Effect.exit(this.send(prepared.statement)), (exit) => {
       if (Exit.isSuccess(exit)) {
         this.counters = prepared.counters
+        this.queue.written(draft)
         passPausePoint("after-commit")
         this.committed = batch
         return Effect.void
       }
       return this.afterFailure(batch, attempt, prepared, exit.cause)
     })
-  }
-
-  private prepare(commits: ReadonlyArray<Commit>): Prepared {
-    const stamped = stampBatch(commits, this.counters)
-    this.batch += 1
-    const { batch } = this
-    const { epoch } = this.connection
-    return {
-      statement: batchStatement({ epoch, batch, commits, stamped, sealing: this.options.sealing }),
-      counters: stamped.counters
-    }
   }
 
   /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
@@ -234,7 +222,11 @@ class Writer {
   private standStill(statement: Statement): void {
     this.refused = statement
     this.asked = 0
-    this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
+    this.refuseQueue()
+  }
+
+  private refuseQueue(): void {
+    this.answer(this.queue.clear(), { _tag: "Unavailable", unknown: false })
   }
 
   /** Whether the server could write now what it refused. Any other answer than the same refusal means that it can. */
@@ -295,7 +287,7 @@ class Writer {
     return Effect.sync(() => {
       this.up = false
       this.answer(batch, { _tag: "Unavailable", unknown })
-      this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
+      this.refuseQueue()
       if (!this.usurped) this.stop()
       this.usurped = true
     })
@@ -312,7 +304,7 @@ class Writer {
     const giveUpWaiting = Effect.sync(() => {
       told = true
       this.answer(batch, { _tag: "Unavailable", unknown: true })
-      this.answer(this.queue.splice(0), { _tag: "Unavailable", unknown: false })
+      this.refuseQueue()
     })
     return Effect.gen({ self: this }, function* () {
       yield* Effect.logWarning(

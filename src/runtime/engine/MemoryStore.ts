@@ -9,7 +9,7 @@ import { idBlockSize } from "./IdBlocks.ts"
 import type { IdKind, Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
 import { checks, uniqueKeys } from "./memoryRules.ts"
-import { auditGenesis, type Counters, stampBatch } from "./stamp.ts"
+import { type Counters, noCounters, stampBatch } from "./stamp.ts"
 
 interface Write {
   readonly table: TableName
@@ -22,7 +22,7 @@ export class MemoryStore {
   epoch = 0
   owner = "nobody"
   private takenFrom: () => void = () => {}
-  private counters: Counters = { seqs: new Map(), auditHash: auditGenesis }
+  private counters: Counters = noCounters
   private readonly tokens = new Map<SubjectKey, number>()
   private readonly claims = new Map<string, number>()
   private readonly tables = new Map<TableName, Map<string, StoredRow>>()
@@ -69,10 +69,15 @@ export class MemoryStore {
 
   /** Writes a commit as a whole, or says why not and writes nothing. */
   apply(commit: Commit): Outcome {
-    const stamped = stampBatch([commit], this.counters)
+    let stamped: ReturnType<typeof stampBatch>
     let writes: ReadonlyArray<Write>
     try {
-      writes = encode({ ...commit.rows, events: stamped.events, audit: stamped.audit })
+      stamped = stampBatch([commit], this.counters)
+      writes = encode({
+        ...commit.rows,
+        events: stamped.events,
+        ...(stamped.seal === null ? {} : { seals: [...(commit.rows.seals ?? []), stamped.seal] })
+      })
       const refusal = this.guard(commit)
       if (refusal !== null) return refusal
       for (const write of writes) this.checkRow(write)

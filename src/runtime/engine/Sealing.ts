@@ -1,9 +1,18 @@
 /**
  * Encryption at rest (architecture section 8): AES-256-GCM with a key kept outside the database. A sealed value is
  * 1 byte key number, 12 bytes nonce, 16 bytes tag, ciphertext. Old keys stay readable, so that keys can be rotated.
- * The row's table and column are authenticated with it: a value copied to another column does not open.
+ * The row's table and column are authenticated with it: a value copied to another column does not open. The fingerprint
+ * key stays derived from the first key for ever: fingerprints are looked up, so they can't change.
  */
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto"
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes
+} from "node:crypto"
 
 export interface SealingKeys {
   /** The key new values are sealed with. */
@@ -14,49 +23,96 @@ export interface SealingKeys {
 export interface Sealing {
   readonly seal: (text: string, place: string) => Uint8Array
   readonly open: (sealed: Uint8Array, place: string) => string
+  /** The same value under the current key; throws SealingError when it does not open. */
+  readonly reseal: (sealed: Uint8Array, place: string) => Uint8Array
+  /** Number of the key that new values are sealed with. */
+  readonly current: () => number
+  /** Numbers of the keys that open values. */
+  readonly numbers: () => ReadonlyArray<number>
+  /** Takes in further keys for opening. Throws SealingError when a known key differs. */
+  readonly learn: (keyring: SealingKeys) => void
+  /** Takes in further keys and seals with their current one from now on. Throws SealingError when a known key differs. */
+  readonly adopt: (keyring: SealingKeys) => void
   /** A keyed one-way hash (hex), for finding equal values without storing them readably. */
   readonly fingerprint: (text: string) => string
+  /** The same at a sixth of the cost, for what is compared with one stored value: SHA-256 over the key and the text. */
+  readonly quickFingerprint: (text: string) => string
 }
+
+/** A key's number is one byte of every sealed value, and 0 stands for none. */
+export const lastKeyNumber = 255
 
 export class SealingError extends Error {}
 
-/** `keys` are 32 bytes each; throws SealingError when a value does not open. */
-export const makeSealing = (keyring: SealingKeys): Sealing => {
-  // Key objects: handing a cipher the bytes of a key costs three times the encryption itself.
-  const keys = new Map([...keyring.keys].map(([number, bytes]) => [number, createSecretKey(bytes)]))
-  const current: KeyObject | undefined = keys.get(keyring.current)
-  if (current === undefined) throw new SealingError(`key ${keyring.current} is missing from the key file`)
+/**
+ * `keys` are 32 bytes each; throws SealingError when a value does not open. `readAgain` is asked once for a key number
+ * that is not known: another process may have added it before this one took the database over.
+ */
+export const makeSealing = (keyring: SealingKeys, readAgain?: () => SealingKeys): Sealing => {
+  const keys = new Map<number, { readonly bytes: Buffer; readonly object: KeyObject }>()
+  let number = keyring.current
+  const learn = (more: SealingKeys): void => {
+    for (const [at, bytes] of more.keys) {
+      const known = keys.get(at)
+      if (known !== undefined && !known.bytes.equals(bytes)) throw new SealingError(`key ${at} is not the one in use`)
+      // Key objects: handing a cipher the bytes of a key costs three times the encryption itself.
+      if (known === undefined) keys.set(at, { bytes, object: createSecretKey(bytes) })
+    }
+  }
+  const adopt = (more: SealingKeys): void => {
+    learn(more)
+    if (!keys.has(more.current)) throw new SealingError(`key ${more.current} is missing from the key file`)
+    number = more.current
+  }
+  adopt(keyring)
   const first = keyring.keys.get(Math.min(...keyring.keys.keys())) as Buffer
-  const fingerprintKey = createHmac("sha256", first).update("fingerprint").digest()
+  const fingerprintKey = createSecretKey(createHmac("sha256", first).update("fingerprint").digest())
+  const quickKey = createHmac("sha256", first).update("quick fingerprint").digest("hex")
+
+  const keyOf = (at: number): KeyObject | undefined => {
+    if (!keys.has(at) && readAgain !== undefined) learn(readAgain())
+    return keys.get(at)?.object
+  }
+  const sealBytes = (plain: Uint8Array | string, place: string): Uint8Array => {
+    const nonce = nextNonce()
+    const cipher = createCipheriv("aes-256-gcm", keys.get(number)?.object as KeyObject, nonce)
+    cipher.setAAD(placeBytes(place))
+    const body = typeof plain === "string" ? cipher.update(plain, "utf8") : cipher.update(plain)
+    cipher.final()
+    const sealed = Buffer.allocUnsafe(29 + body.length)
+    sealed[0] = number
+    sealed.set(nonce, 1)
+    sealed.set(cipher.getAuthTag(), 13)
+    sealed.set(body, 29)
+    return sealed
+  }
+  const openBytes = (sealed: Uint8Array, place: string): Buffer => {
+    const key = keyOf(sealed[0] ?? 0)
+    if (key === undefined) throw new SealingError(`sealed with unknown key ${sealed[0]} (${place})`)
+    // A cut value is refused here: the cipher would take a shorter tag for a weaker one.
+    if (sealed.length < 29) throw new SealingError(`a sealed value of ${place} is too short`)
+    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 13))
+    decipher.setAAD(placeBytes(place))
+    decipher.setAuthTag(sealed.subarray(13, 29))
+    try {
+      // Everything is in the first part: the mode pads nothing.
+      const plain = decipher.update(sealed.subarray(29))
+      decipher.final()
+      return plain
+    } catch {
+      throw new SealingError(`a sealed value of ${place} does not open: wrong key or altered data`)
+    }
+  }
   return {
-    seal: (text, place) => {
-      const nonce = nextNonce()
-      const cipher = createCipheriv("aes-256-gcm", current, nonce)
-      cipher.setAAD(placeBytes(place))
-      const body = cipher.update(text, "utf8")
-      cipher.final()
-      const sealed = Buffer.allocUnsafe(29 + body.length)
-      sealed[0] = keyring.current
-      sealed.set(nonce, 1)
-      sealed.set(cipher.getAuthTag(), 13)
-      sealed.set(body, 29)
-      return sealed
-    },
-    open: (sealed, place) => {
-      const key = keys.get(sealed[0] ?? -1)
-      if (key === undefined) throw new SealingError(`sealed with unknown key ${sealed[0]} (${place})`)
-      // A cut value is refused here: the cipher would take a shorter tag for a weaker one.
-      if (sealed.length < 29) throw new SealingError(`a sealed value of ${place} is too short`)
-      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 13))
-      decipher.setAAD(placeBytes(place))
-      decipher.setAuthTag(sealed.subarray(13, 29))
-      try {
-        return Buffer.concat([decipher.update(sealed.subarray(29)), decipher.final()]).toString("utf8")
-      } catch {
-        throw new SealingError(`a sealed value of ${place} does not open: wrong key or altered data`)
-      }
-    },
-    fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text).digest("hex")
+    seal: sealBytes,
+    open: (sealed, place) => openBytes(sealed, place).toString("utf8"),
+    reseal: (sealed, place) => sealBytes(openBytes(sealed, place), place),
+    current: () => number,
+    numbers: () => [...keys.keys()].toSorted((a, b) => a - b),
+    learn,
+    adopt,
+    fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text).digest("hex"),
+    quickFingerprint: (text) => hash("sha256", `${quickKey}\n${text}`, "hex")
   }
 }
 

@@ -9,7 +9,7 @@ import type { SqlError } from "effect/sql"
 import { catalogue, tableNames, type TableSpec } from "../store/Catalogue.ts"
 import type { Kind } from "../../machines/registry.ts"
 import type { TableName } from "../store/Rows.ts"
-import { fromColumn, placeOf } from "./batchStatement.ts"
+import { fromColumn, placeOf } from "./columnValues.ts"
 import type { SubjectKey } from "./Commit.ts"
 import { upcast, type Versioned, versionOf } from "./decide.ts"
 import type { SubjectImage } from "./Journal.ts"
@@ -32,15 +32,23 @@ export const machineOf: { readonly [T in TableName]?: Kind } = {
   assessments: "assessment",
   kycPackages: "kycPackage",
   cases: "case",
+  watchImports: "watchImport",
+  depositNotices: "depositNotice",
   collateralReports: "collateralReport",
   settlementItems: "settlementItem",
+  withdrawalRequests: "withdrawalRequest",
+  reconBreaks: "reconBreak",
   webhookEndpoints: "webhookEndpoint",
   webhookDeliveries: "webhookDelivery",
   approvals: "approval"
 }
 
 /** Decodes a row as the driver returned it (columns in snake case). Throws when a newer program wrote it. */
-export const decodeRow = (spec: TableSpec, raw: Readonly<Record<string, unknown>>, sealing: Sealing): object => {
+export const decodeRow = (
+  spec: TableSpec,
+  raw: Readonly<Record<string, unknown>>,
+  sealing: Pick<Sealing, "open">
+): object => {
   const row: Record<string, unknown> = {}
   for (const { name, sqlName, type } of spec.columns) {
     row[name] = fromColumn(raw[sqlName], type, placeOf(spec.sqlName, sqlName), sealing)

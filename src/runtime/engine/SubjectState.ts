@@ -50,6 +50,14 @@ export class SubjectState {
     }
   }
 
+  /** A copy with what a commit would write; this one stays as it is. */
+  after(commit: Commit): SubjectState {
+    const copy = new SubjectState(this.subject, { token: this.token, rows: [] })
+    for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
+    copy.adopt(commit)
+    return copy
+  }
+
   private set(table: TableName, row: object): void {
     this.views.delete(table)
     let rows = this.tables.get(table)

@@ -1,11 +1,11 @@
 /**
  * Durable timers: rows due at a business time, unique by (subject, name). A near window is held in memory and fired in
- * due order as commands of their subjects; the firing commit deletes the row it fired, so late, early or double firing is
- * harmless. A timer set again between its look-up and its turn does not fire: the new row stands. When the sandbox clock
- * is advanced everything that became due fires, in order.
+ * due order as commands of their subjects; the firing commit deletes the row it fired, and one pass waits for the other, so
+ * that a handler runs once per row. A timer set again between its look-up and its turn does not fire: the new row stands.
+ * When the sandbox clock is advanced everything that became due fires, in order.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Latch, Layer } from "effect"
+import { Context, Duration, Effect, Latch, Layer, Semaphore } from "effect"
 import type { TimerRow } from "../store/Rows.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "./ActorHost.ts"
 import { BusinessClock } from "./BusinessClock.ts"
@@ -119,6 +119,8 @@ export class Timers extends Context.Service<
             return { fired: free.length - (stuck.size - known), more: page.length === limit }
           })
 
+        // Two passes at once would look up the same rows and fire them twice.
+        const onePass = yield* Semaphore.make(1)
         const fireDue = Effect.gen(function* () {
           let fired = 0
           while (true) {
@@ -134,7 +136,7 @@ export class Timers extends Context.Service<
             fired += page.fired
             if (!page.more) return fired
           }
-        })
+        }).pipe(onePass.withPermits(1))
 
         const nextDue = Effect.suspend(() => due(Number.MAX_SAFE_INTEGER, stuck.size + 1)).pipe(
           Effect.map((rows) => rows.find((timer) => !isStuck(timer))?.dueAt ?? Number.MAX_SAFE_INTEGER)

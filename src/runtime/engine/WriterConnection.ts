@@ -6,8 +6,11 @@
 import { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { columnTypes } from "./ColumnArray.ts"
 import { classify } from "./sqlFailure.ts"
-import { auditGenesis, type Counters } from "./stamp.ts"
+import { type SealRow } from "../store/Rows.ts"
+import { sealGenesis } from "./seal.ts"
+import type { Counters } from "./stamp.ts"
 import { applicationName, writerSession } from "./writerSession.ts"
 
 /** What a new connection finds. `writable` false: the server answers, but can't write now. */
@@ -48,12 +51,12 @@ export class WriterConnection {
       const seqs = yield* session.query(
         "SELECT p.id, (SELECT max(seq) FROM events e WHERE e.partner_id = p.id) AS seq FROM partners p"
       )
-      const last = (yield* session.query("SELECT hash FROM audit ORDER BY id DESC LIMIT 1")).rows[0]
+      const last = (yield* session.query("SELECT * FROM seals ORDER BY number DESC LIMIT 1")).rows[0]
       return {
         batch: Number(row.batch),
         counters: {
           seqs: new Map(seqs.rows.map((entry) => [Number(entry.id), Number(entry.seq ?? 0)])),
-          auditHash: (last?.hash as string | undefined) ?? auditGenesis
+          seal: last === undefined ? sealGenesis : sealOf(last)
         }
       }
     })
@@ -127,7 +130,8 @@ export class WriterConnection {
         url: this.url,
         applicationName,
         connectTimeout: 3_000,
-        startupParameters: writerSession
+        startupParameters: writerSession,
+        types: columnTypes()
       }).pipe(
         Scope.provide(scope),
         Effect.onError(() => Scope.close(scope, Exit.void))
@@ -137,3 +141,14 @@ export class WriterConnection {
     }
   )
 }
+
+const sealOf = (row: Readonly<Record<string, unknown>>): SealRow => ({
+  number: Number(row["number"]),
+  hash: String(row["hash"]),
+  auditTo: Number(row["audit_to"]),
+  decisionTo: Number(row["decision_to"]),
+  transactionTo: Number(row["transaction_to"]),
+  postingTo: Number(row["posting_to"]),
+  interfirmTo: Number(row["interfirm_to"]),
+  custodyTo: Number(row["custody_to"])
+})

@@ -151,19 +151,28 @@ export const upcastWith = (
   return Result.succeed({ version: known, state: current.state, context: current.context })
 }
 
-/** The upcasters of each kind, in order from version 1. A version bump adds one; every machine is at version 1. */
+/** The upcasters of each kind, in order from version 1. A version bump adds one. */
 export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
-  partner: [],
+  // Version 2 adds the change of the custody model, which no state depends on.
+  partner: [(row) => row],
   reliance: [],
   apiKey: [],
   client: [],
   kycPackage: [],
   verificationBlock: [],
-  assessment: [],
+  // Version 2 tells when the test can be taken again; its rows are those of version 1.
+  assessment: [(row) => row],
   case: [],
   approval: [],
+  watchImport: [],
+  depositNotice: [],
   collateralReport: [],
   settlementItem: [],
+  // Version 2 keeps a fingerprint of the destination, which version 1 did not.
+  withdrawalRequest: [
+    ({ state, context }) => ({ state, context: { destinationFingerprint: null, ...(context as object) } })
+  ],
+  reconBreak: [],
   webhookEndpoint: [],
   webhookDelivery: []
 }

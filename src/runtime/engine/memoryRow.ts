@@ -7,7 +7,7 @@ import { catalogue, type ColumnType, type TableSpec } from "../store/Catalogue.t
 import type { TableName, Tables } from "../store/Rows.ts"
 import { upcast, type Versioned, versionOf } from "./decide.ts"
 import { nullableColumns } from "./memoryRules.ts"
-import { unstorableDocument } from "./batchStatement.ts"
+import { unstorableDocument } from "./columnValues.ts"
 import { machineOf } from "./SubjectLoader.ts"
 
 /** Column values by name; JSON as text. */

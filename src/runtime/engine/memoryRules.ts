@@ -9,11 +9,16 @@ type Columns<T extends TableName> = ReadonlyArray<keyof Tables[T] & string>
 
 /** Columns that may be null; every other column refuses it. */
 export const nullableColumns: { readonly [T in TableName]?: Columns<T> } = {
-  watchEntries: ["dob", "country", "removedAt"],
+  dispositions: ["identityKey", "outcome", "score"],
+  watchEntries: ["dob", "country", "removedAt", "importId"],
   cases: ["closedAt"],
+  depositNotices: ["decidedAt"],
   ledgerTransactions: ["reason", "clientId"],
   documents: ["side", "deletedAt"],
   postings: ["clientId"],
+  interfirmRecords: ["note"],
+  withdrawalRequests: ["destination", "paidAt"],
+  reconBreaks: ["partnerId", "clientId", "closedAt"],
   events: ["clientId"],
   webhookDeliveries: ["clientId", "claimToken", "claimedAt"],
   audit: ["partnerId", "clientId", "object", "before", "after", "reason"]
@@ -27,6 +32,7 @@ export const uniqueKeys: { readonly [T in TableName]?: ReadonlyArray<Columns<T>>
   clients: [["uid"], ["partnerId", "partnerClientRef"]],
   kycPackages: [["clientId"]],
   settlementItems: [["txId", "type"]],
+  interfirmRecords: [["partnerId", "txRef"]],
   ledgerTransactions: [["key"]]
 }
 
@@ -38,10 +44,16 @@ const oneOf = (value: string, ...allowed: ReadonlyArray<string>): boolean => all
 export const checks: { readonly [T in TableName]?: (row: Tables[T]) => boolean } = {
   partners: (row) =>
     oneOf(row.custodyModel, "BROKER", "PARTNER") && isRate(row.readPerMinute) && isRate(row.tradePerMinute),
+  custodyChanges: (row) =>
+    oneOf(row.before, "BROKER", "PARTNER") && oneOf(row.after, "BROKER", "PARTNER") && row.before !== row.after,
   apiKeys: (row) => oneOf(row.scope, "READ", "TRADE"),
   operatorKeys: (row) => oneOf(row.role, "ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"),
   watchEntries: (row) => oneOf(row.list, "SANCTIONS", "PEP"),
   postings: (row) => oneOf(row.kind, "cash", "reserved"),
+  depositNotices: (row) => row.amount > 0n,
   settlementItems: (row) => row.amount !== 0n,
+  interfirmRecords: (row) => row.amount !== 0n && row.periodFrom >= 0 && row.periodFrom <= row.periodTo,
+  withdrawalRequests: (row) => row.amount > 0n,
+  reconBreaks: (row) => oneOf(row.scope, "ALL", "PARTNER", "CLIENT") && row.amount !== 0n,
   balances: (row) => row.reserved >= 0n && row.deposited >= 0n
 }

@@ -1,65 +1,56 @@
 /**
- * The columns that only the writer of a batch can give: gap-free event numbers per partner and the audit hash
- * chain. Pure: the new counters are adopted after COMMIT, so a lost batch leaves no hole and no broken link.
+ * What only the writer of a batch can give: gap-free event numbers per partner and the seal that follows. The new counters
+ * are adopted after COMMIT, so a lost batch leaves no hole and no broken link.
  */
-import { hash } from "node:crypto"
-import type { AuditRow, EventRow } from "../store/Rows.ts"
+import type { EventRow, SealRow } from "../store/Rows.ts"
 import type { Commit } from "./Commit.ts"
+import { inIdOrder, type SealedTable, sealedTableNames, sealGenesis, sealRows } from "./seal.ts"
 
 export interface Counters {
   /** Last event number per partner; a partner not listed has none yet. */
   readonly seqs: ReadonlyMap<number, number>
-  readonly auditHash: string
+  readonly seal: SealRow
 }
 
-/** The chain starts from this value. */
-export const auditGenesis = "0".repeat(64)
+export const noCounters: Counters = { seqs: new Map(), seal: sealGenesis }
 
-/** Hash of one audit row after `previous`: SHA-256 over a fixed-order JSON array, hex. */
-export const auditHash = (previous: string, row: AuditRow): string =>
-  hash(
-    "sha256",
-    JSON.stringify([
-      previous,
-      row.id,
-      row.ts,
-      row.role,
-      row.keyLabel,
-      row.requestId,
-      row.partnerId,
-      row.clientId,
-      row.object,
-      row.action,
-      row.before,
-      row.after,
-      row.reason
-    ])
-  )
+/** Numbers events in the order in which they are asked for. */
+export class EventNumbers {
+  private readonly before: ReadonlyMap<number, number>
+  private readonly moved = new Map<number, number>()
 
-/** The batch's events and audit rows with their given columns, and the counters after it. */
+  constructor(before: ReadonlyMap<number, number>) {
+    this.before = before
+  }
+
+  /** The next event of its partner. */
+  number(event: EventRow): EventRow {
+    const { partnerId } = event
+    const seq = (this.moved.get(partnerId) ?? this.before.get(partnerId) ?? 0) + 1
+    this.moved.set(partnerId, seq)
+    return { ...event, seq }
+  }
+
+  /** The last number of every partner. */
+  after(): ReadonlyMap<number, number> {
+    return this.moved.size === 0 ? this.before : new Map([...this.before, ...this.moved])
+  }
+}
+
+/** One batch with its events numbered and its seal, and the counters after it. */
 export const stampBatch = (
   commits: ReadonlyArray<Commit>,
-  counters: Counters
+  before: Counters
 ): {
   readonly events: ReadonlyArray<EventRow>
-  readonly audit: ReadonlyArray<AuditRow>
+  /** Null when the batch writes nothing that is sealed. */
+  readonly seal: SealRow | null
   readonly counters: Counters
 } => {
-  const events: Array<EventRow> = []
-  const audit: Array<AuditRow> = []
-  const moved = new Map<number, number>()
-  let last = counters.auditHash
-  for (const commit of commits) {
-    for (const event of commit.rows.events ?? []) {
-      const seq = (moved.get(event.partnerId) ?? counters.seqs.get(event.partnerId) ?? 0) + 1
-      moved.set(event.partnerId, seq)
-      events.push({ ...event, seq })
-    }
-    for (const row of commit.rows.audit ?? []) {
-      last = auditHash(last, row)
-      audit.push({ ...row, hash: last })
-    }
-  }
-  const seqs = moved.size === 0 ? counters.seqs : new Map([...counters.seqs, ...moved])
-  return { events, audit, counters: { seqs, auditHash: last } }
+  const numbers = new EventNumbers(before.seqs)
+  const events = commits.flatMap((commit) => (commit.rows.events ?? []).map((event) => numbers.number(event)))
+  const rowsOf = (table: SealedTable): ReadonlyArray<object> =>
+    commits.flatMap((commit): ReadonlyArray<object> => inIdOrder<object>(table, commit.rows[table] ?? []))
+  const seal = sealRows(before.seal, Object.fromEntries(sealedTableNames.map((table) => [table, rowsOf(table)])))
+  return { events, seal: seal === before.seal ? null : seal, counters: { seqs: numbers.after(), seal } }
 }

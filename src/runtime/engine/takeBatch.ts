@@ -4,7 +4,7 @@
  * commit first (one statement sees none of its own writes).
  */
 import { Effect } from "effect"
-import { claimNames, type Commit } from "./Commit.ts"
+import { answerClaim, type Commit } from "./Commit.ts"
 import { batchLimit, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
@@ -34,32 +34,46 @@ export const tellLate = (batch: ReadonlyArray<Waiting>): void => {
   }
 }
 
+/** What the commits of a batch hold between them, and whether one more may join. */
+export class BatchFacts {
+  count = 0
+  private readonly facts = new Set<string>()
+  private readonly subjects = new Set<string>()
+  private readonly partners = new Set<number>()
+
+  /** False: the commit has to wait for the next batch. */
+  admit(commit: Commit): boolean {
+    if (this.count === batchLimit) return false
+    const { fence, partner, rows } = commit
+    if (fence !== null && this.subjects.has(fence.subject)) return false
+    if (partner !== null && this.partners.has(partner.partnerId)) return false
+    const { facts } = this
+    const names = touched(commit)
+    for (const name of names) if (facts.has(name)) return false
+    for (const name of names) facts.add(name)
+    if (fence !== null) this.subjects.add(fence.subject)
+    for (const changed of rows.partners ?? []) this.partners.add(changed.id)
+    this.count++
+    return true
+  }
+}
+
 /** Facts and timers that no other commit of the same batch may touch. */
-const touched = (commit: Commit): ReadonlyArray<string> => [
-  ...claimNames(commit),
-  ...commit.releases,
-  ...[...(commit.rows.timers ?? []), ...commit.clearedTimers].map(
-    (timer) => `timer\u0000${timer.subject}\u0000${timer.name}`
-  )
-]
+const touched = (commit: Commit): ReadonlyArray<string> => {
+  const names = commit.claims.map((claim) => claim.name)
+  for (const { partnerId, key } of commit.rows.answers ?? []) names.push(answerClaim(partnerId, key))
+  for (const name of commit.releases) names.push(name)
+  for (const { subject, name } of commit.rows.timers ?? []) names.push(timerFact(subject, name))
+  for (const { subject, name } of commit.clearedTimers) names.push(timerFact(subject, name))
+  return names
+}
+
+const timerFact = (subject: string, name: string): string => `timer\u0000${subject}\u0000${name}`
 
 /** Removes and returns the first commits of `queue` that may be written together (at least one). */
 export const takeBatch = (queue: Array<Waiting>): ReadonlyArray<Waiting> => {
-  const facts = new Set<string>()
-  const subjects = new Set<string>()
-  const partners = new Set<number>()
+  const facts = new BatchFacts()
   let count = 0
-  for (const { commit } of queue) {
-    if (count === batchLimit) break
-    const subject = commit.fence?.subject
-    if (subject !== undefined && subjects.has(subject)) break
-    const names = touched(commit)
-    if (names.some((name) => facts.has(name))) break
-    if (commit.partner !== null && partners.has(commit.partner.partnerId)) break
-    if (subject !== undefined) subjects.add(subject)
-    for (const name of names) facts.add(name)
-    for (const partner of commit.rows.partners ?? []) partners.add(partner.id)
-    count++
-  }
+  while (count < queue.length && facts.admit((queue[count] as Waiting).commit)) count++
   return queue.splice(0, count)
 }

@@ -6,6 +6,7 @@ import type { JsonObject, LedgerEntryType } from "../../machines/Effects.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/ActorHost.ts"
+import type { SubjectState } from "../engine/SubjectState.ts"
 import { keyOf } from "../store/Catalogue.ts"
 import type { BalanceRow } from "../store/Rows.ts"
 import { clientAccount, postingRules } from "./postingRules.ts"
@@ -47,12 +48,25 @@ export const fitsBalance = (balance: bigint, amount: bigint): boolean => {
   return next <= maxMinor && next >= -maxMinor
 }
 
+/**
+ * Cash of a balance once everything has come back that can: its reserve by a release, and what is approved but not paid
+ * by a refusal of the bank. Whatever adds to a balance keeps this inside 64 bits, so that a way back always fits (F2).
+ */
+export const cashAtMost = (state: SubjectState, { cash, reserved, currency }: BalanceRow): bigint => {
+  let sum = cash + reserved
+  for (const row of state.all("withdrawalRequests")) {
+    if (row.state === "APPROVED" && row.currency === currency) sum += row.amount
+  }
+  return sum
+}
+
 /** Posts one transaction. A posting that leaves 64 bits is a defect: rules check `fitsBalance` first. */
 export const post = (turn: Turn, posting: Posting): void => {
   const { txId, clientId, partnerId, currency, amount } = posting
   const rule = postingRules[posting.entry]
+  const kind = amount > 0n ? (rule.gainKind ?? rule.clientKind) : rule.clientKind
   const before = balanceOf(turn, clientId, partnerId, currency)
-  if (!fitsBalance(before[rule.clientKind], amount)) throw new RangeError("a balance would leave 64 bits")
+  if (!fitsBalance(before[kind], amount)) throw new RangeError("a balance would leave 64 bits")
   turn.draft.put("ledgerTransactions", {
     txId,
     key: posting.key,
@@ -71,9 +85,10 @@ export const post = (turn: Turn, posting: Posting): void => {
     clientId,
     partnerId,
     currency,
-    kind: rule.clientKind,
+    kind,
     amount
   })
+  if (rule.house === null) return postToReserve(turn, posting, before)
   turn.draft.put("postings", {
     postingId: turn.nextId("posting"),
     txId,
@@ -86,7 +101,29 @@ export const post = (turn: Turn, posting: Posting): void => {
   })
   turn.draft.put("balances", {
     ...before,
-    [rule.clientKind]: before[rule.clientKind] + amount,
+    [kind]: before[kind] + amount,
     deposited: before.deposited + posting.deposited
   })
+}
+
+/** The other leg of money that stays the client's: what cash gains or loses, the reserve loses or gains. */
+const postToReserve = (
+  turn: Turn,
+  { txId, clientId, partnerId, currency, amount }: Posting,
+  before: BalanceRow
+): void => {
+  if (before.reserved < amount || !fitsBalance(before.reserved, -amount)) {
+    throw new RangeError("a reserve would be negative or leave 64 bits")
+  }
+  turn.draft.put("postings", {
+    postingId: turn.nextId("posting"),
+    txId,
+    account: clientAccount(clientId),
+    clientId,
+    partnerId,
+    currency,
+    kind: "reserved",
+    amount: -amount
+  })
+  turn.draft.put("balances", { ...before, cash: before.cash + amount, reserved: before.reserved - amount })
 }

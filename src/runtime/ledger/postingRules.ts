@@ -7,9 +7,12 @@ import type { LedgerEntryType } from "../../machines/Effects.ts"
 import type { SettlementType } from "../../machines/settlement/SettlementItem.ts"
 
 export interface PostingRule {
+  /** What the client's leg moves. */
   readonly clientKind: "cash" | "reserved"
-  /** The house account on the other side. */
-  readonly house: (partnerId: number) => string
+  /** What it moves when the client gains by it, where that is another: money that comes back is cash again. */
+  readonly gainKind?: "cash"
+  /** The house account on the other side; null: the client's own reserve is. */
+  readonly house: ((partnerId: number) => string) | null
   /**
    * The type of the settlement item that this posting makes under PARTNER custody. Null: none, because the partner moved
    * the collateral itself, or because money only changed between cash and reserve.
@@ -18,6 +21,8 @@ export interface PostingRule {
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
+/** Money that partners under BROKER custody pass on, between the firms and the clients (document 3, custody models). */
+export const transitAccount = "transit"
 /** Corrections by the operator's finance, apart from every account with a meaning of its own. */
 export const manualAccount = "manual"
 export const clientAccount = (clientId: number): string => `client:${clientId}`
@@ -25,5 +30,9 @@ export const clientAccount = (clientId: number): string => `client:${clientId}`
 export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   PARTNER_COLLATERAL_IN: { clientKind: "cash", house: partnerCustodyAccount, item: null },
   PARTNER_COLLATERAL_OUT: { clientKind: "cash", house: partnerCustodyAccount, item: null },
+  DEPOSIT: { clientKind: "cash", house: () => transitAccount, item: null },
+  WITHDRAWAL_RESERVE: { clientKind: "cash", house: null, item: null },
+  WITHDRAWAL: { clientKind: "reserved", gainKind: "cash", house: () => transitAccount, item: null },
+  WITHDRAWAL_RELEASE: { clientKind: "cash", house: null, item: null },
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL" }
 }

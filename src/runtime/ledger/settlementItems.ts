@@ -20,8 +20,8 @@ export interface NewItem {
 }
 
 /**
- * The item of a posting that has just been drafted; null when there is none to make. A transaction has one client leg,
- * so its amount is what changes the client's cash plus reserve.
+ * The item of a posting that has just been drafted; null when there is none to make. A transaction whose type makes items
+ * has one client leg, so its amount is what changes the client's cash plus reserve.
  */
 export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posting): NewItem | null => {
   const type = postingRules[posting.entry].item

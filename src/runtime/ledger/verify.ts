@@ -1,14 +1,17 @@
 /**
  * `ledger verify`: recomputes every balance and invariant from the postings, in one snapshot, while the service runs.
  * Each check has a figure; the first break comes with what it found. Writers never wait for it; but rows they change often
- * are kept for its snapshot, so what can be judged after the snapshot is: the audit up to its last row never changes.
+ * are kept for its snapshot, so what can be judged after the snapshot is: sealed rows never change.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { auditGenesis, auditHash } from "../engine/stamp.ts"
 import { SqlClient } from "effect/sql"
-import type { AuditRow } from "../store/Rows.ts"
+import { depositChecks } from "./depositChecks.ts"
+import { figureChecks } from "./figureChecks.ts"
+import { readChain } from "./sealChain.ts"
 import { settlementChecks } from "./settlementChecks.ts"
+import { withdrawalChecks } from "./withdrawalChecks.ts"
+import { checkDestinations } from "./withdrawalDestinations.ts"
 
 export interface LedgerCheck {
   readonly name: string
@@ -78,6 +81,8 @@ const checks: ReadonlyArray<SqlCheck> = [
               GROUP BY f.id, f.state
              HAVING count(b.key) <> (CASE f.state WHEN 'BOOKED' THEN 1 ELSE 0 END) LIMIT 1`
   },
+  ...depositChecks,
+  ...withdrawalChecks,
   {
     name: "partner_custody is minus the collateral held for the partner's clients",
     figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE account LIKE 'partner_custody:%'",
@@ -90,6 +95,20 @@ const checks: ReadonlyArray<SqlCheck> = [
                FROM held FULL JOIN booked USING (partner_id) WHERE coalesce(house, 0) <> coalesce(clients, 0) LIMIT 1`
   },
   ...settlementChecks,
+  ...figureChecks,
+  {
+    name: "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed",
+    figure: "SELECT count(*) AS n FROM seals",
+    breaks: `WITH last AS (SELECT * FROM seals ORDER BY number DESC LIMIT 1)
+             SELECT what FROM (
+               SELECT 'audit row ' || id AS what FROM audit WHERE id > coalesce((SELECT audit_to FROM last), 0)
+               UNION ALL SELECT 'decision ' || id FROM decisions WHERE id > coalesce((SELECT decision_to FROM last), 0)
+               UNION ALL SELECT 'transaction ' || tx_id FROM ledger_transactions WHERE tx_id > coalesce((SELECT transaction_to FROM last), 0)
+               UNION ALL SELECT 'posting ' || posting_id FROM postings WHERE posting_id > coalesce((SELECT posting_to FROM last), 0)
+               UNION ALL SELECT 'interfirm record ' || id FROM interfirm_records WHERE id > coalesce((SELECT interfirm_to FROM last), 0)
+               UNION ALL SELECT 'change of custody ' || id FROM custody_changes WHERE id > coalesce((SELECT custody_to FROM last), 0)
+             ) AS unsealed LIMIT 1`
+  },
   {
     name: "event numbers have no gap per partner",
     figure: "SELECT count(*) AS n FROM events",
@@ -105,66 +124,7 @@ const checks: ReadonlyArray<SqlCheck> = [
   }
 ]
 
-/** Audit rows read and hashed at a time: a few milliseconds, in which the service does nothing else. */
-const auditPage = 1_000
-
-/** The chain of hashes from the first row up to an id; rows after it are younger than the snapshot. */
-const auditChain = Effect.fnUntraced(function* (upTo: bigint) {
-  const sql = yield* PgClient.PgClient
-  let previous = auditGenesis
-  let after = 0n
-  let count = 0
-  while (true) {
-    const rows = yield* sql.unsafe<RawAudit>(
-      "SELECT id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after, reason, hash FROM audit WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3",
-      [after, upTo, BigInt(auditPage)]
-    )
-    for (const raw of rows) {
-      const row = auditRow(raw)
-      const expected = auditHash(previous, row)
-      if (expected !== row.hash) return { count, detail: `audit row ${row.id} does not follow from the row before it` }
-      previous = row.hash
-      count++
-    }
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < auditPage) return { count, detail: null }
-    after = last.id
-  }
-})
-
-interface RawAudit {
-  readonly id: bigint
-  readonly ts: bigint
-  readonly role: string
-  readonly key_label: string
-  readonly request_id: string
-  readonly partner_id: bigint | null
-  readonly client_id: bigint | null
-  readonly object: string | null
-  readonly action: string
-  readonly before: string | null
-  readonly after: string | null
-  readonly reason: string | null
-  readonly hash: string
-}
-
-const auditRow = (raw: RawAudit): AuditRow => ({
-  id: Number(raw.id),
-  ts: Number(raw.ts),
-  role: raw.role,
-  keyLabel: raw.key_label,
-  requestId: raw.request_id,
-  partnerId: raw.partner_id === null ? null : Number(raw.partner_id),
-  clientId: raw.client_id === null ? null : Number(raw.client_id),
-  object: raw.object,
-  action: raw.action,
-  before: raw.before,
-  after: raw.after,
-  reason: raw.reason,
-  hash: raw.hash
-})
-
-/** What the snapshot says: the checks in SQL, and the last audit row it holds. */
+/** What the snapshot says: the checks in SQL, and the last seal it holds. */
 const snapshotChecks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   return yield* sql
@@ -185,25 +145,38 @@ const snapshotChecks = Effect.gen(function* () {
             detail: broken[0]?.what ?? null
           })
         }
-        const last = yield* sql.unsafe<{ readonly id: bigint }>("SELECT coalesce(max(id), 0) AS id FROM audit")
-        return { results, lastAudit: last[0]?.id ?? 0n }
+        const last = yield* sql.unsafe<{ readonly n: bigint }>("SELECT coalesce(max(number), 0) AS n FROM seals")
+        return { results, lastSeal: last[0]?.n ?? 0n }
       })
     )
     .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
 })
 
-/** Runs every check on one REPEATABLE READ snapshot. Interrupted, it ends its statement too. */
-export const verifyLedger = Effect.gen(function* () {
-  const { results, lastAudit } = yield* snapshotChecks
-  const chain = yield* auditChain(lastAudit)
+/** The checks that need no key, on one REPEATABLE READ snapshot. Interrupted, it ends its statement too. */
+export const verifyBooks = Effect.gen(function* () {
+  const { results, lastSeal } = yield* snapshotChecks
+  const chain = yield* readChain(lastSeal)
   const checked = [
     ...results,
     {
-      name: "the audit chain is whole",
+      name: "the chain over all that is sealed is whole",
       ok: chain.detail === null,
-      figure: String(chain.count),
+      figure: `${chain.rows} rows, ${chain.seals} seals, last ${chain.last}`,
       detail: chain.detail
     }
   ]
-  return { ok: checked.every((result) => result.ok), checks: checked } satisfies LedgerReport
+  return reportOf(checked)
+})
+
+/** Every check. */
+export const verifyLedger = Effect.gen(function* () {
+  const { checks: checked } = yield* verifyBooks
+  const { compared, detail } = yield* checkDestinations
+  const name = "every withdrawal request shows the destination it was filed with"
+  return reportOf([...checked, { name, ok: detail === null, figure: String(compared), detail }])
+})
+
+const reportOf = (checked: ReadonlyArray<LedgerCheck>): LedgerReport => ({
+  ok: checked.every((result) => result.ok),
+  checks: checked
 })

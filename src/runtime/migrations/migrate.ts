@@ -11,6 +11,15 @@ import { m0007 } from "./0007_deliveries.ts"
 import { m0008 } from "./0008_audit_objects.ts"
 import { m0009 } from "./0009_documents.ts"
 import { m0010 } from "./0010_appropriateness.ts"
+import { m0011 } from "./0011_watch_imports.ts"
+import { m0012 } from "./0012_resealed_key.ts"
+import { m0013 } from "./0013_seals.ts"
+import { m0014 } from "./0014_deposits.ts"
+import { m0015 } from "./0015_withdrawals.ts"
+import { m0016 } from "./0016_settlement_reports.ts"
+import { m0017 } from "./0017_custody_changes.ts"
+import { m0018 } from "./0018_disposition_history.ts"
+import { m0019 } from "./0019_sealed_settlement.ts"
 
 const run = Migrator.make({})
 
@@ -26,7 +35,16 @@ export const migrate = run({
     "0007_deliveries": m0007,
     "0008_audit_objects": m0008,
     "0009_documents": m0009,
-    "0010_appropriateness": m0010
+    "0010_appropriateness": m0010,
+    "0011_watch_imports": m0011,
+    "0012_resealed_key": m0012,
+    "0013_seals": m0013,
+    "0014_deposits": m0014,
+    "0015_withdrawals": m0015,
+    "0016_settlement_reports": m0016,
+    "0017_custody_changes": m0017,
+    "0018_disposition_history": m0018,
+    "0019_sealed_settlement": m0019
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -75,7 +75,6 @@ CREATE TABLE audit (
   before text,
   after text,
   reason text,
-  hash text NOT NULL,
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_client ON public.audit USING btree (client_id, id) WHERE (client_id IS NOT NULL);
@@ -103,6 +102,17 @@ CREATE TABLE block_payloads (
   data bytea NOT NULL,
   CONSTRAINT block_payloads_pkey PRIMARY KEY (client_id, code)
 );
+
+CREATE TABLE bulk_report_parts (
+  partner_id bigint NOT NULL,
+  key text NOT NULL,
+  client_id bigint NOT NULL,
+  fingerprint text NOT NULL,
+  results json NOT NULL,
+  decided_at bigint NOT NULL,
+  CONSTRAINT bulk_report_parts_pkey PRIMARY KEY (partner_id, key, client_id)
+);
+CREATE INDEX bulk_report_parts_age ON public.bulk_report_parts USING btree (decided_at);
 
 CREATE TABLE cases (
   id bigint NOT NULL,
@@ -164,6 +174,23 @@ CREATE TABLE collateral_reports (
 CREATE INDEX collateral_reports_client ON public.collateral_reports USING btree (client_id, id DESC);
 CREATE INDEX collateral_reports_partner ON public.collateral_reports USING btree (partner_id, id DESC);
 
+CREATE TABLE custody_changes (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  before text NOT NULL,
+  after text NOT NULL,
+  collateral_asset text NOT NULL,
+  reason text NOT NULL,
+  changed_by text NOT NULL,
+  changed_at bigint NOT NULL,
+  CONSTRAINT custody_changes_after_check CHECK ((after = ANY (ARRAY['BROKER'::text, 'PARTNER'::text]))),
+  CONSTRAINT custody_changes_before_check CHECK ((before = ANY (ARRAY['BROKER'::text, 'PARTNER'::text]))),
+  CONSTRAINT custody_changes_check CHECK ((before <> after)),
+  CONSTRAINT custody_changes_pkey PRIMARY KEY (id)
+);
+CREATE INDEX custody_changes_partner ON public.custody_changes USING btree (partner_id, id);
+CREATE TRIGGER custody_changes_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.custody_changes FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
+
 CREATE TABLE decisions (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -177,6 +204,27 @@ CREATE TABLE decisions (
 CREATE INDEX decisions_client ON public.decisions USING btree (client_id, id);
 CREATE TRIGGER decisions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.decisions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
+CREATE TABLE deposit_notices (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  shard bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  created_at bigint NOT NULL,
+  decided_at bigint,
+  CONSTRAINT deposit_notices_amount_check CHECK ((amount > 0)),
+  CONSTRAINT deposit_notices_pkey PRIMARY KEY (id)
+);
+CREATE INDEX deposit_notices_client ON public.deposit_notices USING btree (client_id, id DESC);
+CREATE INDEX deposit_notices_decided ON public.deposit_notices USING btree (partner_id, decided_at) WHERE (state = 'CONFIRMED'::text);
+CREATE INDEX deposit_notices_partner ON public.deposit_notices USING btree (partner_id, id DESC);
+CREATE INDEX deposit_notices_pending ON public.deposit_notices USING btree (partner_id, client_id) WHERE (state = 'PENDING'::text);
+CREATE INDEX deposit_notices_resident ON public.deposit_notices USING btree (client_id) WHERE (state = 'PENDING'::text);
+
 CREATE TABLE dispositions (
   client_id bigint NOT NULL,
   entry_id bigint NOT NULL,
@@ -184,8 +232,13 @@ CREATE TABLE dispositions (
   disposition text NOT NULL,
   decided_at bigint NOT NULL,
   decided_by text NOT NULL,
-  CONSTRAINT dispositions_pkey PRIMARY KEY (client_id, entry_id)
+  number bigint NOT NULL,
+  identity_key text,
+  outcome text,
+  score bigint,
+  CONSTRAINT dispositions_pkey PRIMARY KEY (client_id, entry_id, number)
 );
+CREATE TRIGGER dispositions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.dispositions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE document_contents (
   document_id bigint NOT NULL,
@@ -238,6 +291,25 @@ CREATE TABLE identity_sessions (
 );
 CREATE INDEX identity_sessions_client ON public.identity_sessions USING btree (client_id, id);
 
+CREATE TABLE interfirm_records (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  currency text NOT NULL,
+  period_from bigint NOT NULL,
+  period_to bigint NOT NULL,
+  amount bigint NOT NULL,
+  tx_ref text NOT NULL,
+  note text,
+  recorded_by text NOT NULL,
+  recorded_at bigint NOT NULL,
+  CONSTRAINT interfirm_records_amount_check CHECK ((amount <> 0)),
+  CONSTRAINT interfirm_records_check CHECK (((period_from >= 0) AND (period_from <= period_to))),
+  CONSTRAINT interfirm_records_partner_id_tx_ref_key UNIQUE (partner_id, tx_ref),
+  CONSTRAINT interfirm_records_pkey PRIMARY KEY (id)
+);
+CREATE INDEX interfirm_records_partner ON public.interfirm_records USING btree (partner_id, id DESC);
+CREATE TRIGGER interfirm_records_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.interfirm_records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
+
 CREATE TABLE key_usage (
   key_id bigint NOT NULL,
   last_used_at bigint NOT NULL,
@@ -282,6 +354,7 @@ CREATE TABLE ledger_transactions (
   CONSTRAINT ledger_transactions_key_key UNIQUE (key),
   CONSTRAINT ledger_transactions_pkey PRIMARY KEY (tx_id)
 );
+CREATE INDEX ledger_transactions_time ON public.ledger_transactions USING brin (ts) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER ledger_transactions_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE notifications (
@@ -339,6 +412,15 @@ CREATE TABLE partners (
   CONSTRAINT partners_uid_prefix_key UNIQUE (uid_prefix)
 );
 
+CREATE TABLE posting_totals (
+  partner_id bigint NOT NULL,
+  currency text NOT NULL,
+  type text NOT NULL,
+  day bigint NOT NULL,
+  amount numeric NOT NULL,
+  CONSTRAINT posting_totals_pkey PRIMARY KEY (partner_id, currency, type, day)
+) WITH (fillfactor=70);
+
 CREATE TABLE postings (
   posting_id bigint NOT NULL,
   tx_id bigint NOT NULL,
@@ -352,6 +434,7 @@ CREATE TABLE postings (
   CONSTRAINT postings_pkey PRIMARY KEY (posting_id)
 );
 CREATE INDEX postings_client ON public.postings USING btree (client_id, posting_id DESC) WHERE (client_id IS NOT NULL);
+CREATE INDEX postings_transaction ON public.postings USING brin (tx_id) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER postings_balance AFTER INSERT ON public.postings REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION postings_balance(); -- for every role, always
 CREATE TRIGGER postings_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.postings FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
@@ -362,6 +445,24 @@ CREATE TABLE questionnaires (
   CONSTRAINT questionnaires_pkey PRIMARY KEY (version)
 );
 CREATE TRIGGER questionnaires_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.questionnaires FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
+
+CREATE TABLE recon_breaks (
+  id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  scope text NOT NULL,
+  partner_id bigint,
+  client_id bigint,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  opened_at bigint NOT NULL,
+  closed_at bigint,
+  CONSTRAINT recon_breaks_amount_check CHECK ((amount <> 0)),
+  CONSTRAINT recon_breaks_pkey PRIMARY KEY (id),
+  CONSTRAINT recon_breaks_scope_check CHECK ((scope = ANY (ARRAY['ALL'::text, 'PARTNER'::text, 'CLIENT'::text])))
+);
+CREATE INDEX recon_breaks_open ON public.recon_breaks USING btree (id) WHERE (state = 'OPEN'::text);
 
 CREATE TABLE reliances (
   partner_id bigint NOT NULL,
@@ -397,9 +498,23 @@ CREATE TABLE screening_runs (
   list_version bigint NOT NULL,
   candidates json NOT NULL,
   ran_at bigint NOT NULL,
+  list_versions json DEFAULT '{}'::json NOT NULL,
   CONSTRAINT screening_runs_pkey PRIMARY KEY (id)
 );
 CREATE INDEX screening_runs_client ON public.screening_runs USING btree (client_id, id);
+
+CREATE TABLE seals (
+  number bigint NOT NULL,
+  hash text NOT NULL,
+  audit_to bigint NOT NULL,
+  decision_to bigint NOT NULL,
+  transaction_to bigint NOT NULL,
+  posting_to bigint NOT NULL,
+  interfirm_to bigint DEFAULT 0 NOT NULL,
+  custody_to bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT seals_pkey PRIMARY KEY (number)
+);
+CREATE TRIGGER seals_insert_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change(); -- for every role, always
 
 CREATE TABLE service_stamp (
   id smallint NOT NULL,
@@ -407,6 +522,7 @@ CREATE TABLE service_stamp (
   clock_offset bigint DEFAULT 0 NOT NULL,
   canary bytea NOT NULL,
   created_at bigint NOT NULL,
+  resealed_key smallint,
   CONSTRAINT service_stamp_clock_offset_check CHECK ((clock_offset >= 0)),
   CONSTRAINT service_stamp_id_check CHECK ((id = 1)),
   CONSTRAINT service_stamp_pkey PRIMARY KEY (id)
@@ -433,6 +549,20 @@ CREATE INDEX settlement_items_client ON public.settlement_items USING btree (cli
 CREATE INDEX settlement_items_open ON public.settlement_items USING btree (partner_id, state, id DESC) WHERE (state <> 'SETTLED'::text);
 CREATE INDEX settlement_items_partner ON public.settlement_items USING btree (partner_id, id DESC);
 CREATE INDEX settlement_items_time ON public.settlement_items USING btree (partner_id, occurred_at);
+CREATE TRIGGER settlement_items_total_delete AFTER DELETE ON public.settlement_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_delete(); -- for every role, always
+CREATE TRIGGER settlement_items_total_insert AFTER INSERT ON public.settlement_items REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_insert(); -- for every role, always
+CREATE TRIGGER settlement_items_total_truncate AFTER TRUNCATE ON public.settlement_items FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_truncate(); -- for every role, always
+CREATE TRIGGER settlement_items_total_update AFTER UPDATE ON public.settlement_items REFERENCING OLD TABLE AS gone NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION settlement_items_total_update(); -- for every role, always
+
+CREATE TABLE settlement_totals (
+  partner_id bigint NOT NULL,
+  state text NOT NULL,
+  day bigint NOT NULL,
+  items bigint NOT NULL,
+  credits numeric NOT NULL,
+  debits numeric NOT NULL,
+  CONSTRAINT settlement_totals_pkey PRIMARY KEY (partner_id, state, day)
+) WITH (fillfactor=70);
 
 CREATE TABLE subjects (
   subject text NOT NULL,
@@ -468,8 +598,22 @@ CREATE TABLE watch_entries (
   source text NOT NULL,
   added_at bigint NOT NULL,
   removed_at bigint,
+  import_id bigint,
   CONSTRAINT watch_entries_list_check CHECK ((list = ANY (ARRAY['SANCTIONS'::text, 'PEP'::text]))),
   CONSTRAINT watch_entries_pkey PRIMARY KEY (id)
+);
+CREATE INDEX watch_entries_import ON public.watch_entries USING btree (source, import_id) WHERE (removed_at IS NULL);
+CREATE INDEX watch_entries_name ON public.watch_entries USING btree (source, name) WHERE (removed_at IS NULL);
+
+CREATE TABLE watch_imports (
+  id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  source text NOT NULL,
+  source_version text NOT NULL,
+  started_at bigint NOT NULL,
+  CONSTRAINT watch_imports_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE webhook_deliveries (
@@ -503,6 +647,28 @@ CREATE TABLE webhook_endpoints (
   updated_at bigint NOT NULL,
   CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (partner_id)
 );
+
+CREATE TABLE withdrawal_requests (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  shard bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  destination bytea,
+  created_at bigint NOT NULL,
+  paid_at bigint,
+  CONSTRAINT withdrawal_requests_amount_check CHECK ((amount > 0)),
+  CONSTRAINT withdrawal_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX withdrawal_requests_client ON public.withdrawal_requests USING btree (client_id, id DESC);
+CREATE INDEX withdrawal_requests_open ON public.withdrawal_requests USING btree (partner_id) WHERE (state = ANY (ARRAY['REQUESTED'::text, 'APPROVED'::text]));
+CREATE INDEX withdrawal_requests_paid ON public.withdrawal_requests USING btree (partner_id, paid_at) WHERE (state = 'PAID'::text);
+CREATE INDEX withdrawal_requests_partner ON public.withdrawal_requests USING btree (partner_id, id DESC);
+CREATE INDEX withdrawal_requests_resident ON public.withdrawal_requests USING btree (client_id) WHERE (state = ANY (ARRAY['REQUESTED'::text, 'APPROVED'::text]));
 
 CREATE TABLE writer (
   id smallint NOT NULL,
@@ -547,6 +713,46 @@ AS $function$
       RAISE EXCEPTION 'rows of % are never changed', TG_TABLE_NAME USING ERRCODE = 'BJ002';
     END $function$;
 
+CREATE OR REPLACE FUNCTION public.settlement_items_total_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN INSERT INTO settlement_totals AS t (partner_id, state, day, items, credits, debits)
+   SELECT partner_id, state, occurred_at / 86400000, -1 * count(*),
+          -1 * coalesce(sum(amount) FILTER (WHERE amount > 0), 0), -1 * coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)
+     FROM gone GROUP BY 1, 2, 3
+   ON CONFLICT (partner_id, state, day) DO UPDATE
+      SET items = t.items + EXCLUDED.items, credits = t.credits + EXCLUDED.credits, debits = t.debits + EXCLUDED.debits; RETURN NULL; END $function$;
+
+CREATE OR REPLACE FUNCTION public.settlement_items_total_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN INSERT INTO settlement_totals AS t (partner_id, state, day, items, credits, debits)
+   SELECT partner_id, state, occurred_at / 86400000, 1 * count(*),
+          1 * coalesce(sum(amount) FILTER (WHERE amount > 0), 0), 1 * coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)
+     FROM added GROUP BY 1, 2, 3
+   ON CONFLICT (partner_id, state, day) DO UPDATE
+      SET items = t.items + EXCLUDED.items, credits = t.credits + EXCLUDED.credits, debits = t.debits + EXCLUDED.debits; RETURN NULL; END $function$;
+
+CREATE OR REPLACE FUNCTION public.settlement_items_total_truncate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN TRUNCATE settlement_totals; RETURN NULL; END $function$;
+
+CREATE OR REPLACE FUNCTION public.settlement_items_total_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ BEGIN INSERT INTO settlement_totals AS t (partner_id, state, day, items, credits, debits)
+   SELECT partner_id, state, occurred_at / 86400000, -1 * count(*),
+          -1 * coalesce(sum(amount) FILTER (WHERE amount > 0), 0), -1 * coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)
+     FROM gone GROUP BY 1, 2, 3
+   ON CONFLICT (partner_id, state, day) DO UPDATE
+      SET items = t.items + EXCLUDED.items, credits = t.credits + EXCLUDED.credits, debits = t.debits + EXCLUDED.debits; INSERT INTO settlement_totals AS t (partner_id, state, day, items, credits, debits)
+   SELECT partner_id, state, occurred_at / 86400000, 1 * count(*),
+          1 * coalesce(sum(amount) FILTER (WHERE amount > 0), 0), 1 * coalesce(-sum(amount) FILTER (WHERE amount < 0), 0)
+     FROM added GROUP BY 1, 2, 3
+   ON CONFLICT (partner_id, state, day) DO UPDATE
+      SET items = t.items + EXCLUDED.items, credits = t.credits + EXCLUDED.credits, debits = t.debits + EXCLUDED.debits; RETURN NULL; END $function$;
+
 CREATE SEQUENCE id_approval AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_audit AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_case AS bigint START 1 INCREMENT 512;
@@ -554,15 +760,20 @@ CREATE SEQUENCE id_client AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_collateral AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_decision AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_delivery AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_deposit AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_document AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_interfirm AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_notification AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_operator_key AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_package AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_partner AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_posting AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_recon_break AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
-CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_watch_import AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_withdrawal AS bigint START 1 INCREMENT 512;

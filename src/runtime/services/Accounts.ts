@@ -1,14 +1,20 @@
-/** Money as partners read it: balances from the client's actor, the ledger from postings (document 2, Account reads; F23). */
+/**
+ * Money as partners read it: balances now and the account summary from the client's actor, balances of an earlier moment
+ * and the ledger from postings (document 2, Account reads; F23, A2-60).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../machines/Effects.ts"
 import { riskFigures } from "../../machines/margin/riskFigures.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../machines/shared/Currency.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
-import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
+import { BusinessClock } from "../engine/BusinessClock.ts"
 import type { BalanceRow } from "../store/Rows.ts"
+import { type AccountSummaryWire, accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "./clientState.ts"
 import type { PageQuery } from "./paging.ts"
+import { whenAway } from "./whenAway.ts"
 
 export interface BalanceLine {
   readonly currency: Currency
@@ -73,6 +79,9 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     balances(partnerId: number, clientId: number): Effect.Effect<BalancesWire | null, Unavailable>
+    /** The balances right after the last posting at or before `at` (Unix ms); a moment to come is now. */
+    balancesAt(partnerId: number, clientId: number, at: number): Effect.Effect<BalancesWire | null, Unavailable>
+    summary(partnerId: number, clientId: number): Effect.Effect<AccountSummaryWire | null, Unavailable>
     ledger(partnerId: number, clientId: number, query: PageQuery): Effect.Effect<LedgerPage | null, Unavailable>
   }
 >()("brokerage/runtime/services/Accounts") {
@@ -81,23 +90,39 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const sql = yield* PgClient.PgClient
+      const clock = yield* BusinessClock
+      const balances = (partnerId: number, clientId: number) =>
+        host.read(clientSubject(clientId), (state) =>
+          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), true)
+        )
       return Accounts.of({
-        balances: (partnerId, clientId) =>
-          host.read(clientSubject(clientId), (state) =>
-            ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"))
-          ),
+        balances,
+        balancesAt: (partnerId, clientId, at) =>
+          Effect.gen(function* () {
+            const now = clock.now()
+            if (at >= now) return yield* balances(partnerId, clientId)
+            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            if (!own) return null
+            if (now - at < settledMillis) yield* settled(host, clientId)
+            return balancesOf(yield* replay(sql, partnerId, clientId, at), false)
+          }),
+        summary: (partnerId, clientId) =>
+          host.read(clientSubject(clientId), (state) => {
+            const client = ownClient(state, partnerId)
+            return client === null ? null : accountSummary(client.createdAt)
+          }),
         ledger: (partnerId, clientId, query) =>
           Effect.gen(function* () {
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
-            const rows = yield* Effect.mapError(
+            const rows = yield* Effect.catch(
               sql.unsafe<LedgerRow>(
                 `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
                    FROM postings p JOIN ledger_transactions t USING (tx_id)
                   WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
                 [BigInt(clientId), BigInt(query.before ?? Number.MAX_SAFE_INTEGER), BigInt(query.limit + 1)]
               ),
-              () => new Unavailable({ unknown: false })
+              whenAway
             )
             const postings = rows.slice(0, query.limit).map(postingOf)
             const hasMore = rows.length > query.limit
@@ -134,17 +159,52 @@ const postingOf = (row: LedgerRow): PostingWire => ({
   refs: row.refs
 })
 
-/** USDC first, then every other currency the client has ever held, in the order of the currency table. */
-const balancesOf = (rows: ReadonlyArray<BalanceRow>): BalancesWire => {
+/** A turn decided this long ago is in the database, or nobody knows and every read is refused. */
+const settledMillis = 60_000
+const by: Attribution = { role: "SYSTEM", keyLabel: "reads", requestId: "reads", actor: "system:reads" }
+
+/** Waits for the client's turns up to now, so that no posting of the asked moment comes in after the answer. */
+const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<void, Unavailable> =>
+  host
+    .dispatch({ subject: clientSubject(clientId), by, decide: () => {} })
+    .pipe(
+      Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
+    )
+
+/** A client's balances as its postings up to a moment add up to: postings never change, so neither does the answer. */
+const replay = (
+  sql: PgClient.PgClient,
+  partnerId: number,
+  clientId: number,
+  at: number
+): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
+  sql
+    .unsafe<{ readonly currency: Currency; readonly cash: bigint; readonly reserved: bigint }>(
+      `SELECT p.currency, (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'cash'), 0))::bigint AS cash,
+              (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'reserved'), 0))::bigint AS reserved
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
+      [BigInt(clientId), BigInt(at)]
+    )
+    .pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, clientId, partnerId, deposited: 0n }))),
+      Effect.catch(whenAway)
+    )
+
+/**
+ * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
+ * marks or open positions is told of now alone: an earlier moment has the money that was there and no figure on top.
+ */
+const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))
   const lines = currencyCodes
     .filter((currency) => currency === "USDC" || byCurrency.has(currency))
-    .map((currency) => lineOf(currency, byCurrency.get(currency)))
+    .map((currency) => lineOf(currency, byCurrency.get(currency), live))
   const usdc = byCurrency.get("USDC")
   const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
   const cash = usdc?.cash ?? 0n
   const reserved = usdc?.reserved ?? 0n
-  const { unrealizedPnl } = riskFigures(cash)
+  const unrealizedPnl = live ? riskFigures(cash).unrealizedPnl : 0n
   return {
     balances: lines,
     portfolioValue: usdcText(cash + reserved + unrealizedPnl),
@@ -162,14 +222,14 @@ const balancesOf = (rows: ReadonlyArray<BalanceRow>): BalancesWire => {
   }
 }
 
-const lineOf = (currency: Currency, row: BalanceRow | undefined): BalanceLine => {
+const lineOf = (currency: Currency, row: BalanceRow | undefined, live: boolean): BalanceLine => {
   const facts = currencyFacts[currency]
   const cash = row?.cash ?? 0n
   const reserved = row?.reserved ?? 0n
   const text = (minor: bigint) => formatAmount(minor, currency)
   const usdc = currency === "USDC"
-  const { equity, freeMargin, unrealizedPnl } = riskFigures(cash)
-  const spendable = usdc && freeMargin < cash ? freeMargin : cash
+  const figures = usdc && live ? riskFigures(cash) : null
+  const spendable = figures !== null && figures.freeMargin < cash ? figures.freeMargin : cash
   return {
     currency,
     kind: facts.kind,
@@ -179,11 +239,11 @@ const lineOf = (currency: Currency, row: BalanceRow | undefined): BalanceLine =>
     free: text(usdc && spendable < 0n ? 0n : spendable),
     displayDecimals: facts.displayDecimals,
     venueAsset: currency,
-    equity: usdc ? text(equity) : null,
-    unrealizedPnl: usdc ? text(unrealizedPnl) : null,
-    freeMargin: usdc ? text(freeMargin) : null,
+    equity: figures === null ? null : text(figures.equity),
+    unrealizedPnl: figures === null ? null : text(figures.unrealizedPnl),
+    freeMargin: figures === null ? null : text(figures.freeMargin),
     mark: usdc ? "1" : null,
-    markFresh: usdc,
+    markFresh: usdc && live,
     value: usdc ? text(cash + reserved) : null,
     valueCurrency: "USDC",
     staked: text(0n),

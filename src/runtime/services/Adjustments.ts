@@ -1,6 +1,6 @@
 /**
  * Manual ledger postings by finance: the only way to correct a wrong posting, since postings never change (A2-62, A3-13,
- * A3-43; operator surface, ledger adjust). The correction may take cash below zero: it follows what really happened.
+ * A3-43; operator surface, ledger adjust). A correction never takes cash below zero (F10).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -18,7 +18,7 @@ import {
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
-import { balanceOf, fitsBalance } from "../ledger/Ledger.ts"
+import { balanceOf, cashAtMost, fitsBalance } from "../ledger/Ledger.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { findClient } from "./clientLookup.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
@@ -105,14 +105,17 @@ export class Adjustments extends Context.Service<
                 if (row === undefined || partner === null) return refuse(unknown("Client"))
                 const shut = shutRefusal(row, partner, closingPartners(host))
                 if (shut !== null) return refuse(shut)
-                return book(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
+                return bookAdjustment(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
               }
             })
             return attempt.pipe(
-              // The one claim of an adjustment is its reference; the claim belongs to the transaction that has it.
-              Effect.catchTag("ClaimLost", ({ claims }) =>
-                Effect.succeed(refuse(alreadyBooked(claims[0]?.owner ?? null)))
-              ),
+              // The claim of a reference belongs to the transaction that has it.
+              Effect.catchTag("ClaimLost", (lost) => {
+                const taken = lost.claims.find(
+                  ({ name }) => reference !== null && name === manualKey(found.id, reference)
+                )
+                return taken === undefined ? Effect.fail(lost) : Effect.succeed(refuse(alreadyBooked(taken.owner)))
+              }),
               // A repeat is told so before anything else that has come to stand against it since.
               Effect.flatMap((verdict): Effect.Effect<Verdict<Adjustment>, Unavailable> =>
                 verdict.ok
@@ -160,20 +163,25 @@ export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "curr
 }
 
 /** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
-const shutRefusal = (client: ClientRow, partner: PartnerView | null, closing: ReadonlySet<number>): Refusal | null => {
+export const shutRefusal = (
+  client: ClientRow,
+  partner: PartnerView | null,
+  closing: ReadonlySet<number>
+): Refusal | null => {
   if (client.state === "CLOSED") return conflict("The account is closed.")
   if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
   return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
 }
 
-const book = (
+/** Books a correction on the client's cash, with its notice and audit row. */
+export const bookAdjustment = (
   turn: Turn,
   row: ClientRow,
   partner: PartnerView,
   { currency, amount, reason, reference }: Signed & Pick<Adjustment, "reason" | "reference">
 ): Verdict<Adjustment> => {
   const before = balanceOf(turn, row.id, row.partnerId, currency)
-  if (!fitsBalance(before.cash, amount)) {
+  if (!fitsBalance(amount > 0n ? cashAtMost(turn.state, before) : before.cash, amount)) {
     return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))
   }
   // Nothing is open on a cash account, so negative protection would write the shortfall off at once (F10).

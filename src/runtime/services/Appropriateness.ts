@@ -83,7 +83,7 @@ export class Appropriateness extends Context.Service<
           return decoded.ok
             ? turnOf(caller, clientId, store, (at, client, partner) =>
                 partner.reliance === "APPROVED"
-                  ? writeMifid(at, client, decoded.received, settings.sourceOfWealthThreshold)
+                  ? writeMifid(at, client, decoded.sections, settings.sourceOfWealthThreshold)
                   : refuse({ _tag: "RelianceNotApproved" })
               )
             : Effect.succeed(refuse(invalidMifid(decoded.errors)))

@@ -1,27 +1,41 @@
 /**
  * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
- * (operator surface, Four eyes). The grant is recorded first and used up by it: whatever then becomes of the command,
- * the approval can't be granted again.
+ * (operator surface, Four eyes). The grant is recorded first. The command's own commit takes the unique fact that the
+ * approval is used, and so does a refusal of the command or one that had nothing left to do: whatever happens in between, it takes effect once. A granted
+ * command that nobody knows the end of (the process died, the database was away) may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import canonicalize from "canonicalize"
 import { Context, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../machines/Effects.ts"
-import type { ApprovalContext, ApprovalEvent, ApprovalStatus } from "../../machines/operator/Approval.ts"
+import type {
+  ApprovalContext,
+  ApprovalEvent,
+  ApprovalOutcome,
+  ApprovalStatus
+} from "../../machines/operator/Approval.ts"
 import { approvalMachine } from "../../machines/operator/approvalMachine.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
+import type { Claim } from "../engine/Commit.ts"
 import { begin, step, versionOf } from "../engine/decide.ts"
+import { currentDryRun } from "../engine/dryRun.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { Settings } from "../Settings.ts"
 import type { ApprovalRow } from "../store/Rows.ts"
-import { type Adjustment, type AdjustmentRequest, Adjustments } from "./Adjustments.ts"
+import {
+  type ArgsOf,
+  type GuardedCommand,
+  guardedCommands,
+  type GuardedName,
+  type ResultOf,
+  storedArgs
+} from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import { pageOf } from "./paging.ts"
-import type { IssuedKey } from "./partnerDecisions.ts"
-import { type KeyRequest, Partners } from "./Partners.ts"
+import { RowReads } from "./RowReads.ts"
 import { whenAway } from "./whenAway.ts"
 
 /** How long a request waits for its second pair of eyes. */
@@ -32,6 +46,8 @@ export interface ApprovalView {
   readonly command: string
   readonly args: Json
   readonly status: ApprovalStatus
+  /** What became of a granted command; null for the others. */
+  readonly outcome: ApprovalOutcome | null
   readonly requestedBy: number
   readonly requestedAt: number
   readonly expiresAt: number
@@ -50,14 +66,12 @@ export interface Granted {
 }
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
-type GuardedCommand = "ledger adjust" | "key issue"
 
 export class Approvals extends Context.Service<
   Approvals,
   {
-    /** Runs at once, or answers the approval it waits for when four eyes guard the command. */
-    adjust(caller: OperatorCaller, client: string, request: AdjustmentRequest): Answer<Adjustment | Pending>
-    issueKey(caller: OperatorCaller, partner: string, request: KeyRequest): Answer<IssuedKey | Pending>
+    /** Runs the command at once, or answers the approval it waits for when four eyes guard it. */
+    submit<C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C> | Pending>
     /** Newest first. */
     list(query: {
       readonly status?: ApprovalStatus
@@ -75,25 +89,14 @@ export class Approvals extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const settings = yield* Settings
-      const partners = yield* Partners
-      const adjustments = yield* Adjustments
+      const commands = yield* guardedCommands
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
+      const stored = yield* RowReads
+      /** Granted commands on their way in this process. */
+      const running = new Set<number>()
 
-      /** What a stored command runs as, from its stored arguments. */
-      const commands: { readonly [C in GuardedCommand]: (caller: OperatorCaller, args: JsonObject) => Answer<object> } =
-        {
-          "ledger adjust": (caller, args) => {
-            const { client, ...request } = args as unknown as AdjustmentRequest & { readonly client: string }
-            return adjustments.adjust(caller, client, request)
-          },
-          "key issue": (caller, args) => {
-            const { partner, ...request } = args as unknown as KeyRequest & { readonly partner: string }
-            return partners.issueKey(caller, partner, request)
-          }
-        }
-
-      const request = (caller: OperatorCaller, command: GuardedCommand, args: JsonObject): Answer<Pending> =>
+      const request = (caller: OperatorCaller, command: GuardedName, args: JsonObject): Answer<Pending> =>
         host.dispatch({
           subject: systemSubject,
           by: caller.by,
@@ -104,6 +107,9 @@ export class Approvals extends Context.Service<
         condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
         limit: number
       ) => pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
+
+      const one = (approvalId: number) =>
+        Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
 
       const decide = (
         caller: OperatorCaller,
@@ -116,69 +122,154 @@ export class Approvals extends Context.Service<
           decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event)
         })
 
+      /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
+      const resume = (caller: OperatorCaller, row: ApprovalRow): Answer<ApprovalRow> =>
+        Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
+          used.length > 0
+            ? Effect.succeed(refuse(decidedAlready))
+            : host.dispatch({
+                subject: systemSubject,
+                by: caller.by,
+                decide: (turn) => resumeApproval(turn, row, caller.keyId)
+              })
+        )
+
+      const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
+        const once: Claim = { name: usedFact(id), owner: id }
+        const guarded = commands[command as GuardedName] as unknown as GuardedCommand<GuardedName>
+        return guarded.run({ ...caller, by: { ...caller.by, once } }, args as unknown as ArgsOf<GuardedName>).pipe(
+          Effect.flatMap((done): Answer<Granted> =>
+            done.ok
+              ? Effect.as(
+                  settle(caller, id, command),
+                  accept({ approvalId: id, command, result: done.value as unknown as Json })
+                )
+              : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
+          ),
+          // Another grant of the same approval was faster.
+          Effect.catchIf(isUsed(id), () => Effect.succeed(refuse(decidedAlready))),
+          Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
+        )
+      }
+
+      /** A command that had nothing left to do has taken no unique fact: the approval is used all the same. */
+      const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
+        currentDryRun() === null
+          ? stored.holders([usedFact(approvalId)]).pipe(
+              Effect.flatMap((used) => (used.length > 0 ? Effect.void : useUp(caller, approvalId, command, "DONE"))),
+              Effect.ignore
+            )
+          : Effect.void
+
+      /** The command's own commit has not said so. Failing to say so leaves the approval open to another grant. */
+      const useUp = (
+        caller: OperatorCaller,
+        approvalId: number,
+        command: string,
+        outcome: "DONE" | "REFUSED"
+      ): Effect.Effect<void> =>
+        host
+          .dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => {
+              turn.draft.claim(usedFact(approvalId), outcome === "REFUSED" ? 0 : approvalId)
+              applyEffects(turn, { ...systemInstance, object: `approval:${approvalId}` }, [
+                {
+                  type: "audit",
+                  action: "approval.used",
+                  before: "GRANTED",
+                  after: outcome === "REFUSED" ? "COMMAND_REFUSED" : "NOTHING_TO_DO",
+                  reason: command
+                }
+              ])
+            }
+          })
+          .pipe(Effect.ignore)
+
       return Approvals.of({
-        adjust: (caller, client, body) =>
-          !settings.fourEyes.has("ledger adjust")
-            ? adjustments.adjust(caller, client, body)
-            : Effect.flatMap(adjustments.check(client, body), (checked) =>
-                checked.ok
-                  ? // Bound to the client's id: a uid names the same client for ever, but nobody should have to rely on it.
-                    request(caller, "ledger adjust", { ...body, client: String(checked.value.clientId) })
-                  : Effect.succeed(checked)
-              ),
-        issueKey: (caller, partner, body) => {
-          if (!settings.fourEyes.has("key issue")) return partners.issueKey(caller, partner, body)
-          const checked = partners.mayIssueKey(partner)
-          return checked.ok
-            ? request(caller, "key issue", { ...body, partner: String(checked.value.partnerId) })
-            : Effect.succeed(checked)
+        submit: (caller, command, args) => {
+          // The table's entry belongs to the command's name; the compiler can't follow it through the index.
+          const guarded = commands[command] as unknown as GuardedCommand<typeof command>
+          if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
+          return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
+            if (!checked.ok) return Effect.succeed(checked)
+            return "done" in checked.value
+              ? Effect.succeed(accept(checked.value.done))
+              : request(caller, command, storedArgs(checked.value.bind))
+          })
         },
         list: ({ status, limit }) =>
-          Effect.map(find(status === undefined ? [] : [{ column: "state", value: status }], limit), (rows) =>
-            rows.map(approvalView)
-          ),
-        commandOf: (approvalId) =>
-          Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row?.command ?? null),
-        grant: (caller, approvalId) =>
           Effect.gen(function* () {
-            const granted = yield* decide(caller, approvalId, (row, at) => ({
-              type: "GRANT",
-              at,
-              by: caller.keyId,
-              argumentsHash: hashArguments(row.args)
-            }))
-            if (!granted.ok) return granted
-            const { command, args } = granted.value
-            const done = yield* Effect.catchIf(commands[command as GuardedCommand](caller, args), isKnownAway, () =>
-              Effect.succeed(refuse(conflict("The service can't do this now.")))
+            const rows = yield* find(status === undefined ? [] : [{ column: "state", value: status }], limit)
+            const granted = rows.filter((row) => row.state === "GRANTED")
+            const used = yield* stored.holders(granted.map((row) => usedFact(row.id)))
+            return rows.map((row) => approvalView(row, used))
+          }),
+        commandOf: (approvalId) => Effect.map(one(approvalId), (row) => row?.command ?? null),
+        grant: (caller, approvalId) =>
+          Effect.suspend((): Answer<Granted> => {
+            if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
+            running.add(approvalId)
+            return Effect.gen(function* () {
+              const row = yield* one(approvalId)
+              const granted =
+                row?.state === "GRANTED"
+                  ? yield* resume(caller, row)
+                  : yield* decide(caller, approvalId, (asked, at) => ({
+                      type: "GRANT",
+                      at,
+                      by: caller.keyId,
+                      argumentsHash: hashArguments(asked.args)
+                    }))
+              return granted.ok ? yield* runGranted(caller, granted.value) : granted
+            }).pipe(
+              Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
+              // A caller who hangs up between the commits must not leave the outcome open for nothing.
+              Effect.uninterruptible
             )
-            return done.ok
-              ? accept({ approvalId, command, result: done.value as unknown as Json })
-              : refuse(usedUp(approvalId, command, done.refusal))
-            // A caller who hangs up between the two commits must not use the approval up for nothing.
-          }).pipe(Effect.uninterruptible),
+          }),
         refuse: (caller, approvalId) =>
           Effect.map(
             decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
-            (verdict) => (verdict.ok ? accept(approvalView(verdict.value)) : verdict)
+            (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
           )
       })
     })
   )
 }
 
-/** Nothing was done for certain: the approval is used up all the same, and the caller has to ask for the command again. */
+/** The unique fact that an approval is used: by the commit of its command, or by the command's refusal (owner 0). */
+const usedFact = (approvalId: number): string => `approval:${approvalId}`
+
+const isUsed =
+  (approvalId: number) =>
+  (error: DispatchError): boolean =>
+    error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
+
+const decidedAlready = conflict("This approval is decided already.")
+
+/** Nothing was done for certain, and the approval is not used. */
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
+
+const notRun = (approvalId: number, command: string): Refusal =>
+  conflict(`The approval is granted, but ${command} can't run now. Nothing was done: grant it again.`, {
+    approvalId,
+    command,
+    outcome: "NOT_RUN"
+  })
 
 /** The command refused what four eyes let through: said as such, because the approval is gone. */
 const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
   const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
-  const errors = refusal._tag === "Invalid" ? refusal.errors : null
+  const details =
+    refusal._tag === "Invalid" ? { errors: refusal.errors } : refusal._tag === "Conflict" ? refusal.data : null
   return conflict(`The approval is granted and used, but ${command} was refused. ${sentence}`, {
+    ...details,
     approvalId,
     command,
     refusal: sentence,
-    ...(errors === null ? {} : { errors })
+    outcome: "REFUSED"
   })
 }
 
@@ -220,17 +311,31 @@ const decideApproval = (
   event: (row: ApprovalRow, at: number) => ApprovalEvent
 ): Verdict<ApprovalRow> => {
   const row = turn.state.get("approvals", String(approvalId))
-  if (row === undefined) return refuse(conflict("This approval is decided already."))
+  if (row === undefined) return refuse(decidedAlready)
   const context = row.context as unknown as ApprovalContext
   if (turn.now >= context.expiresAt) {
     moveApproval(turn, row, { type: "EXPIRE", at: turn.now })
-    return refuse(conflict("This approval has expired: ask for the command again."))
+    return refuse(expired)
   }
   const next = moveApproval(turn, row, event(row, turn.now))
   if (next !== null) return accept(next)
-  return context.requestedBy === keyId
-    ? refuse(conflict("The operator key that asked for the command can't grant it."))
-    : refuse(conflict("The arguments of this approval have changed: it can't be granted."))
+  return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
+}
+
+const expired = conflict("This approval has expired: ask for the command again.")
+const ownRequest = conflict("The operator key that asked for the command can't grant it.")
+const changedArguments = conflict("The arguments of this approval have changed: it can't be granted.")
+
+/** The grant stands; who lets the command run now is written down beside who granted it. */
+const resumeApproval = (turn: Turn, row: ApprovalRow, keyId: number): Verdict<ApprovalRow> => {
+  const { requestedBy, expiresAt, argumentsHash } = row.context as unknown as ApprovalContext
+  if (turn.now >= expiresAt) return refuse(expired)
+  if (requestedBy === keyId) return refuse(ownRequest)
+  if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
+  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [
+    { type: "audit", action: "approval.resume", before: "GRANTED", after: "GRANTED", reason: row.command }
+  ])
+  return accept(row)
 }
 
 const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): ApprovalRow | null => {
@@ -243,13 +348,21 @@ const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): Appro
   return next
 }
 
-const approvalView = (row: ApprovalRow): ApprovalView => {
+/** Granted without a trace of its command: the process died in between, or the command could not run. */
+const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
+  if (row.state !== "GRANTED") return null
+  const fact = used.find(({ name }) => name === usedFact(row.id))
+  return fact === undefined ? "NOT_RUN" : fact.owner === 0 ? "REFUSED" : "DONE"
+}
+
+const approvalView = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalView => {
   const { expiresAt, decidedBy, decidedAt } = row.context as unknown as ApprovalContext
   return {
     approvalId: row.id,
     command: row.command,
     args: row.args,
     status: row.state as ApprovalStatus,
+    outcome: outcomeOf(row, used),
     requestedBy: row.requestedBy,
     requestedAt: row.requestedAt,
     expiresAt,

@@ -16,12 +16,9 @@ import {
 } from "../../machines/collateral/CollateralReport.ts"
 import { type CollateralRequest, decodeCollateral } from "../../machines/collateral/CollateralRequest.ts"
 import type { JsonObject } from "../../machines/Effects.ts"
-import { moneyRestriction } from "../../machines/client/Restriction.ts"
 import { riskFigures } from "../../machines/margin/riskFigures.ts"
-import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
-import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import { verificationGate } from "../../machines/verification/requirements.ts"
-import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
+import { formatAmount } from "../../machines/shared/Money.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import {
   ActorHost,
   type ClaimLost,
@@ -38,8 +35,10 @@ import { balanceOf } from "../ledger/Ledger.ts"
 import { Settings } from "../Settings.ts"
 import type { ClientRow, CollateralReportRow } from "../store/Rows.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
-import { blockStatuses, clientContext, clientSubject, instanceOf, lifetimeDeposits, ownClient } from "./clientState.ts"
-import { Directory } from "./Directory.ts"
+import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
+import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
+import { Directory, type PartnerView } from "./Directory.ts"
+import { firstRefusal } from "./moneyGates.ts"
 import type { PageQuery } from "./paging.ts"
 import { RowReads } from "./RowReads.ts"
 import { shardOf } from "../store/shard.ts"
@@ -94,7 +93,7 @@ export class CollateralReports extends Context.Service<
         partnerId: number,
         partnerRef: string
       ): Effect.Effect<CollateralReportRow | null, Unavailable> =>
-        Effect.flatMap(stored.holders([claimOf(partnerId, partnerRef)]), ([claim]) =>
+        Effect.flatMap(stored.holders([collateralClaim(partnerId, partnerRef)]), ([claim]) =>
           claim === undefined
             ? Effect.succeed(null)
             : Effect.map(
@@ -114,8 +113,13 @@ export class CollateralReports extends Context.Service<
           subject: clientSubject(clientId),
           by: caller.by,
           partner: () => directory.stamp(caller.partner.row.id),
-          decide: (turn) =>
-            decide({ turn, caller, directory, request, filed, threshold: settings.sourceOfWealthThreshold }),
+          decide: (turn) => {
+            const client = ownClient(turn.state, caller.partner.row.id)
+            if (client === null) return refuse(unknown("Client"))
+            const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
+            const threshold = settings.sourceOfWealthThreshold
+            return decide({ turn, client, balance, caller, directory, request, filed, threshold })
+          },
           store
         })
 
@@ -160,7 +164,7 @@ export class CollateralReports extends Context.Service<
             )
             const page = rows.slice(0, query.limit)
             const hasMore = rows.length > query.limit
-            return { reports: page.map(wireOf), hasMore, nextBefore: hasMore ? (page.at(-1)?.id ?? null) : null }
+            return { reports: page.map(wireReport), hasMore, nextBefore: hasMore ? (page.at(-1)?.id ?? null) : null }
           })
       })
     })
@@ -170,22 +174,29 @@ export class CollateralReports extends Context.Service<
 /** Looks at a reference before giving up: once normally, twice when it is taken between look and commit. */
 const lookUpLimit = 3
 
-const claimOf = (partnerId: number, partnerRef: string): string => `collateral:${partnerId}:${partnerRef}`
+export const collateralClaim = (partnerId: number, partnerRef: string): string =>
+  `collateral:${partnerId}:${partnerRef}`
 
-const wireOf = (row: CollateralReportRow): CollateralReport =>
+export const wireReport = (row: CollateralReportRow): CollateralReport =>
   reportOf(row.context as unknown as CollateralContext, row.state as CollateralStatus)
 
 const needsLookUp =
   (partnerId: number, request: CollateralRequest) =>
   (error: DispatchError): error is FactNeeded | ClaimLost =>
     error._tag === "FactNeeded" ||
-    (error._tag === "ClaimLost" && error.claims.every((claim) => claim.name === claimOf(partnerId, request.partnerRef)))
+    (error._tag === "ClaimLost" &&
+      error.claims.every((claim) => claim.name === collateralClaim(partnerId, request.partnerRef)))
+
+export const notUnderPartner = conflict(
+  "This partner is under BROKER custody: use deposit notices and withdrawal requests."
+)
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> => {
-  if (caller.partner.row.custodyModel !== "PARTNER") {
-    return refuse(conflict("This partner is under BROKER custody: use deposit notices and withdrawal requests."))
-  }
+const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> =>
+  caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
+
+/** The request, or what is wrong with its fields. */
+export const checkCollateral = (body: unknown, now: number): Verdict<CollateralRequest> => {
   const decoded = decodeCollateral(body, { now })
   return decoded.ok
     ? accept(decoded.request)
@@ -196,80 +207,28 @@ const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<Collat
       })
 }
 
-interface Decision {
-  readonly turn: Turn
+interface Decision extends CollateralFacts {
   readonly caller: Caller
   readonly directory: Directory["Service"]
-  readonly request: CollateralRequest
-  /** The report that holds the reference; null when it is free; undefined when nobody has looked. */
-  readonly filed: CollateralReportRow | null | undefined
-  readonly threshold: bigint
 }
 
 const decide = (input: Decision): CollateralVerdict => {
-  const { turn, caller, filed } = input
-  const { state } = turn
-  const client = ownClient(state, caller.partner.row.id)
-  if (client === null) return refuse(unknown("Client"))
+  const { turn, caller, client, filed } = input
   const partner = presentPartner(input.directory, caller)
-  if (partner.row.custodyModel !== "PARTNER") {
-    return refuse(conflict("This partner is under BROKER custody: use deposit notices and withdrawal requests."))
-  }
+  if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
   if (filed != null && filed.clientId === client.id) return replay(turn, client, filed)
-  const late = gateRefusal(input, client)
+  const refusal = firstRefusal(standingGates, input)
   // An own reference replays before these gates, so the reference must be known before they refuse.
-  if (late !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
-  if (late !== null) return late
-  if (filed != null) return refuse(conflict("This partnerRef was used for another client."))
-  return book(input, client, partner)
+  if (refusal !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
+  return refusal === null ? book(input, partner) : refuse(refusal)
 }
 
-/** Account closed, then the verification gate; neither leaves a row. */
-const gateRefusal = ({ turn, request, threshold }: Decision, client: ClientRow): CollateralVerdict | null => {
-  if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
-  const deposit = request.direction === "DEPOSIT"
-  const booked = lifetimeDeposits(turn.state)
-  const due = sourceOfWealthDue(
-    deposit ? { kind: "DEPOSIT", booked, pending: 0n, amount: request.amount } : { kind: "WITHDRAWAL", booked },
-    threshold
-  )
-  const gate = verificationGate(
-    deposit ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO",
-    blockStatuses(turn.state),
-    client.level,
-    due
-  )
-  return gate === null ? null : refuse({ _tag: "Unverified", ...gate })
-}
-
-/** The first economic rule that says no, as its sentence (the four REFUSED rows). */
-const economicRefusal = (turn: Turn, client: ClientRow, request: CollateralRequest): string | null => {
-  const restricted = moneyRestriction(request.direction, clientContext(client).restrictions)
-  if (restricted !== null) return restricted
-  if (request.direction === "DEPOSIT") return null
-  const { cash } = balanceOf(turn, client.id, client.partnerId, "USDC")
-  if (request.amount > cash) return "The withdrawal exceeds the client's collateral on the books."
-  const risk = riskFigures(cash)
-  if (risk.riskState !== "NORMAL") return "The account is in margin call or close-out."
-  const free = cash < risk.freeMargin ? cash : risk.freeMargin
-  return request.amount > free ? "The withdrawal exceeds the client's free margin." : null
-}
-
-const book = (
-  { turn, request, filed }: Decision,
-  client: ClientRow,
-  partner: Parameters<typeof instanceOf>[1]
-): CollateralVerdict => {
-  const deposit = request.direction === "DEPOSIT"
-  const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
-  if (deposit && (balance.cash + request.amount > maxMinor || balance.deposited + request.amount > maxMinor)) {
-    // An own reference replays whatever the new body says.
-    if (filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
-    const sentence = "The amount is too large for the balance it leads to."
-    return refuse({ _tag: "Invalid", sentence, errors: { amount: sentence } })
-  }
+/** Booked, or written down as REFUSED by the first economic rule that says no. */
+const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
+  const { turn, client, request } = input
   const reportId = turn.nextId("collateral")
-  const refusal = economicRefusal(turn, client, request)
+  const refused = firstRefusal(economicGates, input)
+  const refusal = refused === null ? null : sentenceOf(refused)
   const txId = refusal === null ? turn.nextId("transaction") : null
   const start = begin(collateralMachine, {
     reportId,
@@ -295,23 +254,32 @@ const book = (
     context: decided.context as unknown as JsonObject,
     createdAt: turn.now
   }
-  turn.draft.claim(claimOf(client.partnerId, request.partnerRef), reportId)
+  turn.draft.claim(collateralClaim(client.partnerId, request.partnerRef), reportId)
   turn.draft.put("collateralReports", row)
   const instance = { ...instanceOf(client, partner), object: `collateralReport:${reportId}` as const }
   applyEffects(turn, txId === null ? instance : { ...instance, txId }, decided.effects)
   return answerOf(turn, client, row, 201)
 }
 
+const sentenceOf = (refusal: Refusal): string => {
+  if (refusal._tag !== "Conflict") throw new Error("an economic gate refuses with a conflict")
+  return refusal.sentence
+}
+
 /** A reference keeps its report for good: BOOKED answers 200, REFUSED its original refusal. */
 const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict =>
   answerOf(turn, client, filed, 200)
 
+/** The answer about a report that was refused. */
+export const refusalOf = (report: CollateralReport): Refusal => {
+  const { reportId } = report
+  const refusal = report.refusal ?? ""
+  return conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject })
+}
+
 const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
-  const report = wireOf(row)
-  if (report.status === "REFUSED") {
-    const { reportId, refusal } = report
-    return refuse(conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject }))
-  }
+  const report = wireReport(row)
+  if (report.status === "REFUSED") return refuse(refusalOf(report))
   const { cash, reserved } = balanceOf(turn, client.id, client.partnerId, "USDC")
   const { freeMargin } = riskFigures(cash)
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")

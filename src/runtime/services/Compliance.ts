@@ -7,20 +7,26 @@ import { Context, Effect, Layer, Result } from "effect"
 import type { Json } from "../../machines/Effects.ts"
 import type { Restriction } from "../../machines/client/Restriction.ts"
 import type { CaseContext, CaseReason, CaseStatus } from "../../machines/compliance/Case.ts"
-import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { KycPackageContext } from "../../machines/kyc/KycPackage.ts"
+import { resultOf } from "../../machines/screening/screen.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
-import type { RoleLabel } from "../../machines/verification/Block.ts"
-import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import { SealingService } from "../engine/SealingService.ts"
+import type { SubjectState } from "../engine/SubjectState.ts"
 import type { CaseRow, ClientRow } from "../store/Rows.ts"
-import { knownEntries, screenedPerson, type ScreenedAgain } from "./rescreening.ts"
+import { identityText } from "./dispositions.ts"
+import { candidatesOf, type Rescreening, screenedPerson, seenFor } from "./rescreening.ts"
 import { clearClient, type ClientTurn, liftRestriction, rejectReliance, restrictClient } from "./clientDecisions.ts"
+import { type Decided, decideOnClient, decideOnFacts, idOf } from "./clientCommands.ts"
 import { findClient } from "./clientLookup.ts"
-import { clientSubject, instanceOf } from "./clientState.ts"
+import { clientSubject } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
+import { requestDocuments, sampleClient } from "./kycReview.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import { pageOf, type PageQuery } from "./paging.ts"
 import { Screening } from "./Screening.ts"
+import { type CandidateEntry, candidateEntries } from "./candidateEntries.ts"
 
 export interface CaseView {
   readonly caseId: number
@@ -36,26 +42,35 @@ export interface CaseView {
   readonly note: string | null
 }
 
+/** A case with what it takes to decide it. */
+export interface CaseFile extends CaseView {
+  /** The revision of the client's package that a clearance names. */
+  readonly revision: number | null
+  /** The entries behind the case's candidates. */
+  readonly entries: ReadonlyArray<CandidateEntry>
+}
+
 export interface CasePage {
   readonly cases: ReadonlyArray<CaseView>
   readonly hasMore: boolean
   readonly nextBefore: number | null
 }
 
-/** A decision answers the client's id: what the client looks like afterwards is read from its actor. */
-type Decided = Effect.Effect<Verdict<number>, DispatchError>
-
 export class Compliance extends Context.Service<
   Compliance,
   {
     restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
     lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
-    /** Clears every open case of the client; the grant runs again. */
-    clear(caller: OperatorCaller, client: string, note: string | null): Decided
+    /** Clears every open case of the client; the grant runs again. `revision`: the only one that may be cleared. */
+    clear(caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided
+    /** Asks the partner for the underlying documents. */
+    requestDocuments(caller: OperatorCaller, client: string, note: string): Decided
+    /** Takes the client's accepted package as a sample. */
+    sample(caller: OperatorCaller, client: string): Decided
     /** Refuses reliance on the client's KYC package. */
     reject(caller: OperatorCaller, client: string, reason: string): Decided
     cases(query: PageQuery & { readonly open: boolean }): Effect.Effect<CasePage, Unavailable>
-    case(caseId: number): Effect.Effect<Verdict<CaseView>, Unavailable>
+    case(caseId: number): Effect.Effect<Verdict<CaseFile>, Unavailable>
   }
 >()("brokerage/runtime/services/Compliance") {
   static readonly layer = Layer.effect(
@@ -68,50 +83,45 @@ export class Compliance extends Context.Service<
       const screening = yield* Screening
       const away = () => new Unavailable({ unknown: false })
 
+      const tools = { host, directory, sql }
       const decided = (
         caller: OperatorCaller,
         client: string,
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
-      ): Decided =>
-        Effect.flatMap(findClient(host, sql, client), (found) => {
-          if (found === null) return Effect.succeed(refuse(unknown("Client")))
-          return host.dispatch({
-            subject: clientSubject(found.id),
-            by: caller.by,
-            partner: () => directory.stamp(found.partnerId),
-            decide: (turn): Verdict<number> => {
-              const row = turn.state.one("clients")
-              const partner = directory.partner(found.partnerId)
-              if (row === undefined || partner === null) return refuse(unknown("Client"))
-              const verdict = decide({ turn, instance: instanceOf(row, partner), by: roleLabel(caller) }, row)
-              return verdict.ok ? accept(row.id) : verdict
-            }
-          })
-        })
+      ): Decided => decideOnClient(tools, caller, client, decide)
 
       /** The grant screens first: the client's latest names against the list of this moment (document 1, rule 6). */
-      const screenAgain = (client: string): Effect.Effect<ScreenedAgain | null, Unavailable> =>
+      const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
         Effect.gen(function* () {
-          const found = yield* findClient(host, sql, client)
-          const kyc =
-            found === null ? undefined : yield* host.read(clientSubject(found.id), (state) => state.one("kycPackages"))
-          if (kyc === undefined) return null
-          const revisions = yield* pageOf(
+          const [person] = yield* pageOf(
             sql,
             sealing,
             "blockPayloads",
             [
-              { column: "client_id", value: kyc.clientId },
+              { column: "client_id", value: id },
               { column: "code", value: "PERSONAL_INFO" }
             ],
             { limit: 1 }
           ).pipe(Effect.mapError(away))
-          const person = revisions[0]
           if (person === undefined) return null
-          const screened = yield* host.read(clientSubject(kyc.clientId), (state) =>
-            screening.screen(screenedPerson(person.data), knownEntries(state))
-          )
-          return { ...screened, listVersion: screening.version() }
+          const screened = screenedPerson(person.data)
+          const identityKey = sealing.fingerprint(identityText(screened))
+          const found = screening.find(screened)
+          const unseen = yield* host.read(clientSubject(id), (state) => resultOf(found, seenFor(state, identityKey)))
+          return { ...unseen, ...screening.lists(), found: found ?? [], identityKey }
+        })
+
+      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */
+      const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided =>
+        Effect.gen(function* () {
+          const found = yield* findClient(host, sql, client)
+          const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
+          return yield* decideOnFacts(tools, caller, client, screenAgain, (at, row, again) => {
+            const now = revisionOf(at.turn.state)
+            if (revision !== undefined && revision !== now) return refuse(otherRevision(now, revision))
+            if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
+            return idOf(clearClient(at, row, note, again))
+          })
         })
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
@@ -128,10 +138,11 @@ export class Compliance extends Context.Service<
           decided(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
         lift: (caller, client, restriction, reason) =>
           decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
-        clear: (caller, client, note) =>
-          Effect.flatMap(screenAgain(client), (again) =>
-            decided(caller, client, (at, row) => clearClient(at, row, note === null ? null : cleanText(note), again))
-          ),
+        clear: (caller, client, note, revision) =>
+          clear(caller, client, note === null ? null : cleanText(note), revision),
+        requestDocuments: (caller, client, note) =>
+          decided(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
+        sample: (caller, client) => decided(caller, client, sampleClient),
         reject: (caller, client, reason) =>
           decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
         cases: ({ open, limit, before }) =>
@@ -145,21 +156,35 @@ export class Compliance extends Context.Service<
             return { cases, hasMore, nextBefore: hasMore ? (cases.at(-1)?.caseId ?? null) : null }
           }),
         case: (caseId) =>
-          pageOf(sql, sealing, "cases", [{ column: "id", value: BigInt(caseId) }], { limit: 1 }).pipe(
-            Effect.mapError(away),
-            Effect.flatMap(views),
-            Effect.map(([view]) => (view === undefined ? refuse(unknown("Case")) : accept(view)))
-          )
+          Effect.gen(function* () {
+            const rows = yield* pageOf(sql, sealing, "cases", [{ column: "id", value: BigInt(caseId) }], {
+              limit: 1
+            }).pipe(Effect.mapError(away))
+            const [view] = yield* views(rows)
+            if (view === undefined) return refuse(unknown("Case"))
+            const revision = yield* host.read(clientSubject(view.clientId), revisionOf)
+            const shown = rows.flatMap(candidatesOf).map(({ entryId }) => entryId)
+            return accept({ ...view, revision, entries: yield* candidateEntries(sql, sealing, shown) })
+          })
       })
     })
   )
 }
 
-/** The gate lets only these two roles through; another one here is a defect. */
-const roleLabel = ({ role }: OperatorCaller): RoleLabel => {
-  if (role !== "COMPLIANCE" && role !== "ADMIN") throw new Error("a compliance decision needs a compliance role")
-  return role
-}
+const revisedMeanwhile = conflict("The client's file has changed meanwhile: look at it again before clearing it.")
+
+const otherRevision = (now: number | null, looked: number) =>
+  conflict(`Revision ${looked} was looked at, but revision ${now} is the latest: look at the file again.`, {
+    revision: now
+  })
+
+/** The package's latest revision. */
+const revisionOf = (state: SubjectState): number | null =>
+  (state.one("kycPackages")?.context as unknown as KycPackageContext | undefined)?.revision ?? null
+
+/** The package's revision and the open cases with what they show: what compliance looked at when it clears. */
+const fileMark = (state: SubjectState): string =>
+  JSON.stringify([revisionOf(state), state.all("cases").map(({ id, details }) => [id, details])])
 
 export const caseView = (row: CaseRow, clientUid: string): CaseView => {
   const context = row.context as unknown as CaseContext

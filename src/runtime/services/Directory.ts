@@ -2,9 +2,10 @@
  * Partners and keys in memory: what authentication, rate limits and every gate read on each request. A live view:
  * filled at start, changed only by committed rows, so that nobody is served under a change that is not durable.
  */
-import { Context, Effect, Layer } from "effect"
-import { ActorHost } from "../engine/ActorHost.ts"
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { ActorHost, type DispatchError } from "../engine/ActorHost.ts"
 import type { PartnerStamp } from "../engine/Commit.ts"
+import { PartnerHeld } from "../engine/PartnerHeld.ts"
 import type {
   ApiKeyRow,
   EndpointRow,
@@ -41,8 +42,13 @@ export class Directory extends Context.Service<
     readonly key: (keyId: number) => ApiKeyRow | null
     readonly operatorKey: (hash: string) => OperatorKeyRow | null
     readonly operatorKeys: () => ReadonlyArray<OperatorKeyRow>
-    /** The stamp a client's commit is decided under. */
+    /** The stamp a client's commit is decided under. Asked by every turn that rests on the partner. */
     readonly stamp: (partnerId: number) => PartnerStamp
+    /**
+     * Runs `work` while no turn of the partner's clients is decided: turns that come wait for its end and then see what
+     * it has changed. Begins once everything decided before is in the database or refused. One at a time for a partner.
+     */
+    hold<A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError>
   }
 >()("brokerage/runtime/services/Directory") {
   static readonly layer: Layer.Layer<Directory, never, ActorHost | RowReads> = Layer.effect(
@@ -80,6 +86,27 @@ export class Directory extends Context.Service<
         operatorByHash.set(row.hash, row)
       })
 
+      const holds = new Map<number, PartnerHeld>()
+      const turns = new Map<number, Semaphore.Semaphore>()
+      const hold = <A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError> =>
+        Effect.suspend(() => {
+          const latch = Latch.makeUnsafe(false)
+          holds.set(partnerId, new PartnerHeld(latch.await))
+          // The journal is first in, first out: when this empty commit is in, so is everything submitted before it.
+          return Effect.ensuring(
+            Effect.andThen(host.record({}), work),
+            Effect.sync(() => {
+              holds.delete(partnerId)
+              latch.openUnsafe()
+            })
+          )
+        })
+      const turnOf = (partnerId: number): Semaphore.Semaphore => {
+        let found = turns.get(partnerId)
+        if (found === undefined) turns.set(partnerId, (found = Semaphore.makeUnsafe(1)))
+        return found
+      }
+
       const partner = (partnerId: number): PartnerView | null => {
         const row = partners.get(partnerId)
         if (row === undefined) return null
@@ -103,7 +130,12 @@ export class Directory extends Context.Service<
           return key === undefined || key.state !== "ACTIVE" ? null : key
         },
         operatorKeys: () => [...operators.values()],
-        stamp: (partnerId) => ({ partnerId, epoch: partners.get(partnerId)?.epoch ?? -1 })
+        stamp: (partnerId) => {
+          const held = holds.get(partnerId)
+          if (held !== undefined) throw held
+          return { partnerId, epoch: partners.get(partnerId)?.epoch ?? -1 }
+        },
+        hold: (partnerId, work) => turnOf(partnerId).withPermits(1)(hold(partnerId, work))
       })
     })
   )

@@ -6,7 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/ActorHost.ts"
-import { placeOf } from "../engine/batchStatement.ts"
+import { placeOf } from "../engine/columnValues.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import type { DocumentContentRow } from "../store/documentTables.ts"

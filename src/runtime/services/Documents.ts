@@ -13,9 +13,10 @@ import type {
 } from "../../machines/document/Document.ts"
 import { documentTypeOf } from "../../machines/document/Document.ts"
 import { decodeDocumentUpload, type DocumentUpload } from "../../machines/document/DocumentUpload.ts"
-import { bodyCaps, documentLimits } from "../../machines/shared/Limits.ts"
+import { documentLimits } from "../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, type StoreAnswer, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, type Turn, type Unavailable } from "../engine/ActorHost.ts"
+import { breathe, longWork } from "../engine/breathe.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { Journal } from "../engine/Journal.ts"
@@ -24,11 +25,14 @@ import type { DocumentRow } from "../store/documentTables.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { shardOf } from "../store/shard.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
+import { noteOpenCases } from "./caseNotes.ts"
 import { movePackage } from "./clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { type DocumentFacts, judgeContent } from "./documentContent.ts"
 import { DocumentContents } from "./DocumentContents.ts"
+import { emptyDocument } from "./documentRetention.ts"
+import { DocumentRoom } from "./DocumentRoom.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import { RowReads } from "./RowReads.ts"
 
@@ -65,17 +69,7 @@ export class Documents extends Context.Service<
       const stored = yield* RowReads
       const contents = yield* DocumentContents
 
-      let held = 0
-      /** Bounds what uploads hold at once: bodies are counted only while they arrive. Over it the caller comes back. */
-      const holding = <A, E>(size: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | Unavailable> =>
-        Effect.suspend((): Effect.Effect<A, E | Unavailable> => {
-          if (held + size > contentInFlight) return Effect.fail(new Unavailable({ unknown: false }))
-          held += size
-          return Effect.ensuring(
-            work,
-            Effect.sync(() => (held -= size))
-          )
-        })
+      const room = new DocumentRoom()
 
       /** The content is written under the document's id, so it is taken before the turn. */
       const newDocumentId: Effect.Effect<number> = Effect.suspend(() => {
@@ -122,8 +116,9 @@ export class Documents extends Context.Service<
         store: StoreAnswer<UploadVerdict>
       ): Effect.Effect<UploadVerdict, DispatchError> =>
         Effect.gen(function* () {
-          const judged = yield* judgeContent(dataBase64)
+          const judged = judgeContent(dataBase64)
           if (!judged.ok) return judged
+          if (dataBase64.length >= longWork) yield* breathe
           const partnerId = caller.partner.row.id
           // What would be refused anyhow costs no write of a content; the turn looks again.
           const refusal = yield* host.read(clientSubject(clientId), (state) => uploadRefusal(state, partnerId))
@@ -149,17 +144,18 @@ export class Documents extends Context.Service<
         upload: (caller, clientId, body, store) => {
           const decoded = decodeDocumentUpload(body)
           return decoded.ok
-            ? holding(decoded.upload.dataBase64.length, keep(caller, clientId, decoded.upload, store))
+            ? room.within(
+                caller.partner.row.id,
+                decoded.upload.dataBase64.length,
+                keep(caller, clientId, decoded.upload, store)
+              )
             : Effect.succeed(refuse(decoded.refusal))
         },
         list: (partnerId, clientId) =>
           Effect.gen(function* () {
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
-            const rows = yield* stored.page("documents", [{ column: "client_id", value: clientId }], {
-              limit: listLimit
-            })
-            return rows.map(documentOf)
+            return (yield* documentsOf(stored, clientId)).map(documentOf)
           }),
         remove: (caller, documentId, reason) =>
           Effect.gen(function* () {
@@ -176,11 +172,24 @@ export class Documents extends Context.Service<
   )
 }
 
-/** Characters of base64 that uploads may hold at once: four full files. */
-const contentInFlight = 4 * bodyCaps.documentBase64
-
-/** The list has no pages; a client gets beyond this only by an operator's thousandth deletion. */
-const listLimit = 1_000
+/** Every document of a client, newest first: the list has no pages on the wire, so it must not end at one. */
+export const documentsOf = (
+  stored: Pick<RowReads["Service"], "page">,
+  clientId: number,
+  pageSize = 1_000
+): Effect.Effect<ReadonlyArray<DocumentRow>, Unavailable> =>
+  Effect.gen(function* () {
+    const rows: Array<DocumentRow> = []
+    for (;;) {
+      const last = rows.at(-1)
+      const page = yield* stored.page("documents", [{ column: "client_id", value: clientId }], {
+        limit: pageSize,
+        ...(last === undefined ? {} : { before: last.id })
+      })
+      rows.push(...page)
+      if (page.length < pageSize) return rows
+    }
+  })
 
 interface NewDocument extends DocumentFacts {
   readonly documentId: number
@@ -202,7 +211,7 @@ const uploadRefusal = (state: SubjectState, partnerId: number): Refusal | null =
     : conflict(`The client has ${documentLimits.livePerClient} documents already.`)
 }
 
-/** Writes the document, tells the file about it and notes it on a package that asked for documents (D2). */
+/** Writes the document; a package that asked for documents and the cases of its client note it (D2). */
 const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): UploadedDocument => {
   const { documentId, partnerId, clientId, type, purpose, filename, mimeType, sizeBytes } = document
   turn.draft.put("documents", {
@@ -226,6 +235,7 @@ const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): Up
   const kyc = turn.state.one("kycPackages")
   if (kyc !== undefined) {
     movePackage({ turn, instance, by: "PARTNER" }, kyc, { type: "DOCUMENT_UPLOADED", at: turn.now, documentId })
+    if (kyc.state === "DOCUMENTS_REQUESTED") noteOpenCases(turn, instance, `document ${documentId} uploaded`)
   }
   return { documentId, type, purpose, filename, mimeType, sizeBytes, uploadedAt: turn.now, source: "PARTNER" }
 }
@@ -234,17 +244,12 @@ const fileDocument = (turn: Turn, document: NewDocument, instance: Instance): Up
 const deleteDocument = (turn: Turn, found: DocumentRow, reason: string): Verdict<DeletedDocument> => {
   const live = turn.state.get("documents", String(found.id))
   if (live === undefined) return refuse(conflict("The document is deleted already."))
-  const row: DocumentRow = { ...live, deletedAt: turn.now }
-  const { id: documentId, partnerId, clientId } = row
-  turn.draft.put("documents", row)
-  turn.draft.put("documentContents", { documentId, partnerId, clientId, storedAt: turn.now, content: "" })
-  applyEffects(turn, { partnerId, clientId, object: `document:${documentId}` }, [
-    { type: "audit", action: "document.delete", before: "LIVE", after: "DELETED", reason }
-  ])
-  return accept({ ...documentOf(row), clientId })
+  const row = emptyDocument(turn, live, reason)
+  return accept({ ...documentOf(row), clientId: row.clientId })
 }
 
-const documentOf = (row: DocumentRow): Document => ({
+/** A stored row as a list shows it. */
+export const documentOf = (row: DocumentRow): Document => ({
   documentId: row.id,
   type: row.type,
   side: row.side,

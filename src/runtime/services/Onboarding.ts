@@ -5,9 +5,9 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../machines/client/ClientWire.ts"
-import type { CaseReason } from "../../machines/compliance/Case.ts"
+import type { Json } from "../../machines/Effects.ts"
 import { decodeOnboarding, type OnboardingRequest } from "../../machines/kyc/OnboardingRequest.ts"
-import type { ScreeningResult } from "../../machines/screening/screen.ts"
+import { resultOf } from "../../machines/screening/screen.ts"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
@@ -15,12 +15,17 @@ import { answerClaim, type Claim } from "../engine/Commit.ts"
 import { IdsExhausted } from "../engine/IdBlocks.ts"
 import { Journal } from "../engine/Journal.ts"
 import { SealingService } from "../engine/SealingService.ts"
-import { Settings, type SettingsShape } from "../Settings.ts"
+import { Settings } from "../Settings.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
+import { declaredRisks, personText, type PersonSections } from "./kycFacts.ts"
+import { reviewReasons } from "./kycWrites.ts"
 import { onboardClient, onboardingClaims, type OnboardingPlan } from "./onboardClient.ts"
+import { screenedPerson } from "./rescreening.ts"
 import { RowReads } from "./RowReads.ts"
+import { samePersonAs } from "./samePerson.ts"
+import { setSandboxTimers } from "./sandboxDecisions.ts"
 import { Screening } from "./Screening.ts"
 
 export type OnboardingVerdict = Verdict<OnboardingResult>
@@ -63,15 +68,16 @@ export class Onboarding extends Context.Service<
       })
 
       const planOf = (caller: Caller, request: OnboardingRequest, clientId: number): OnboardingPlan => {
-        const screened = screening.screen(personOf(request), new Set())
+        const sections = request.received.kyc as unknown as PersonSections & { readonly pep: Json }
+        const screened = resultOf(screening.find(screenedPerson(sections.personalInfo)), new Set())
         return {
           partner: directory.partner(caller.partner.row.id) ?? caller.partner,
           request,
           clientId,
-          personKey: sealing.fingerprint(personText(request)),
+          personKey: sealing.fingerprint(personText(sections)),
           screened,
-          listVersion: screening.version(),
-          reasons: reviewReasons(request, screened, settings),
+          ...screening.lists(),
+          reasons: reviewReasons(declaredRisks(sections.pep, request.received.attestation as Json), screened, settings),
           duplicateOf: null,
           threshold: settings.sourceOfWealthThreshold
         }
@@ -85,7 +91,9 @@ export class Onboarding extends Context.Service<
           decide: (turn): OnboardingVerdict => {
             const partner = presentPartner(directory, caller)
             if (partner.reliance !== "APPROVED") return refuse({ _tag: "RelianceNotApproved" })
-            return accept(onboardClient(turn, { ...plan, partner }))
+            const result = onboardClient(turn, { ...plan, partner })
+            if (settings.sandbox) setSandboxTimers(turn, plan.request.kyc.personalInfo.last_name)
+            return accept(result)
           },
           store
         })
@@ -115,24 +123,20 @@ export class Onboarding extends Context.Service<
         if (holder("email:") !== undefined) return refused(refuse({ _tag: "EmailTaken" }), store)
         const person = holder("person:")
         if (person === undefined) return Effect.die(new Error("a claim was lost that onboarding does not make"))
-        // The same person is onboarded all the same, but compliance looks; this attempt claims no person.
-        return run(
-          caller,
-          { ...plan, duplicateOf: person.owner, reasons: [...plan.reasons, "DUPLICATE_PERSON"] },
-          store
-        )
+        return run(caller, duplicateOf(plan, person.owner), store)
       }
 
       const referenceTaken = (clientId: number): Effect.Effect<OnboardingVerdict, Unavailable> =>
         host.read(clientSubject(clientId), (state) => {
           const client = state.one("clients")
-          const rejected = state.one("kycPackages")?.state === "REJECTED"
+          // Refused for good or closed since, nothing onboards it again.
+          const rejected = client?.state === "KYC_PENDING" && state.one("kycPackages")?.state === "REJECTED"
           return refuse(
             conflict(
               rejected
                 ? "This partnerClientRef names a client whose reliance was rejected: onboard it again with the route given."
                 : "This partnerClientRef was used for another client.",
-              rejected && client !== undefined
+              rejected
                 ? {
                     clientId,
                     clientUid: client.uid,
@@ -165,7 +169,9 @@ export class Onboarding extends Context.Service<
             const plan = planOf(caller, decoded.request, yield* newClientId)
             // What is taken already is told without a commit that can only lose; races are decided by the claims.
             const taken = yield* stored.holders(onboardingClaims(plan))
-            return yield* taken.length === 0 ? run(caller, plan, store) : afterLoss(caller, plan, taken, store)
+            if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
+            const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)
+            return yield* run(caller, same === null ? plan : duplicateOf(plan, same), store)
           })
         }
       })
@@ -173,37 +179,9 @@ export class Onboarding extends Context.Service<
   )
 }
 
-const personOf = ({ kyc: { personalInfo } }: OnboardingRequest) => ({
-  firstName: personalInfo.first_name,
-  middleName: personalInfo.middle_name ?? null,
-  lastName: personalInfo.last_name,
-  dob: personalInfo.date_of_birth,
-  nationalities: personalInfo.citizenships
+/** The same person is onboarded all the same, but compliance looks; this attempt claims no person. */
+const duplicateOf = (plan: OnboardingPlan, clientId: number): OnboardingPlan => ({
+  ...plan,
+  duplicateOf: clientId,
+  reasons: [...plan.reasons, "DUPLICATE_PERSON"]
 })
-
-/** What makes two onboardings the same person: names, birth date and document number (A1-28). */
-const personText = ({ kyc: { personalInfo, identification } }: OnboardingRequest): string =>
-  [
-    personalInfo.first_name,
-    personalInfo.middle_name ?? "",
-    personalInfo.last_name,
-    personalInfo.date_of_birth,
-    identification.number
-  ]
-    .map((part) => part.toUpperCase().replaceAll(/\s+/g, " "))
-    .join("\u0000")
-
-/** Why the automatic grant refuses, the reason that is told first (A1-28). */
-const reviewReasons = (
-  request: OnboardingRequest,
-  screened: ScreeningResult,
-  settings: SettingsShape
-): ReadonlyArray<CaseReason> => {
-  const { pep } = request.kyc
-  const reasons: Array<CaseReason> = []
-  if (screened.outcome === "HIT") reasons.push("SCREENING_HIT")
-  if (screened.outcome === "POSSIBLE") reasons.push("SCREENING_POSSIBLE_MATCH")
-  if (settings.reviewDeclaredPep && (pep.is_pep || pep.has_associations)) reasons.push("PEP_DECLARED")
-  if (settings.reviewHighRating && request.attestation.riskRating === "HIGH") reasons.push("HIGH_RISK_RATING")
-  return reasons
-}

@@ -11,11 +11,11 @@ import type { RelianceStatus } from "../../machines/partner/Reliance.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, type ClaimLost, type DispatchError, type Turn, Unavailable } from "../engine/ActorHost.ts"
+import { currentDryRun } from "../engine/dryRun.ts"
 import { Journal } from "../engine/Journal.ts"
 import { Settings } from "../Settings.ts"
 import type { ApiKeyRow, PartnerRow } from "../store/Rows.ts"
 import { cidrErrors } from "./addressRanges.ts"
-import { closingBlockers, closingPartners } from "./closingBlockers.ts"
 import { Directory } from "./Directory.ts"
 import { KeyUsage } from "./KeyUsage.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
@@ -30,6 +30,19 @@ import {
   setStatus,
   uidPrefixClaim
 } from "./partnerDecisions.ts"
+import {
+  assetErrors,
+  type Blockers,
+  closePartner,
+  closingBlockers,
+  custodyBlockers,
+  type CustodyRequest,
+  type CustodyView,
+  custodyView,
+  mayChangeCustody,
+  movePartner
+} from "./partnerUnwinding.ts"
+import { RowReads } from "./RowReads.ts"
 import { freePrefixes, prefixNotes } from "./uidPrefixes.ts"
 
 export interface PartnerProfile {
@@ -90,10 +103,23 @@ export class Partners extends Context.Service<
       request: PartnerCreation
     ): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
     readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
-    /** By id or code. */
-    show(partner: string): Effect.Effect<Verdict<PartnerProfile>>
+    /** By id or code, with its changes of custody model, oldest first; none named when there were none. */
+    show(
+      partner: string
+    ): Effect.Effect<Verdict<PartnerProfile & { readonly custodyChanges?: ReadonlyArray<CustodyView> }>, Unavailable>
     status(caller: OperatorCaller, partner: string, to: PartnerStatus, reason: string): Answer<PartnerProfile>
     reliance(caller: OperatorCaller, partner: string, to: RelianceStatus, reason: string): Answer<PartnerProfile>
+    /** What stands in the way of closing the partner now. */
+    closingBlockers(partner: string): Effect.Effect<Verdict<Blockers>, Unavailable>
+    /** Another custody model, once nothing is open under the present one. */
+    custody(caller: OperatorCaller, partner: string, request: CustodyRequest): Answer<PartnerProfile>
+    /** What stands in the way of `custody` now; refused when it would be, whatever is open. */
+    custodyBlockers(partner: string, request: CustodyRequest): Effect.Effect<Verdict<Blockers>, Unavailable>
+    /** Whether `custody` could run now: asked before it is put before a second pair of eyes. */
+    mayChangeCustody(
+      partner: string,
+      request: CustodyRequest
+    ): Effect.Effect<Verdict<{ readonly partnerId: number }>, Unavailable>
     /** Requests a minute; a limit not named stays, and naming none changes nothing. */
     limits(
       caller: OperatorCaller,
@@ -117,10 +143,15 @@ export class Partners extends Context.Service<
       const journal = yield* Journal
       const settings = yield* Settings
       const usage = yield* KeyUsage
+      const stored = yield* RowReads
       const sql = yield* PgClient.PgClient
+      const tools = { host, directory, sql }
 
       const profile = (row: PartnerRow): PartnerProfile =>
-        profileOf(row, (directory.partner(row.id)?.reliance ?? "NONE") as RelianceStatus)
+        profileOf(
+          row,
+          (currentDryRun()?.last("reliances")?.state ?? directory.partner(row.id)?.reliance ?? "NONE") as RelianceStatus
+        )
 
       const turnOf = <A>(
         caller: OperatorCaller,
@@ -195,39 +226,28 @@ export class Partners extends Context.Service<
             .map((view) => profile(view.row))
             .toSorted((a, b) => a.partnerId - b.partnerId)
         ),
-        show: (partner) =>
-          Effect.sync(() => {
-            const view = directory.findPartner(partner)
-            return view === null ? refuse(unknown("Partner")) : accept(profile(view.row))
-          }),
-        status: (caller, partner, to, reason) => {
-          const move = (next: PartnerStatus, blockers: ReadonlyArray<string>) =>
-            changed(turnOf(caller, partner, (turn) => setStatus(turn, next, cleanText(reason), blockers)))
+        show: (partner) => {
           const view = directory.findPartner(partner)
-          if (to !== "CLOSED" || view === null) return move(to, [])
-          const { id, state } = view.row
-          const blockers = closingBlockers(sql, id)
-          // The count holds: once it begins the partner is suspended, so no client can gain a balance through it, corrections
-          // are refused, and what was decided before is in (the journal is first in, first out).
-          const settle = Effect.gen(function* () {
-            const suspended = state === "ACTIVE" ? yield* move("SUSPENDED", []) : null
-            if (suspended?.ok === false) return suspended
-            if (suspended === null) yield* host.record({})
-            const found = yield* blockers
-            if (found.length === 0 || state !== "ACTIVE") return yield* move("CLOSED", found)
-            yield* move("ACTIVE", [])
-            return refuse(conflict("The partner can't be closed yet.", { blockers: found }))
-          })
-          const closing = closingPartners(host)
-          return Effect.flatMap(blockers, (before) => {
-            if (before.length > 0) return move("CLOSED", before)
-            closing.add(id)
-            return Effect.ensuring(
-              settle,
-              Effect.sync(() => closing.delete(id))
-            )
-          })
+          if (view === null) return Effect.succeed(refuse(unknown("Partner")))
+          const condition = { column: "partner_id", value: view.row.id }
+          return Effect.map(stored.page("custodyChanges", [condition], { limit: shownChanges }), (rows) =>
+            accept({
+              ...profile(view.row),
+              ...(rows.length === 0 ? {} : { custodyChanges: rows.toReversed().map(custodyView) })
+            })
+          )
         },
+        status: (caller, partner, to, reason) => {
+          const view = directory.findPartner(partner)
+          if (to !== "CLOSED" || view === null) {
+            return changed(turnOf(caller, partner, (turn) => setStatus(turn, to, cleanText(reason), [])))
+          }
+          return changed(closePartner(tools, caller, view.row, cleanText(reason)))
+        },
+        closingBlockers: (partner) => closingBlockers(tools, partner),
+        custody: (caller, partner, request) => changed(movePartner(tools, caller, partner, request)),
+        custodyBlockers: (partner, request) => custodyBlockers(tools, partner, request),
+        mayChangeCustody: (partner, request) => mayChangeCustody(tools, partner, request),
         reliance: (caller, partner, to, reason) =>
           changed(turnOf(caller, partner, (turn) => setReliance(turn, to, cleanText(reason)))),
         limits: (caller, partner, { read, trade }) =>
@@ -299,13 +319,7 @@ const takenSentence = (lost: ClaimLost, request: PartnerCreation): string =>
     : "Another partner has this uid prefix: choose one with --uid-prefix."
 
 const creationErrors = (request: PartnerCreation, sandbox: boolean): Readonly<Record<string, string>> | null => {
-  const errors: Record<string, string> = {}
-  const asset = cleanText(request.collateralAsset ?? "")
-  if (request.custody === "PARTNER" && asset === "")
-    errors.collateralAsset = "PARTNER custody needs a collateral asset."
-  if (request.custody !== "PARTNER" && asset !== "") {
-    errors.collateralAsset = "Only PARTNER custody has a collateral asset."
-  }
+  const errors: Record<string, string> = { ...assetErrors(request) }
   if (request.sandbox === true && !sandbox) errors.sandbox = "Sandbox partners exist only in a sandbox service."
   return Object.keys(errors).length === 0 ? null : errors
 }
@@ -327,6 +341,9 @@ export const profileOf = (row: PartnerRow, reliance: RelianceStatus): PartnerPro
   uidPrefix: row.uidPrefix,
   createdAt: row.createdAt
 })
+
+/** Changes shown with a partner: the newest, should there ever be more. */
+const shownChanges = 100
 
 const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({
   keyId: row.id,

@@ -23,6 +23,11 @@ export class RowReads extends Context.Service<
       conditions: ReadonlyArray<Condition>,
       query: PageQuery
     ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** The rows of these ids that exist, in no order. */
+    among<T extends TableName>(
+      table: T,
+      ids: ReadonlyArray<number>
+    ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** Every row of a small table, in no order. */
     all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
     /** Which of the unique facts are taken, and by which object; free ones are left out. */
@@ -38,6 +43,19 @@ export class RowReads extends Context.Service<
         withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
       return RowReads.of({
         page: (table, conditions, query) => inTime(pageOf(sql, sealing, table, conditions, query)),
+        among: (table, ids) => {
+          const spec = catalogue[table] as TableSpec
+          const id = spec.columns.find(({ name }) => name === spec.key[0])?.sqlName
+          return inTime(
+            Effect.map(
+              sql.unsafe<Record<string, unknown>>(
+                `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE "${id}" = ANY($1)`,
+                [Result.getOrThrow(PgTypes.array(ids.map(BigInt), PgTypes.OID.int8))]
+              ),
+              (rows) => rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[typeof table])
+            )
+          )
+        },
         all: (table) => {
           const spec = catalogue[table] as TableSpec
           return inTime(

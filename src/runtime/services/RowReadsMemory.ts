@@ -38,6 +38,14 @@ export const RowReadsMemory = {
     return Layer.succeed(
       RowReads,
       RowReads.of({
+        among: (table, ids) =>
+          reach(() => {
+            const key = catalogue[table].key[0] as string
+            const wanted = new Set(ids)
+            return store
+              .rows(table)
+              .filter((row) => wanted.has((row as unknown as Record<string, number>)[key] as number))
+          }),
         all: (table) => reach(() => store.rows(table)),
         holders: (names) =>
           reach(() =>

@@ -1,21 +1,38 @@
 /**
  * The watch list in memory: filled from the stored entries at start, kept current by committed ones (F26). Screening
- * is a synchronous read of it; the run and its candidates are stored by whoever asked.
+ * is a synchronous read of it; the run and its candidates are stored by whoever asked. Nothing is screened before the
+ * whole list is in: this layer stands before the listener, so a start that can't read it answers nobody, and
+ * SCREENING_UNAVAILABLE (D1, failure) is for a screening that lives elsewhere.
  */
 import { Context, Effect, Layer } from "effect"
-import { makeScreener, screen, type ScreenedPerson, type ScreeningResult } from "../../machines/screening/screen.ts"
+import { sandboxPerson } from "../../machines/sandbox/sandboxNames.ts"
+import {
+  findAll,
+  findUnderNames,
+  type Found,
+  makeScreener,
+  type ScreenedPerson
+} from "../../machines/screening/screen.ts"
 import type { WatchEntry } from "../../machines/screening/WatchList.ts"
-import { ActorHost } from "../engine/ActorHost.ts"
-import type { WatchEntryRow } from "../store/Rows.ts"
+import { ActorHost, type Unavailable } from "../engine/ActorHost.ts"
+import type { WatchEntryRow, WatchImportRow } from "../store/screeningTables.ts"
+import { Settings } from "../Settings.ts"
 import { RowReads } from "./RowReads.ts"
+
+/** What a run is stored with: which lists it saw. */
+export interface ListVersions {
+  /** Time of the last change of any entry, Unix ms (0 while there is none). */
+  readonly listVersion: number
+  /** The current version of each imported source; while one is coming in, both are told. */
+  readonly listVersions: Readonly<Record<string, string>>
+}
 
 export class Screening extends Context.Service<
   Screening,
   {
-    /** `dispositions`: entries compliance has marked FALSE_POSITIVE for this client. */
-    readonly screen: (person: ScreenedPerson, dispositions: ReadonlySet<number>) => ScreeningResult
-    /** Version of the list a run is stored with: the time of its last change, Unix ms (0 while empty). */
-    readonly version: () => number
+    /** Every entry at or over a threshold; null: the name can't be compared. `resultOf` makes the outcome of it. */
+    readonly find: (person: ScreenedPerson) => ReadonlyArray<Found> | null
+    readonly lists: () => ListVersions
     readonly size: () => number
   }
 >()("brokerage/runtime/services/Screening") {
@@ -24,22 +41,83 @@ export class Screening extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const stored = yield* RowReads
-      const entries = yield* Effect.orDie(stored.all("watchEntries"))
-      const rows = entries.filter((row) => row.removedAt === null)
-      const screener = makeScreener(rows.map(entryOf))
-      let version = rows.reduce((latest, row) => Math.max(latest, row.addedAt), 0)
+      const { sandbox } = yield* Settings
+      let listVersion = 0
+      const note = (row: WatchEntryRow): void => {
+        listVersion = Math.max(listVersion, row.removedAt ?? row.addedAt)
+      }
+      const screener = makeScreener(yield* Effect.orDie(liveEntries(stored, note)))
       host.onCommitted("watchEntries", (row) => {
         if (row.removedAt === null) screener.add(entryOf(row))
         else screener.remove(row.id)
-        version = Math.max(version, row.removedAt ?? row.addedAt)
+        note(row)
       })
+      const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
+      host.onCommitted("watchImports", (row) => sources.follow(row))
       return Screening.of({
-        screen: (person, dispositions) => screen(screener, person, dispositions),
-        version: () => version,
+        // A published name meets its entry by the last name alone, every other entry under the name as it was sent.
+        find: (person) => {
+          const published = sandbox ? sandboxPerson(person) : person
+          return published === person ? findAll(screener, person) : findUnderNames(screener, [person, published])
+        },
+        lists: () => ({ listVersion, listVersions: sources.versions }),
         size: () => screener.size
       })
     })
   )
+}
+
+/** Entries read at once: a megabyte or two, and read in time on a busy machine. */
+const pageSize = 5_000
+
+/** All live entries, page by page: beside them only one page of rows is in memory. */
+const liveEntries = (
+  stored: RowReads["Service"],
+  note: (row: WatchEntryRow) => void
+): Effect.Effect<ReadonlyArray<WatchEntry>, Unavailable> =>
+  Effect.gen(function* () {
+    const entries: Array<WatchEntry> = []
+    for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+      const rows: ReadonlyArray<WatchEntryRow> = yield* stored.page("watchEntries", [], { limit: pageSize, before })
+      for (const row of rows) {
+        note(row)
+        if (row.removedAt === null) entries.push(entryOf(row))
+      }
+      before = rows.length < pageSize ? null : (rows.at(-1)?.id ?? null)
+    }
+    return entries
+  })
+
+/** Versions by source, worked out when an import moves and shared by all runs until the next one does. */
+class Sources {
+  #current = new Map<string, string>()
+  #coming = new Map<string, string>()
+  versions: Readonly<Record<string, string>> = {}
+
+  constructor(rows: ReadonlyArray<WatchImportRow>) {
+    for (const row of rows.toSorted((a, b) => a.id - b.id)) this.#note(row)
+    this.#work()
+  }
+
+  follow(row: WatchImportRow): void {
+    this.#note(row)
+    this.#work()
+  }
+
+  #note({ source, sourceVersion, state }: WatchImportRow): void {
+    if (state === "DONE") this.#current.set(source, sourceVersion)
+    if (state === "OPEN" || state === "REMOVING") this.#coming.set(source, sourceVersion)
+    else if (state !== "REPLACED") this.#coming.delete(source)
+  }
+
+  #work(): void {
+    const told = [...new Set([...this.#current.keys(), ...this.#coming.keys()])].toSorted().map((source) => {
+      const coming = this.#coming.get(source)
+      const parts = [this.#current.get(source), ...(coming === undefined ? [] : [`importing ${coming}`])]
+      return [source, parts.filter((part) => part !== undefined).join(", ")] as const
+    })
+    this.versions = Object.fromEntries(told)
+  }
 }
 
 const entryOf = (row: WatchEntryRow): WatchEntry => ({

@@ -8,35 +8,19 @@
  * reads the row again.
  */
 import { Context, Effect, Layer } from "effect"
-import type { JsonObject } from "../../machines/Effects.ts"
-import {
-  itemOf,
-  type SettlementContext,
-  type SettlementEvent,
-  type SettlementItem,
-  type SettlementStatus
-} from "../../machines/settlement/SettlementItem.ts"
-import { settlementMachine } from "../../machines/settlement/settlementMachine.ts"
+import type { SettlementItem, SettlementStatus } from "../../machines/settlement/SettlementItem.ts"
 import { decodeSettlementReport, type SettlementReport } from "../../machines/settlement/SettlementReport.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
-import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import {
-  ActorHost,
-  type ClaimLost,
-  type DispatchError,
-  type StoreAnswer,
-  type Turn,
-  Unavailable
-} from "../engine/ActorHost.ts"
+import { accept, type Refusal, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
-import { step, versionOf } from "../engine/decide.ts"
-import { applyEffects } from "../engine/Interpreter.ts"
-import type { SettlementItemRow } from "../store/Rows.ts"
+import type { SettlementItemRow } from "../store/settlementTables.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
-import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
-import { Directory, type PartnerView } from "./Directory.ts"
+import { clientSubject, ownClient } from "./clientState.ts"
+import { Directory } from "./Directory.ts"
 import type { PageQuery } from "./paging.ts"
 import { RowReads } from "./RowReads.ts"
+import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./settlementDecisions.ts"
 
 export interface SettlementReported {
   readonly item: SettlementItem
@@ -108,7 +92,11 @@ export class SettlementItems extends Context.Service<
           subject: clientSubject(row.clientId),
           by: caller.by,
           partner: () => directory.stamp(row.partnerId),
-          decide: (turn) => decide(turn, row, report, presentPartner(directory, caller)),
+          decide: (turn): SettlementVerdict => {
+            const applied = applyReport(turn, row, report, presentPartner(directory, caller))
+            if (!applied.ok) return applied
+            return accept({ item: wireItem(applied.value.row), changed: applied.value.changed })
+          },
           store
         })
 
@@ -146,7 +134,7 @@ export class SettlementItems extends Context.Service<
             (found) => {
               const shown = found.slice(0, page.limit)
               const hasMore = found.length > page.limit
-              return { items: shown.map(wireOf), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
+              return { items: shown.map(wireItem), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
             }
           ),
         missing: (partnerId, itemId) =>
@@ -159,71 +147,19 @@ export class SettlementItems extends Context.Service<
               if (row === null) return Effect.succeed(refuse(noItem))
               const decoded = decodeSettlementReport(body, { now: clock.now() })
               if (!decoded.ok) return Effect.succeed(refuse(invalid(decoded)))
-              return Effect.catchIf(attempt(caller, row, decoded.report, store), lostItem(row.id), () =>
+              return Effect.catchIf(attempt(caller, row, decoded.report, store), lostToReports, () =>
                 tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1)
               )
             })
-          return run(rereadLimit)
+          return run(changesOfItem)
         }
       })
     })
   )
 }
 
-const noItem = unknown("Settlement item")
-
 /** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
 
-/** An item changes twice at most, so a report can lose to others no more often. */
-const rereadLimit = 2
-
-/** The unique fact of an item's n-th change. */
-const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
-
-const lostItem =
-  (itemId: number) =>
-  (error: DispatchError): error is ClaimLost =>
-    error._tag === "ClaimLost" && error.claims.every(({ name }) => name.startsWith(`item:${itemId}:`))
-
 const invalid = ({ sentence, errors }: { readonly sentence: string; readonly errors: Record<string, string> }) =>
   ({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors }) as const
-
-const wireOf = (row: SettlementItemRow): SettlementItem =>
-  itemOf(row.context as unknown as SettlementContext, row.state as SettlementStatus)
-
-const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReport, now: number): SettlementEvent =>
-  status === "SETTLED"
-    ? { type: "REPORT_SETTLED", at: now, partnerTxRef, settledAt: settledAt ?? now, note }
-    : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
-
-/** The report's effect on the row as it was read. */
-const decide = (
-  turn: Turn,
-  row: SettlementItemRow,
-  report: SettlementReport,
-  partner: PartnerView
-): SettlementVerdict => {
-  const client = ownClient(turn.state, row.partnerId)
-  if (client === null) return refuse(unknown("Settlement item"))
-  if (row.state === report.status) return accept({ item: wireOf(row), changed: false })
-  const context = row.context as unknown as SettlementContext
-  const decided = step(settlementMachine, { state: row.state, context }, eventOf(report, turn.now))
-  if (!decided.changed) {
-    return refuse(
-      conflict("This item is settled already, so it can't be reported as failed.", {
-        item: wireOf(row) as unknown as JsonObject
-      })
-    )
-  }
-  const next: SettlementItemRow = {
-    ...row,
-    state: decided.state,
-    version: versionOf("settlementItem"),
-    context: decided.context as unknown as JsonObject
-  }
-  turn.draft.claim(changeClaim(row.id, decided.context.reports), row.id)
-  turn.draft.put("settlementItems", next)
-  applyEffects(turn, { ...instanceOf(client, partner), object: `settlementItem:${row.id}` }, decided.effects)
-  return accept({ item: wireOf(next), changed: true })
-}

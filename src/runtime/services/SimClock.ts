@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
+import { currentDryRun } from "../engine/dryRun.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { Settings } from "../Settings.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
@@ -45,14 +46,17 @@ export class SimClock extends Context.Service<
         return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
       }
 
+      /** A dry run asks the same question of the same row, and moves nothing. */
+      const statementOf = (): string =>
+        currentDryRun() === null
+          ? "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset"
+          : "SELECT clock_offset + $1 AS clock_offset FROM service_stamp WHERE id = 1 AND clock_offset + $1 < $2"
+
       // The database adds, so that two advances at once are both counted and neither passes the end; the offset is
       // stored before anybody sees it. Null: it would pass the end.
       const store = (millis: number) =>
         sql
-          .unsafe<{ readonly clock_offset: bigint }>(
-            "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset",
-            [BigInt(millis), BigInt(clockEnd - view().wallNow)]
-          )
+          .unsafe<{ readonly clock_offset: bigint }>(statementOf(), [BigInt(millis), BigInt(clockEnd - view().wallNow)])
           .pipe(
             Effect.catch(whenUnsure),
             Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].clock_offset)))
@@ -67,7 +71,8 @@ export class SimClock extends Context.Service<
                 const before = clock.offset()
                 const offset = yield* store(millis)
                 if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
-                clock.setOffset(Math.max(offset, clock.offset()))
+                const dry = currentDryRun() !== null
+                if (!dry) clock.setOffset(Math.max(offset, clock.offset()))
                 const told = host.dispatch({
                   subject: systemSubject,
                   by: caller.by,
@@ -86,7 +91,8 @@ export class SimClock extends Context.Service<
                 yield* Effect.mapError(told, (error) =>
                   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
                 )
-                return accept(view())
+                const now = view()
+                return accept(dry ? { ...now, now: now.wallNow + offset, offsetMillis: offset } : now)
               }).pipe(Effect.uninterruptible)
       })
     })

@@ -27,9 +27,11 @@ export interface SummaryWire {
   }>
   readonly openBarriers: number
   readonly openSwaps: number
+  /** Deposit notices that are PENDING. */
   readonly pendingDeposits: number
+  /** Withdrawal requests that are REQUESTED or APPROVED. */
   readonly pendingWithdrawals: number
-  /** KYC packages in SPOT_CHECK or DOCUMENTS_REQUESTED. */
+  /** KYC packages in SPOT_CHECK or DOCUMENTS_REQUESTED, of clients that are neither refused for good nor closed. */
   readonly pendingReviews: number
 }
 
@@ -61,7 +63,15 @@ export class Summary extends Context.Service<
               partnerId
             )
             const reviews = yield* query<{ readonly n: bigint }>(
-              "SELECT count(*) AS n FROM kyc_packages WHERE partner_id = $1 AND state IN ('SPOT_CHECK', 'DOCUMENTS_REQUESTED')",
+              "SELECT count(*) AS n FROM kyc_packages k JOIN clients c ON c.id = k.client_id WHERE k.partner_id = $1 AND k.state IN ('SPOT_CHECK', 'DOCUMENTS_REQUESTED') AND c.state NOT IN ('KYC_REJECTED', 'CLOSED')",
+              partnerId
+            )
+            const deposits = yield* query<{ readonly n: bigint }>(
+              "SELECT count(*) AS n FROM deposit_notices WHERE partner_id = $1 AND state = 'PENDING'",
+              partnerId
+            )
+            const withdrawals = yield* query<{ readonly n: bigint }>(
+              "SELECT count(*) AS n FROM withdrawal_requests WHERE partner_id = $1 AND state IN ('REQUESTED', 'APPROVED')",
               partnerId
             )
             const sumBy = (test: (row: (typeof counts)[number]) => boolean) =>
@@ -94,8 +104,8 @@ export class Summary extends Context.Service<
               }),
               openBarriers: 0,
               openSwaps: 0,
-              pendingDeposits: 0,
-              pendingWithdrawals: 0,
+              pendingDeposits: Number(deposits[0]?.n ?? 0),
+              pendingWithdrawals: Number(withdrawals[0]?.n ?? 0),
               pendingReviews: Number(reviews[0]?.n ?? 0)
             }
           })

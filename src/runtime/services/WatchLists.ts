@@ -11,9 +11,10 @@ import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
-import type { WatchEntryRow } from "../store/Rows.ts"
+import type { WatchEntryRow } from "../store/screeningTables.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import type { PageQuery } from "./paging.ts"
+import { decideUnmoved } from "./unmoved.ts"
 import { whenAway } from "./whenAway.ts"
 
 export interface WatchEntryView {
@@ -23,6 +24,8 @@ export interface WatchEntryView {
   readonly dob: string | null
   readonly country: string | null
   readonly source: string
+  /** The version of its source that named it last; null for what operators added by hand. */
+  readonly version: string | null
   readonly addedAt: number
   readonly removedAt: number | null
 }
@@ -55,20 +58,22 @@ export class WatchLists extends Context.Service<
       const host = yield* ActorHost
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
-      // Two removals of one entry read it before either commits: the second finds it here.
-      const removed = new Set<number>()
-      host.onCommitted("watchEntries", (row) => {
-        if (row.removedAt !== null) removed.add(row.id)
-      })
 
       const select = (condition: string, values: ReadonlyArray<bigint>) =>
         sql
           .unsafe<Record<string, unknown>>(
-            `SELECT ${columnList(catalogue.watchEntries)} FROM watch_entries WHERE ${condition}`,
+            `SELECT ${columnList(catalogue.watchEntries)},
+                    (SELECT source_version FROM watch_imports i WHERE i.id = import_id) AS list_version
+               FROM watch_entries WHERE ${condition}`,
             values
           )
           .pipe(
-            Effect.map((rows) => rows.map((raw) => decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow)),
+            Effect.map((rows) =>
+              rows.map((raw): FoundEntry => ({
+                row: decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow,
+                version: (raw["list_version"] as string | null) ?? null
+              }))
+            ),
             Effect.catch(whenAway)
           )
 
@@ -86,11 +91,12 @@ export class WatchLists extends Context.Service<
                 country: request.country?.trim() ?? null,
                 source: "OPERATOR",
                 addedAt: turn.now,
-                removedAt: null
+                removedAt: null,
+                importId: null
               }
               turn.draft.put("watchEntries", row)
               applyEffects(turn, aboutEntry(row), [audit("screening.add", null, row)])
-              return entryView(row)
+              return entryView({ row, version: null })
             }
           }),
         list: ({ limit, before }) =>
@@ -105,21 +111,18 @@ export class WatchLists extends Context.Service<
             }
           ),
         remove: (caller, entryId) =>
-          Effect.flatMap(select("id = $1", [BigInt(entryId)]), ([found]) => {
-            if (found === undefined) return Effect.succeed(refuse(unknown("Watch list entry")))
-            return host.dispatch({
-              subject: systemSubject,
-              by: caller.by,
-              decide: (turn): Verdict<WatchEntryView> => {
-                if (found.removedAt !== null || removed.has(entryId)) {
-                  return refuse(conflict("This entry is removed already."))
-                }
-                const row = { ...found, removedAt: turn.now }
-                turn.draft.put("watchEntries", row)
-                applyEffects(turn, aboutEntry(row), [audit("screening.remove", found, null)])
-                return accept(entryView(row))
-              }
-            })
+          decideUnmoved(host, {
+            subject: systemSubject,
+            by: caller.by,
+            read: () => Effect.map(select("id = $1", [BigInt(entryId)]), ([found]) => found ?? null),
+            decide: (turn, found): Verdict<WatchEntryView> => {
+              if (found === null) return refuse(unknown("Watch list entry"))
+              if (found.row.removedAt !== null) return refuse(conflict("This entry is removed already."))
+              const row = { ...found.row, removedAt: turn.now }
+              turn.draft.put("watchEntries", row)
+              applyEffects(turn, aboutEntry(row), [audit("screening.remove", found.row, null)])
+              return accept(entryView({ ...found, row }))
+            }
           })
       })
     })
@@ -134,4 +137,13 @@ const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRo
   return { type: "audit", action, before: tell(before), after: tell(after), reason: null } as const
 }
 
-const entryView = ({ id, ...row }: WatchEntryRow): WatchEntryView => ({ entryId: id, ...row })
+interface FoundEntry {
+  readonly row: WatchEntryRow
+  /** Of its source, when it came with a list. */
+  readonly version: string | null
+}
+
+const entryView = ({ row, version }: FoundEntry): WatchEntryView => {
+  const { id, list, name, dob, country, source, addedAt, removedAt } = row
+  return { entryId: id, list, name, dob, country, source, version, addedAt, removedAt }
+}

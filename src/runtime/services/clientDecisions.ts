@@ -29,7 +29,8 @@ import { applyEffects, type Instance } from "../engine/Interpreter.ts"
 import { keyOf } from "../store/Catalogue.ts"
 import type { AssessmentRow, BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
 import { blockStatuses } from "./clientState.ts"
-import { knownEntries, type ScreenedAgain, withCandidates } from "./rescreening.ts"
+import { remember, trueMatches } from "./dispositions.ts"
+import { noteFinding, type Rescreening, shownCandidates, withOutcome } from "./rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {
@@ -61,18 +62,25 @@ export const liftRestriction = (
   reason: string
 ): Verdict<ClientRow> => {
   const next = moveClient(at, row, { type: "LIFT", at: at.turn.now, restriction, reason })
-  return next === null ? refuse(conflict("This restriction is not set.")) : accept(next)
+  if (next !== null) return accept(next)
+  const set = contextOf(row).restrictions.includes(restriction)
+  return refuse(
+    conflict(set ? `The client is ${row.state}, so no restriction can be lifted.` : "This restriction is not set.")
+  )
 }
 
 /**
- * Compliance has no doubt left: the open cases are cleared with their candidates remembered as false positives, the
- * package is accepted, and the grant runs again over the approved blocks.
+ * Compliance has no doubt left: the open cases are cleared, what screening finds for the client as it is now is remembered
+ * as false positives of this identity, the package is accepted, and the grant runs again over the approved blocks.
+ *
+ * One refusal writes: candidates that nobody has seen as they are now join the case with an audit row, or the officer who
+ * is told to look at the case again would find nothing there.
  */
 export const clearClient = (
   at: ClientTurn,
   row: ClientRow,
   note: string | null,
-  again: ScreenedAgain | null
+  again: Rescreening | null
 ): Verdict<ClientRow> => {
   const { turn } = at
   const kyc = turn.state.one("kycPackages")
@@ -97,9 +105,17 @@ export const clearClient = (
   if (unseen > 0) {
     return refuse(
       conflict(
-        `Screening finds ${unseen} new ${unseen === 1 ? "candidate" : "candidates"} for this client: look at the case again before clearing it.`,
+        `Screening finds ${unseen} ${unseen === 1 ? "candidate" : "candidates"} for this client that nobody has seen like this: look at the case again before clearing it.`,
         { unseenCandidates: unseen }
       )
+    )
+  }
+  const matches = trueMatches(turn.state)
+  if (matches.length > 0 && note === null) {
+    return refuse(
+      conflict("Compliance has found this client to be a listed person: a note must say why that no longer holds.", {
+        trueMatches: matches
+      })
     )
   }
   movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
@@ -107,37 +123,48 @@ export const clearClient = (
   let client = row
   for (const open of cases) {
     closeCase(at, open, { type: "CLEAR", at: turn.now, by: at.by, note })
-    rememberFalsePositives(at, open)
     client = clearHold(at, client, open.id, kyc.id)
+  }
+  remember(turn, at.by, row, {
+    disposition: "FALSE_POSITIVE",
+    identityKey: again?.identityKey ?? null,
+    pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
+  })
+  // The partner was asked for documents: it is told the outcome even where no hold fell with the review (rule 6).
+  if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
+    applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }
   decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
 }
 
-/** Stores the screening of this moment; candidates nobody has seen join the newest open case. Their number. */
+/** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
 const noteScreening = (
   at: ClientTurn,
   row: ClientRow,
   cases: ReadonlyArray<CaseRow>,
-  again: ScreenedAgain | null
+  again: Rescreening | null
 ): number => {
   if (again === null) return 0
   const { turn } = at
+  const screeningRunId = turn.nextId("screeningRun")
   turn.draft.put("screeningRuns", {
-    id: turn.nextId("screeningRun"),
+    id: screeningRunId,
     partnerId: row.partnerId,
     clientId: row.id,
     trigger: "COMPLIANCE_CLEAR",
     outcome: again.outcome,
     listVersion: again.listVersion,
+    listVersions: again.listVersions,
     candidates: again.candidates as unknown as Json,
     ranAt: turn.now
   })
-  const known = knownEntries(turn.state)
-  const unseen = again.candidates.filter((candidate) => !known.has(candidate.entryId))
+  const { outcome, candidates } = again
   const newest = cases.at(-1)
-  if (unseen.length > 0 && newest !== undefined) turn.draft.put("cases", withCandidates(newest, unseen))
-  return unseen.length
+  if (candidates.length > 0 && newest !== undefined) {
+    noteFinding(turn, at.instance, newest, { outcome, candidates, screeningRunId })
+  }
+  return candidates.length
 }
 
 /** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
@@ -271,7 +298,8 @@ export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, ev
 const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCode> =>
   micaBlockCodes.filter((code) => !["APPROVED", "SUBMITTED"].includes(blockOf(at, client.id, code)?.state ?? ""))
 
-const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
+/** Ends an open case; a refusal here is a defect. */
+export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
   const decided = step(caseMachine, { state: row.state, context: row.context as unknown as CaseContext }, event)
   if (!decided.changed) throw new Error(`an open case refused ${event.type}`)
   at.turn.draft.put("cases", {
@@ -283,24 +311,8 @@ const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
   applyEffects(at.turn, { ...at.instance, object: `case:${row.id}` }, decided.effects)
 }
 
-/** The same entries must not hold this client again (F26, dispositions). */
-const rememberFalsePositives = (at: ClientTurn, row: CaseRow): void => {
-  const { candidates } = row.details
-  if (!Array.isArray(candidates)) return
-  for (const candidate of candidates as ReadonlyArray<{ readonly entryId?: unknown }>) {
-    if (typeof candidate.entryId !== "number") continue
-    at.turn.draft.put("dispositions", {
-      clientId: row.clientId,
-      entryId: candidate.entryId,
-      partnerId: row.partnerId,
-      disposition: "FALSE_POSITIVE",
-      decidedAt: at.turn.now,
-      decidedBy: at.by
-    })
-  }
-}
-
-const decide = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
+/** The row of a decision, which nothing ever changes. */
+export const decide = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
   at.turn.draft.put("decisions", {
     id: at.turn.nextId("decision"),
     partnerId: client.partnerId,

@@ -19,14 +19,14 @@ const dayMillis = 86_400_000
 /** The timer that ends each block; they lie with the client. */
 export const expiryTimers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
 
-/** Sets the timers of both documents; dates YYYY-MM-DD, null when none was given. */
-export const setExpiryTimers = (turn: Turn, identification: string, identityDocument: string | null): void => {
-  const set = (name: string, date: string): void =>
-    applyEffects(turn, { partnerId: null, clientId: null }, [
-      { type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }
-    ])
-  set(expiryTimers.IDENTIFICATION, identification)
-  if (identityDocument !== null) set(expiryTimers.IDENTITY_CHECK, identityDocument)
+/** Sets the timer of a block's new document, in place of an earlier one; date YYYY-MM-DD, null when none was given. */
+export const setExpiryTimer = (turn: Turn, code: keyof typeof expiryTimers, date: string | null): void => {
+  const name = expiryTimers[code]
+  applyEffects(turn, { partnerId: null, clientId: null }, [
+    date === null
+      ? { type: "timer.clear", name }
+      : { type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }
+  ])
 }
 
 /** The timers' handlers by name: what runs in the client's mailbox when one is due. */
@@ -46,16 +46,20 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
       ? undefined
       : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
   if (client === undefined || partner === null || row === undefined) return
+  // A document given since this timer became due has a later day: the firing belongs to the one before.
+  if (((row.context as unknown as BlockContext).updatedAt ?? 0) >= dueAt) return
   const expired = step(
     blockMachine,
     { state: row.state, context: row.context as unknown as BlockContext },
     { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
   )
   if (!expired.changed) return
+  // To a person refused for good the decision was the last word; a closed account is told nothing (A1-48).
+  const ended = client.state === "KYC_REJECTED" || client.state === "CLOSED"
   applyEffects(
     turn,
     { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` },
-    expired.effects
+    ended ? expired.effects.filter(({ type }) => type !== "notify") : expired.effects
   )
   turn.draft.put("verificationBlocks", {
     ...row,

@@ -68,8 +68,12 @@ export const tableOf = {
   assessment: "assessments",
   case: "cases",
   approval: "approvals",
+  watchImport: "watchImports",
+  depositNotice: "depositNotices",
   collateralReport: "collateralReports",
   settlementItem: "settlementItems",
+  withdrawalRequest: "withdrawalRequests",
+  reconBreak: "reconBreaks",
   webhookEndpoint: "webhookEndpoints",
   webhookDelivery: "webhookDeliveries"
 } as const satisfies Readonly<Record<Kind, TableName>>
@@ -98,7 +102,10 @@ const none = (): boolean => false
 
 /** Objects that live in a client's mailbox, found by their own id. */
 const ofClient =
-  (table: "kycPackages" | "cases" | "collateralReports" | "settlementItems", kind: Kind): Finder =>
+  (
+    table: "kycPackages" | "cases" | "depositNotices" | "collateralReports" | "settlementItems" | "withdrawalRequests",
+    kind: Kind
+  ): Finder =>
   (sources, id) =>
     Effect.map(only(sources, table, byId(id)), (row) =>
       row === null
@@ -167,8 +174,14 @@ const finders: { readonly [K in Kind]: Finder } = {
     ),
   kycPackage: ofClient("kycPackages", "kycPackage"),
   case: ofClient("cases", "case"),
+  depositNotice: ofClient("depositNotices", "depositNotice"),
   collateralReport: ofClient("collateralReports", "collateralReport"),
   settlementItem: ofClient("settlementItems", "settlementItem"),
+  withdrawalRequest: ofClient("withdrawalRequests", "withdrawalRequest"),
+  reconBreak: (sources, id) =>
+    Effect.map(only(sources, "reconBreaks", byId(id)), (row) =>
+      row === null ? null : { row, subject: "system", history: [{ object: `reconBreak:${row.id}` }], ownsTimer: none }
+    ),
   webhookEndpoint: (sources, id) => {
     const view = sources.directory.findPartner(id)
     if (view === null) return Effect.succeed(null)
@@ -238,6 +251,10 @@ const finders: { readonly [K in Kind]: Finder } = {
               ownsTimer: none
             }
           })
+    ),
+  watchImport: (sources, id) =>
+    Effect.map(only(sources, "watchImports", byId(id)), (row) =>
+      row === null ? null : { row, subject: "system", history: [{ object: `watchImport:${row.id}` }], ownsTimer: none }
     ),
   approval: (sources, id) =>
     Effect.map(only(sources, "approvals", byId(id)), (row) =>

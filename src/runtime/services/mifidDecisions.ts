@@ -14,7 +14,7 @@ import { scoreAnswers } from "../../machines/appropriateness/scoring.ts"
 import type { LifecycleState } from "../../machines/client/Client.ts"
 import type { MifidResult } from "../../machines/client/ClientWire.ts"
 import type { Json } from "../../machines/Effects.ts"
-import { type MifidSection, mifidSectionNames, mifidSections } from "../../machines/mifid/MifidRequest.ts"
+import { mifidSectionNames, type MifidSections, mifidSections } from "../../machines/mifid/MifidRequest.ts"
 import { accept, conflict, invalidFields, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { BlockCode, BlockStatus, BlockStatuses } from "../../machines/verification/Blocks.ts"
 import { requirements } from "../../machines/verification/requirements.ts"
@@ -51,11 +51,11 @@ const withStatus = (at: ClientTurn, changed: ReadonlyMap<BlockCode, BlockStatus>
   return { get: (code) => changed.get(code) ?? before.get(code) }
 }
 
-/** PUT .../mifid: the four blocks written SUBMITTED then APPROVED, their data sealed beside them (A1-43). */
+/** PUT .../mifid: the four blocks written SUBMITTED then APPROVED, their data sealed beside them (A1-43, A1-44). */
 export const writeMifid = (
   at: ClientTurn,
   client: ClientRow,
-  received: Readonly<Record<MifidSection, unknown>>,
+  sections: MifidSections,
   threshold: bigint
 ): Verdict<MifidResult> => {
   if (client.state === "CLOSED") return closed
@@ -68,7 +68,7 @@ export const writeMifid = (
       clientId: client.id,
       code,
       partnerId: client.partnerId,
-      data: received[section] as Json
+      data: sections[section] as Json
     })
   }
   const after = [...changed.keys()].join(" ")
@@ -157,12 +157,13 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
     return refuse({ _tag: "Invalid", sentence: "There is no warning to acknowledge.", errors: null })
   }
   const { attestedAt } = decoded
-  const { row, context } = moved(at, client, { type: "ACKNOWLEDGE", at: turn.now, attestedAt })
+  const { row } = moved(at, client, { type: "ACKNOWLEDGE", at: turn.now, attestedAt })
   const next = judged(at, client, row, { type: "ACKNOWLEDGED", at: turn.now })
   return accept({
     acknowledgedAt: turn.now,
     attestedAt,
-    outcome: context.outcome ?? "WARN",
+    // Nothing but a WARN is ever acknowledged.
+    outcome: "WARN",
     verificationLevel: next.level,
     granted: next.level !== client.level
   })

@@ -11,7 +11,7 @@ import { partnerMachine } from "../../machines/partner/partnerMachine.ts"
 import { type RelianceContext, type RelianceStatus, reliancePath } from "../../machines/partner/Reliance.ts"
 import { relianceMachine } from "../../machines/partner/relianceMachine.ts"
 import { rateLimits } from "../../machines/shared/Limits.ts"
-import { accept, conflict, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { Turn } from "../engine/ActorHost.ts"
 import { begin, create, step, versionOf } from "../engine/decide.ts"
 import { applyEffects, type Instance } from "../engine/Interpreter.ts"
@@ -115,6 +115,65 @@ export const setStatus = (
   }
   return accept(next)
 }
+
+export interface CustodyChange {
+  readonly to: "BROKER" | "PARTNER"
+  /** Empty under BROKER custody. */
+  readonly collateralAsset: string
+  readonly reason: string
+  /** The role that others may see. */
+  readonly changedBy: string
+}
+
+/** What refuses the change whatever is open: a closed partner, or the model it has already. */
+export const custodyRefusal = (row: PartnerRow, to: CustodyChange["to"]): Refusal | null => {
+  if (row.state === "CLOSED") return conflict("The partner is CLOSED.")
+  return row.custodyModel === to ? conflict(`The partner is under ${to} custody already.`) : null
+}
+
+/**
+ * Another custody model, with the fact that says from which transaction on it holds. `blockers` were counted while no
+ * turn of the partner's clients could be decided (document 3, Changing the custody model; D15).
+ */
+export const changeCustody = (
+  turn: Turn,
+  { to, collateralAsset, reason, changedBy }: CustodyChange,
+  blockers: ReadonlyArray<string>
+): Verdict<PartnerRow> => {
+  const row = turn.state.one("partners")
+  if (row === undefined) return refuse(unknown("Partner"))
+  const refusal = custodyRefusal(row, to)
+  if (refusal !== null) return refuse(refusal)
+  const decided = step(
+    partnerMachine,
+    { state: row.state, context: row.context as unknown as PartnerContext },
+    {
+      type: "CHANGE_CUSTODY",
+      at: turn.now,
+      reason,
+      before: custodyName(row.custodyModel, row.collateralAsset),
+      after: custodyName(to, collateralAsset),
+      blockers
+    }
+  )
+  if (!decided.changed) return refuse(conflict("The custody model can't be changed yet.", { blockers }))
+  const next = raised({ ...row, custodyModel: to, collateralAsset, version: versionOf("partner") })
+  turn.draft.put("partners", next)
+  turn.draft.put("custodyChanges", {
+    id: turn.nextId("transaction"),
+    partnerId: row.id,
+    before: row.custodyModel,
+    after: to,
+    collateralAsset,
+    reason,
+    changedBy,
+    changedAt: turn.now
+  })
+  applyEffects(turn, aboutPartner(row.id), decided.effects)
+  return accept(next)
+}
+
+const custodyName = (model: string, asset: string): string => (asset === "" ? model : `${model} ${asset}`)
 
 /** Moves reliance along D16; APPROVED from NONE records both moves. */
 export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Verdict<PartnerRow> => {

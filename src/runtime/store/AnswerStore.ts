@@ -16,6 +16,8 @@ export class AnswerStore extends Context.Service<
     discardExpired(partnerId: number, key: string, cutoff: number): Effect.Effect<void, Unavailable>
     /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
+    /** The same for the parts of bulk reports, which their answers need no longer than they are replayed. */
+    sweepParts(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
   }
 >()("brokerage/runtime/store/AnswerStore") {
   static readonly layer = Layer.effect(
@@ -50,6 +52,19 @@ export class AnswerStore extends Context.Service<
             .unsafe<{ readonly n: bigint }>(
               `WITH old AS (SELECT partner_id, key FROM answers WHERE answered_at <= $1 ORDER BY answered_at LIMIT $2),
                gone AS (DELETE FROM answers a USING old WHERE a.partner_id = old.partner_id AND a.key = old.key RETURNING 1)
+               SELECT count(*) AS n FROM gone`,
+              [BigInt(cutoff), BigInt(limit)]
+            )
+            .pipe(
+              Effect.map((rows) => Number(rows[0]?.n ?? 0)),
+              Effect.mapError(away)
+            ),
+        sweepParts: (cutoff, limit) =>
+          sql
+            .unsafe<{ readonly n: bigint }>(
+              `WITH old AS (SELECT partner_id, key, client_id FROM bulk_report_parts WHERE decided_at <= $1 ORDER BY decided_at LIMIT $2),
+               gone AS (DELETE FROM bulk_report_parts p USING old
+                         WHERE (p.partner_id, p.key, p.client_id) = (old.partner_id, old.key, old.client_id) AND p.decided_at <= $1 RETURNING 1)
                SELECT count(*) AS n FROM gone`,
               [BigInt(cutoff), BigInt(limit)]
             )

@@ -2,8 +2,21 @@
  * How every table maps to its columns: the one list that the journals, the loader, the row decoder and the
  * encryption rotation all walk. A column is named in camel case here and in snake case in the database.
  */
+import { depositColumns, pendingNotices } from "./depositTables.ts"
 import { contentColumns, documentColumns, liveDocuments } from "./documentTables.ts"
+import { isOpenWithdrawal } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import type { TableName, Tables } from "./Rows.ts"
+import { presentImports, watchEntryColumns, watchImportColumns } from "./screeningTables.ts"
+import { bulkPartColumns, interfirmColumns, settlementItemColumns } from "./settlementTables.ts"
+import {
+  assessmentAttemptColumns,
+  blockPayloadColumns,
+  dispositionColumns,
+  identitySessionColumns,
+  kycRevisionColumns,
+  reportingRecordColumns,
+  screeningRunColumns
+} from "./verificationTables.ts"
 
 /**
  * `id`: bigint as a number (ids, Unix ms) · `money`: bigint minor units · `text` · `bool` · `json`: jsonb ·
@@ -81,6 +94,16 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     },
     { subject: "partner", column: "id" }
   ),
+  custodyChanges: table("custodyChanges", ["id"], "insert", {
+    id: "id",
+    partnerId: "id",
+    before: "text",
+    after: "text",
+    collateralAsset: "text",
+    reason: "text",
+    changedBy: "text",
+    changedAt: "id"
+  }),
   reliances: table("reliances", ["partnerId"], "upsert", { partnerId: "id", ...machine }, ofPartner),
   apiKeys: table(
     "apiKeys",
@@ -134,12 +157,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     { clientId: "id", code: "text", partnerId: "id", shard: "id", ...machine },
     ofClient
   ),
-  blockPayloads: table("blockPayloads", ["clientId", "code"], "upsert", {
-    clientId: "id",
-    code: "text",
-    partnerId: "id",
-    data: "sealed"
-  }),
+  blockPayloads: table("blockPayloads", ["clientId", "code"], "upsert", blockPayloadColumns),
   assessments: table(
     "assessments",
     ["clientId"],
@@ -147,16 +165,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     { clientId: "id", partnerId: "id", shard: "id", ...machine },
     ofClient
   ),
-  assessmentAttempts: table("assessmentAttempts", ["clientId", "attempt"], "insert", {
-    clientId: "id",
-    attempt: "id",
-    partnerId: "id",
-    questionnaire: "id",
-    outcome: "text",
-    score: "id",
-    answers: "sealed",
-    takenAt: "id"
-  }),
+  assessmentAttempts: table("assessmentAttempts", ["clientId", "attempt"], "insert", assessmentAttemptColumns),
   questionnaires: table(
     "questionnaires",
     ["version"],
@@ -171,59 +180,13 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machine, receivedAt: "id" },
     ofClient
   ),
-  kycRevisions: table("kycRevisions", ["packageId", "revision"], "insert", {
-    packageId: "id",
-    revision: "id",
-    partnerId: "id",
-    clientId: "id",
-    payload: "sealed",
-    attestation: "sealed",
-    receivedAt: "id"
-  }),
-  identitySessions: table("identitySessions", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    provider: "text",
-    status: "text",
-    data: "sealed",
-    createdAt: "id"
-  }),
-  reportingRecords: table("reportingRecords", ["clientId"], "upsert", {
-    clientId: "id",
-    partnerId: "id",
-    fromRevision: "id",
-    complete: "bool",
-    record: "sealed",
-    builtAt: "id"
-  }),
-  screeningRuns: table("screeningRuns", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    trigger: "text",
-    outcome: "text",
-    listVersion: "id",
-    candidates: "json",
-    ranAt: "id"
-  }),
-  watchEntries: table("watchEntries", ["id"], "upsert", {
-    id: "id",
-    list: "text",
-    name: "text",
-    dob: "text",
-    country: "text",
-    source: "text",
-    addedAt: "id",
-    removedAt: "id"
-  }),
-  dispositions: table(
-    "dispositions",
-    ["clientId", "entryId"],
-    "upsert",
-    { clientId: "id", entryId: "id", partnerId: "id", disposition: "text", decidedAt: "id", decidedBy: "text" },
-    ofClient
-  ),
+  kycRevisions: table("kycRevisions", ["packageId", "revision"], "insert", kycRevisionColumns),
+  identitySessions: table("identitySessions", ["id"], "insert", identitySessionColumns),
+  reportingRecords: table("reportingRecords", ["clientId"], "upsert", reportingRecordColumns),
+  screeningRuns: table("screeningRuns", ["id"], "insert", screeningRunColumns),
+  watchEntries: table("watchEntries", ["id"], "upsert", watchEntryColumns),
+  watchImports: table("watchImports", ["id"], "upsert", watchImportColumns, { ...ofSystem, only: presentImports }),
+  dispositions: table("dispositions", ["clientId", "entryId", "number"], "insert", dispositionColumns, ofClient),
   decisions: table("decisions", ["id"], "insert", {
     id: "id",
     partnerId: "id",
@@ -253,6 +216,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
       only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
     }
   ),
+  depositNotices: table("depositNotices", ["id"], "upsert", depositColumns, { ...ofClient, only: pendingNotices }),
   collateralReports: table("collateralReports", ["id"], "insert", {
     id: "id",
     partnerId: "id",
@@ -261,18 +225,53 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     ...machine,
     createdAt: "id"
   }),
-  settlementItems: table("settlementItems", ["id"], "upsert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    shard: "id",
-    ...machine,
-    type: "text",
-    currency: "text",
-    amount: "money",
-    txId: "id",
-    occurredAt: "id"
-  }),
+  withdrawalRequests: table(
+    "withdrawalRequests",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      ...machine,
+      currency: "text",
+      amount: "money",
+      destination: "sealed",
+      createdAt: "id",
+      paidAt: "id"
+    },
+    {
+      ...ofClient,
+      only: {
+        sql: "state IN ('REQUESTED', 'APPROVED')",
+        test: (row: { readonly state: string }) => isOpenWithdrawal(row.state)
+      }
+    }
+  ),
+  reconBreaks: table(
+    "reconBreaks",
+    ["id"],
+    "upsert",
+    {
+      id: "id",
+      ...machine,
+      scope: "text",
+      partnerId: "id",
+      clientId: "id",
+      currency: "text",
+      amount: "money",
+      openedAt: "id",
+      closedAt: "id"
+    },
+    {
+      ...ofSystem,
+      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
+    }
+  ),
+  settlementItems: table("settlementItems", ["id"], "upsert", settlementItemColumns),
+  interfirmRecords: table("interfirmRecords", ["id"], "insert", interfirmColumns),
+  bulkReportParts: table("bulkReportParts", ["partnerId", "key", "clientId"], "upsert", bulkPartColumns),
   documents: table("documents", ["id"], "upsert", documentColumns, { ...ofClient, only: liveDocuments }),
   documentContents: table("documentContents", ["documentId"], "upsert", contentColumns),
   ledgerTransactions: table("ledgerTransactions", ["txId"], "insert", {
@@ -351,8 +350,17 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     action: "text",
     before: "text",
     after: "text",
-    reason: "text",
-    hash: "text"
+    reason: "text"
+  }),
+  seals: table("seals", ["number"], "insert", {
+    number: "id",
+    hash: "text",
+    auditTo: "id",
+    decisionTo: "id",
+    transactionTo: "id",
+    postingTo: "id",
+    interfirmTo: "id",
+    custodyTo: "id"
   }),
   timers: table("timers", ["subject", "name"], "upsert", { subject: "text", name: "text", dueAt: "id" }),
   answers: table("answers", ["partnerId", "key"], "claim", {

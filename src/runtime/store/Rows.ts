@@ -3,8 +3,36 @@
  * (64-bit in the database, below 2^53 here), money is bigint minor units, `json` is plain JSON, `sealed` values
  * are plain here and encrypted in the database. `Catalogue.ts` says how each maps to columns.
  */
-import type { Json, JsonObject } from "../../machines/Effects.ts"
+import type { JsonObject } from "../../machines/Effects.ts"
+import type { DepositNoticeRow } from "./depositTables.ts"
 import type { DocumentContentRow, DocumentRow } from "./documentTables.ts"
+import type { WatchEntryRow, WatchImportRow } from "./screeningTables.ts"
+import type { BulkPartRow, InterfirmRow, SettlementItemRow } from "./settlementTables.ts"
+import type {
+  AssessmentAttemptRow,
+  AssessmentRow,
+  BlockPayloadRow,
+  DispositionRow,
+  IdentitySessionRow,
+  PackageRow,
+  QuestionnaireRow,
+  ReportingRecordRow,
+  RevisionRow,
+  ScreeningRunRow
+} from "./verificationTables.ts"
+
+export type {
+  AssessmentAttemptRow,
+  AssessmentRow,
+  BlockPayloadRow,
+  DispositionRow,
+  IdentitySessionRow,
+  PackageRow,
+  QuestionnaireRow,
+  ReportingRecordRow,
+  RevisionRow,
+  ScreeningRunRow
+} from "./verificationTables.ts"
 
 /** What every machine-backed row carries: its state, machine version and JSON context. */
 export interface MachineRow {
@@ -30,6 +58,19 @@ export interface PartnerRow extends MachineRow {
   /** Raised by every partner commit that clients' decisions rest on; commits computed under an older one are refused. */
   readonly epoch: number
   readonly createdAt: number
+}
+
+/** A change of a partner's custody model: a fact, never changed (document 3, Changing the custody model). */
+export interface CustodyChangeRow {
+  /** A number of the ledger's transactions: those below it were booked before the change, those above it after. */
+  readonly id: number
+  readonly partnerId: number
+  readonly before: "BROKER" | "PARTNER"
+  readonly after: "BROKER" | "PARTNER"
+  readonly collateralAsset: string
+  readonly reason: string
+  readonly changedBy: string
+  readonly changedAt: number
 }
 
 export interface RelianceRow extends MachineRow {
@@ -77,109 +118,6 @@ export interface BlockRow extends MachineRow {
   readonly code: string
   readonly partnerId: number
   readonly shard: number
-}
-
-/** What was sent for a block, apart from its state: read only by compliance, never held in memory. */
-export interface BlockPayloadRow {
-  readonly clientId: number
-  readonly code: string
-  readonly partnerId: number
-  readonly data: Json
-}
-
-/** The client's latest attempt at the appropriateness test. */
-export interface AssessmentRow extends MachineRow {
-  readonly clientId: number
-  readonly partnerId: number
-  readonly shard: number
-}
-
-/** One attempt with its answers: read only by compliance, never held in memory. */
-export interface AssessmentAttemptRow {
-  readonly clientId: number
-  readonly attempt: number
-  readonly partnerId: number
-  /** Of the questionnaire. */
-  readonly questionnaire: number
-  readonly outcome: string
-  readonly score: number
-  readonly answers: Json
-  readonly takenAt: number
-}
-
-/** A published version of the appropriateness questionnaire. */
-export interface QuestionnaireRow {
-  readonly version: number
-  readonly content: JsonObject
-  readonly publishedAt: number
-}
-
-export interface PackageRow extends MachineRow {
-  readonly id: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly shard: number
-  readonly receivedAt: number
-}
-
-export interface RevisionRow {
-  readonly packageId: number
-  readonly revision: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly payload: Json
-  readonly attestation: Json
-  readonly receivedAt: number
-}
-
-export interface IdentitySessionRow {
-  readonly id: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly provider: string
-  readonly status: string
-  readonly data: Json
-  readonly createdAt: number
-}
-
-export interface ReportingRecordRow {
-  readonly clientId: number
-  readonly partnerId: number
-  readonly fromRevision: number
-  readonly complete: boolean
-  readonly record: Json
-  readonly builtAt: number
-}
-
-export interface ScreeningRunRow {
-  readonly id: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly trigger: string
-  readonly outcome: string
-  readonly listVersion: number
-  readonly candidates: Json
-  readonly ranAt: number
-}
-
-export interface WatchEntryRow {
-  readonly id: number
-  readonly list: "SANCTIONS" | "PEP"
-  readonly name: string
-  readonly dob: string | null
-  readonly country: string | null
-  readonly source: string
-  readonly addedAt: number
-  readonly removedAt: number | null
-}
-
-export interface DispositionRow {
-  readonly clientId: number
-  readonly entryId: number
-  readonly partnerId: number
-  readonly disposition: "FALSE_POSITIVE" | "TRUE_MATCH"
-  readonly decidedAt: number
-  readonly decidedBy: string
 }
 
 export interface DecisionRow {
@@ -245,17 +183,32 @@ export interface BalanceRow {
   readonly deposited: bigint
 }
 
-export interface SettlementItemRow extends MachineRow {
+export interface WithdrawalRow extends MachineRow {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
   readonly shard: number
-  readonly type: string
   readonly currency: string
-  /** Signed from the client's view; never zero. */
+  /** Minor units, more than zero. */
   readonly amount: bigint
-  readonly txId: number
-  readonly occurredAt: number
+  /** Where to pay, as the partner sent it: personal data, so it is sealed and in no machine's context. */
+  readonly destination: JsonObject | null
+  readonly createdAt: number
+  /** When it was paid; null before (A3-41: reports sum by it). */
+  readonly paidAt: number | null
+}
+
+/** A reconciliation break; `partnerId` and `clientId` name its scope (A3-11). */
+export interface ReconBreakRow extends MachineRow {
+  readonly id: number
+  readonly scope: "ALL" | "PARTNER" | "CLIENT"
+  readonly partnerId: number | null
+  readonly clientId: number | null
+  readonly currency: string
+  /** Signed; never zero. */
+  readonly amount: bigint
+  readonly openedAt: number
+  readonly closedAt: number | null
 }
 
 export interface EventRow {
@@ -314,8 +267,19 @@ export interface AuditRow {
   readonly before: string | null
   readonly after: string | null
   readonly reason: string | null
-  /** SHA-256 over the previous row's hash and this row; given when the batch is written. */
+}
+
+/** The chain over the rows that never change, a link a batch (engine/seal). Each names the last row it holds. */
+export interface SealRow {
+  readonly number: number
+  /** SHA-256, hex. */
   readonly hash: string
+  readonly auditTo: number
+  readonly decisionTo: number
+  readonly transactionTo: number
+  readonly postingTo: number
+  readonly interfirmTo: number
+  readonly custodyTo: number
 }
 
 export interface TimerRow {
@@ -344,6 +308,7 @@ export interface ApprovalRow extends MachineRow {
 
 export interface Tables {
   readonly partners: PartnerRow
+  readonly custodyChanges: CustodyChangeRow
   readonly reliances: RelianceRow
   readonly apiKeys: ApiKeyRow
   readonly operatorKeys: OperatorKeyRow
@@ -359,11 +324,17 @@ export interface Tables {
   readonly reportingRecords: ReportingRecordRow
   readonly screeningRuns: ScreeningRunRow
   readonly watchEntries: WatchEntryRow
+  readonly watchImports: WatchImportRow
   readonly dispositions: DispositionRow
   readonly decisions: DecisionRow
   readonly cases: CaseRow
+  readonly depositNotices: DepositNoticeRow
   readonly collateralReports: CollateralReportRow
   readonly settlementItems: SettlementItemRow
+  readonly interfirmRecords: InterfirmRow
+  readonly withdrawalRequests: WithdrawalRow
+  readonly reconBreaks: ReconBreakRow
+  readonly bulkReportParts: BulkPartRow
   readonly documents: DocumentRow
   readonly documentContents: DocumentContentRow
   readonly ledgerTransactions: LedgerTransactionRow
@@ -374,6 +345,7 @@ export interface Tables {
   readonly webhookDeliveries: DeliveryRow
   readonly notifications: NotificationRow
   readonly audit: AuditRow
+  readonly seals: SealRow
   readonly timers: TimerRow
   readonly answers: AnswerRow
   readonly approvals: ApprovalRow

@@ -32,8 +32,8 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const now = yield* Clock.currentTimeMillis
-    yield* sql`INSERT INTO service_stamp (id, sandbox, canary, created_at)
-      VALUES (1, ${sandbox}, ${sealing.seal("canary", canaryPlace)}, ${BigInt(now)}) ON CONFLICT DO NOTHING`
+    yield* sql`INSERT INTO service_stamp (id, sandbox, canary, resealed_key, created_at)
+      VALUES (1, ${sandbox}, ${sealing.seal("canary", canaryPlace)}, ${BigInt(sealing.current())}, ${BigInt(now)}) ON CONFLICT DO NOTHING`
     const rows = yield* sql<{ readonly sandbox: boolean; readonly clock_offset: bigint; readonly canary: Uint8Array }>`
       SELECT sandbox, clock_offset, canary FROM service_stamp WHERE id = 1`
     const stamp = rows[0]
@@ -48,4 +48,25 @@ export const storeClockOffset = (offset: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE service_stamp SET clock_offset = ${BigInt(offset)} WHERE id = 1 AND clock_offset <= ${BigInt(offset)}`
+  })
+
+/** What the stamp says about keys: the one its canary is sealed with, and the one all values were found sealed with. */
+export const stampedKeys = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [stamp] = yield* sql<{ readonly canary: Uint8Array; readonly resealed_key: number | null }>`
+    SELECT canary, resealed_key FROM service_stamp WHERE id = 1`
+  return stamp === undefined ? null : { canaryKey: stamp.canary[0] ?? 0, resealedKey: stamp.resealed_key }
+})
+
+/** Seals the canary with the current key: from now on a key file without it is refused at start. */
+export const stampCanary = (sealing: Sealing) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE service_stamp SET canary = ${sealing.seal("canary", canaryPlace)} WHERE id = 1`
+  })
+
+export const stampResealed = (number: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE service_stamp SET resealed_key = ${BigInt(number)} WHERE id = 1`
   })

@@ -32,7 +32,8 @@ export interface DocumentContentRow {
   readonly content: string
 }
 
-type Columns<Row> = { readonly [C in keyof Row]: ColumnType }
+/** Every column of a table with its type. */
+export type Columns<Row> = { readonly [C in keyof Row]: ColumnType }
 
 export const documentColumns: Columns<DocumentRow> = {
   id: "id",

@@ -7,7 +7,7 @@
  * that were older were read before it, so the re-read is as short as the time since.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
-import type { NotificationKind } from "../../machines/Effects.ts"
+import type { ForwardedKind } from "../../machines/Effects.ts"
 import { notificationLimits } from "../../machines/shared/Limits.ts"
 import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"
 import type { EndpointContext } from "../../machines/webhook/Webhook.ts"
@@ -137,7 +137,7 @@ const queueItems = (turn: Turn, items: ReadonlyArray<FeedItem>): number => {
   const endpoint = turn.state.one("webhookEndpoints") ?? null
   let queued = 0
   for (const { id, partnerId, clientId, clientUid, partnerClientRef, kind, ref, ts } of items) {
-    const name = feedEventOf[kind as NotificationKind]
+    const name = feedEventOf[kind as ForwardedKind]
     if (name === undefined) continue
     const instance = { partnerId, clientId, clientUid, partnerClientRef, endpoint }
     const deliveryId = queueDelivery(turn, instance, { name, data: { kind, ref, ts } })

@@ -1,4 +1,4 @@
-/** Deletes stored answers whose 24 hours are over (document 1, Idempotency), a bounded number at a time. */
+/** Deletes stored answers and parts of answers whose 24 hours are over (document 1, Idempotency), a bounded number at a time. */
 import { Effect, Layer, Schedule } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
@@ -11,10 +11,11 @@ export const AnswerSweep = {
     Effect.gen(function* () {
       const answers = yield* AnswerStore
       const clock = yield* BusinessClock
-      const pass: Effect.Effect<void, unknown> = Effect.suspend(() =>
-        answers.sweep(clock.now() - idempotency.replayMillis, pageSize)
-      ).pipe(Effect.flatMap((gone) => (gone === pageSize ? pass : Effect.void)))
-      yield* pass.pipe(
+      const pass = (sweep: typeof answers.sweep): Effect.Effect<void, unknown> =>
+        Effect.suspend(() => sweep(clock.now() - idempotency.replayMillis, pageSize)).pipe(
+          Effect.flatMap((gone) => (gone === pageSize ? pass(sweep) : Effect.void))
+        )
+      yield* Effect.andThen(pass(answers.sweep), pass(answers.sweepParts)).pipe(
         Effect.catchCause((cause) => Effect.logDebug("expired answers not swept", cause)),
         Effect.repeat(Schedule.spaced("5 minutes")),
         Effect.forkScoped

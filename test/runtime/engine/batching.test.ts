@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { claimNames, type Commit } from "../../../src/runtime/engine/Commit.ts"
 import { batchLimit } from "../../../src/runtime/engine/Journal.ts"
-import { auditGenesis, auditHash, type Counters, stampBatch } from "../../../src/runtime/engine/stamp.ts"
+import { sealGenesis, sealRows } from "../../../src/runtime/engine/seal.ts"
+import { type Counters, stampBatch } from "../../../src/runtime/engine/stamp.ts"
 import { takeBatch, type Waiting } from "../../../src/runtime/engine/takeBatch.ts"
 import { auditRow, commitOf, eventRow, sampleRows } from "./fixtures.ts"
 
@@ -104,7 +105,7 @@ describe("takeBatch", () => {
 })
 
 describe("stampBatch", () => {
-  const start: Counters = { seqs: new Map([[1, 41]]), auditHash: auditGenesis }
+  const start: Counters = { seqs: new Map([[1, 41]]), seal: sealGenesis }
 
   it("numbers go on without a gap per partner and the chain is whole, however commits are cut into batches", () => {
     fc.assert(
@@ -112,19 +113,19 @@ describe("stampBatch", () => {
         const whole = stampBatch(list, start)
         let counters = start
         const events: Array<unknown> = []
-        const audit: Array<unknown> = []
+        let seals = 0
         let rest = list
         while (rest.length > 0) {
           const length = lengths.shift() ?? rest.length
           const part = stampBatch(rest.slice(0, length), counters)
           counters = part.counters
           events.push(...part.events)
-          audit.push(...part.audit)
+          seals += part.seal === null ? 0 : 1
           rest = rest.slice(length)
         }
         assert.deepStrictEqual<unknown>(events, whole.events)
-        assert.deepStrictEqual<unknown>(audit, whole.audit)
-        assert.strictEqual(counters.auditHash, whole.counters.auditHash)
+        assert.strictEqual(counters.seal.number, seals)
+        assert.strictEqual(counters.seal.auditTo, whole.counters.seal.auditTo)
         for (const partner of [1, 2, 3]) {
           const first = start.seqs.get(partner) ?? 0
           const own = whole.events.filter((event) => event.partnerId === partner).map((event) => event.seq)
@@ -133,11 +134,6 @@ describe("stampBatch", () => {
             own.map((_, index) => first + index + 1)
           )
           assert.strictEqual(whole.counters.seqs.get(partner) ?? 0, first + own.length)
-        }
-        let previous = auditGenesis
-        for (const row of whole.audit) {
-          assert.strictEqual(row.hash, auditHash(previous, row))
-          previous = row.hash
         }
       })
     )
@@ -153,12 +149,41 @@ describe("stampBatch", () => {
     )
   })
 
-  it("the hash covers every column of an audit row and the row before it", () => {
-    const row = auditRow(1, "act")
-    const hash = auditHash(auditGenesis, row)
-    for (const column of Object.keys(row).filter((name) => name !== "hash")) {
-      assert.notStrictEqual(auditHash(auditGenesis, { ...row, [column]: 77 }), hash, column)
+  it("a seal covers every column of every row, their order, the table they are in and the seal before", () => {
+    const { audit, decisions, ledgerTransactions, postings, interfirmRecords, custodyChanges } = sampleRows(1)
+    const rows = {
+      audit: [audit, { ...audit, id: 2 }],
+      decisions: [decisions],
+      ledgerTransactions: [ledgerTransactions],
+      postings: [postings, { ...postings, postingId: 2 }],
+      interfirmRecords: [{ ...interfirmRecords, note: "first" }],
+      custodyChanges: [custodyChanges]
     }
-    assert.notStrictEqual(auditHash("f".repeat(64), row), hash)
+    const { hash } = sealRows(sealGenesis, rows)
+    const differs = (changed: object, what: string) =>
+      assert.notStrictEqual(sealRows(sealGenesis, { ...rows, ...changed }).hash, hash, what)
+    for (const [table, list] of Object.entries(rows)) {
+      const [first, ...rest] = list as ReadonlyArray<object> as ReadonlyArray<Readonly<Record<string, unknown>>>
+      for (const [column, value] of Object.entries(first ?? {})) {
+        const other =
+          typeof value === "string"
+            ? `${value}x`
+            : typeof value === "bigint"
+              ? value + 1n
+              : typeof value === "number"
+                ? value + 1
+                : { other: 1 }
+        differs({ [table]: [{ ...first, [column]: other }, ...rest] }, `${table}.${column}`)
+      }
+      differs({ [table]: [] }, `${table} gone`)
+    }
+    differs({ audit: rows.audit.toReversed() }, "order")
+    assert.notStrictEqual(sealRows({ ...sealGenesis, hash: "f".repeat(64) }, rows).hash, hash)
+    assert.deepStrictEqual(sealRows(sealGenesis, {}), sealGenesis)
+    // What was sealed before a table joined the chain still holds: a table without rows adds nothing.
+    const { interfirmRecords: _, custodyChanges: __, ...older } = rows
+    const { hash: old } = sealRows(sealGenesis, older)
+    assert.strictEqual(old, "f588b8d6b8ef9842d2653e76348e07b3017a620d895a185af750a01e69b01371")
+    assert.strictEqual(sealRows(sealGenesis, { ...older, interfirmRecords: [], custodyChanges: [] }).hash, old)
   })
 })

@@ -1,4 +1,6 @@
 // Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
+import { versionOf } from "../../../src/runtime/engine/decide.ts"
+import { machineOf } from "../../../src/runtime/engine/SubjectLoader.ts"
 import { randomBytes } from "node:crypto"
 import {
   type Claim,
@@ -25,8 +27,18 @@ const machine = {
 }
 const shard = 3
 
-/** One row of every table for client `id` of partner 1; nullable columns filled. */
-export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] } => ({
+type SampleRows = { readonly [T in TableName]: Tables[T] }
+
+/** One row of every table for client `id` of partner 1; nullable columns filled, machines of the present version. */
+export const sampleRows = (id: number): SampleRows =>
+  Object.fromEntries(
+    Object.entries(rowsFor(id)).map(([table, row]) => {
+      const kind = machineOf[table as TableName]
+      return [table, kind === undefined ? row : { ...row, version: versionOf(kind) }]
+    })
+  ) as unknown as SampleRows
+
+const rowsFor = (id: number): SampleRows => ({
   partners: {
     id,
     ...machine,
@@ -122,6 +134,7 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     trigger: "ONBOARDING",
     outcome: "CLEAR",
     listVersion: 7,
+    listVersions: { EU: "2026-11-20" },
     candidates: [{ entryId: 1 }],
     ranAt: noon
   },
@@ -133,13 +146,19 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     country: "FR",
     source: "OPERATOR",
     addedAt: noon,
-    removedAt: noon + 1
+    removedAt: noon + 1,
+    importId: 3
   },
+  watchImports: { id, ...machine, source: "EU", sourceVersion: "2026-11-20", startedAt: noon },
   dispositions: {
     clientId: id,
     entryId: 9,
+    number: 1,
     partnerId: 1,
     disposition: "FALSE_POSITIVE",
+    identityKey: "ab12",
+    outcome: "POSSIBLE",
+    score: 912_345,
     decidedAt: noon,
     decidedBy: "desk"
   },
@@ -164,6 +183,42 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     openedAt: noon,
     closedAt: noon
   },
+  depositNotices: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    shard,
+    ...machine,
+    state: "PENDING",
+    currency: "EUR",
+    amount: 100n,
+    createdAt: noon,
+    decidedAt: null
+  },
+  withdrawalRequests: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    shard,
+    ...machine,
+    state: "REQUESTED",
+    currency: "EUR",
+    amount: 100n,
+    destination: { iban: "DE02" },
+    createdAt: noon,
+    paidAt: noon
+  },
+  reconBreaks: {
+    id,
+    ...machine,
+    scope: "CLIENT",
+    partnerId: 1,
+    clientId: id,
+    currency: "EUR",
+    amount: -1n,
+    openedAt: noon,
+    closedAt: noon
+  },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
   settlementItems: {
     id,
@@ -176,6 +231,36 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
     amount: -1n,
     txId: id,
     occurredAt: noon
+  },
+  custodyChanges: {
+    id,
+    partnerId: 1,
+    before: "BROKER",
+    after: "PARTNER",
+    collateralAsset: "EURD",
+    reason: "new agreement",
+    changedBy: "ADMIN",
+    changedAt: noon
+  },
+  interfirmRecords: {
+    id,
+    partnerId: 1,
+    currency: "USDC",
+    periodFrom: 0,
+    periodTo: noon,
+    amount: -5n,
+    txRef: `wire ${id}`,
+    note: null,
+    recordedBy: "FINANCE",
+    recordedAt: noon
+  },
+  bulkReportParts: {
+    partnerId: 1,
+    key: `bulk-${id}`,
+    clientId: id,
+    fingerprint: "k1:0",
+    results: [[0, { itemId: id, ok: true, changed: true, status: "SETTLED" }]],
+    decidedAt: noon
   },
   documents: {
     id,
@@ -245,6 +330,17 @@ export const sampleRows = (id: number): { readonly [T in TableName]: Tables[T] }
   },
   notifications: { id, partnerId: 1, clientId: id, kind: "CASE", ref: "1", ts: noon, writtenAt: noon },
   audit: auditRow(id, "client.create"),
+  // Far behind the numbers that a journal gives by itself.
+  seals: {
+    number: 1_000_000 + id,
+    hash: "e".repeat(64),
+    auditTo: id,
+    decisionTo: 2,
+    transactionTo: 3,
+    postingTo: 4,
+    interfirmTo: 5,
+    custodyTo: 6
+  },
   timers: { subject: `client:${id}`, name: "expiry", dueAt: noon },
   answers: {
     partnerId: 1,
@@ -275,7 +371,7 @@ export const eventRow = (partnerId: number, clientId: number | null): EventRow =
   ts: noon
 })
 
-/** An audit row as decided: the journal gives the hash. */
+/** An audit row as decided. */
 export const auditRow = (id: number, action: string): AuditRow => ({
   id,
   ts: noon,
@@ -288,8 +384,7 @@ export const auditRow = (id: number, action: string): AuditRow => ({
   action,
   before: "A",
   after: "B",
-  reason: "because",
-  hash: ""
+  reason: "because"
 })
 
 export interface CommitParts {

@@ -35,6 +35,17 @@ beforeAll(async () => {
     await adjust(clientId, "2")
   }
   await collateral(service, key, clients[0] as number, { partnerRef: "much", direction: "WITHDRAWAL", amount: "900" })
+  // One CONFIRMED and one PENDING deposit notice, one PAID and one REQUESTED withdrawal request.
+  for (const sandbox of [true, false]) {
+    const broker = await service.partner({ custody: "BROKER", collateralAsset: "", sandbox })
+    const clientId = await service.client(broker.key)
+    const path = `/partner/v1/clients/${clientId}`
+    const body = { partnerRef: "d", currency: "EUR", amount: "5" }
+    await service.call("POST", `${path}/deposits`, { key: broker.key, body })
+    await adjust(clientId, "2")
+    const asked = { partnerRef: "w", currency: "USDC", amount: "1", destination: { iban: "DE1" } }
+    await service.call("POST", `${path}/withdrawals`, { key: broker.key, body: asked })
+  }
 })
 afterAll(() => service.stop())
 
@@ -98,6 +109,30 @@ describe("ledger verify", () => {
       "UPDATE collateral_reports SET state = 'REFUSED' WHERE id = (SELECT min(id) FROM collateral_reports)",
       "UPDATE collateral_reports SET state = 'BOOKED' WHERE id = (SELECT min(id) FROM collateral_reports)"
     ],
+    "every CONFIRMED deposit notice has exactly its posting, no other has any": [
+      "UPDATE deposit_notices SET client_id = client_id + 1 WHERE state = 'CONFIRMED'",
+      "UPDATE deposit_notices SET client_id = client_id - 1 WHERE state = 'CONFIRMED'"
+    ],
+    "the reserve of every client is the sum of its REQUESTED withdrawal requests": [
+      "UPDATE withdrawal_requests SET amount = amount + 1 WHERE state = 'REQUESTED'",
+      "UPDATE withdrawal_requests SET amount = amount - 1 WHERE state = 'REQUESTED'"
+    ],
+    "every withdrawal request has exactly the postings of its state": [
+      "UPDATE withdrawal_requests SET state = 'CANCELLED' WHERE state = 'REQUESTED'",
+      "UPDATE withdrawal_requests SET state = 'REQUESTED' WHERE state = 'CANCELLED'"
+    ],
+    "every withdrawal request is in a state its steps can have led to, with the amount it shows": [
+      "UPDATE withdrawal_requests SET paid_at = 1 WHERE state = 'REQUESTED'",
+      "UPDATE withdrawal_requests SET paid_at = NULL WHERE state = 'REQUESTED'"
+    ],
+    "money that leaves a reserve without a request is a payout, both of its steps at once": [
+      "UPDATE ledger_transactions SET key = 'payout:' || key WHERE key LIKE 'withdrawal:%:out'",
+      "UPDATE ledger_transactions SET key = substr(key, 8) WHERE key LIKE 'payout:withdrawal:%'"
+    ],
+    "every deposit notice is in a state its decision can have led to, with the amount it shows": [
+      "UPDATE deposit_notices SET decided_at = 1 WHERE state = 'PENDING'",
+      "UPDATE deposit_notices SET decided_at = NULL WHERE state = 'PENDING'"
+    ],
     "partner_custody is minus the collateral held for the partner's clients": [
       "UPDATE postings SET partner_id = partner_id + 1000 WHERE posting_id = (SELECT min(posting_id) FROM postings WHERE account LIKE 'partner_custody:%')",
       "UPDATE postings SET partner_id = partner_id - 1000 WHERE partner_id > 1000"
@@ -107,10 +142,54 @@ describe("ledger verify", () => {
       `UPDATE settlement_items SET client_id = client_id - 1 WHERE id = ${anItem}`
     ],
     "every economic posting under PARTNER custody has its settlement item, once": withoutItem,
+    "every transaction fits the custody model it was booked under": [
+      "INSERT INTO custody_changes VALUES (999999999, 1, 'BROKER', 'PARTNER', 'EURD', 'planted', 'ADMIN', 1)",
+      "DELETE FROM custody_changes WHERE id = 999999999"
+    ],
+    "every change of custody model starts from the one before it, and the last one is the partner's": [
+      "INSERT INTO custody_changes VALUES (999999999, 1, 'PARTNER', 'BROKER', '', 'planted', 'ADMIN', 1)",
+      "DELETE FROM custody_changes WHERE id = 999999999"
+    ],
     "client cash under PARTNER custody equals the collateral held plus the net of all settlement items": withoutItem,
     "every settlement item is in a state its reports can have led to, with the amount it shows": [
       `UPDATE settlement_items SET state = 'SETTLED' WHERE id = ${anItem}`,
       `UPDATE settlement_items SET state = 'PENDING' WHERE id = ${anItem}`
+    ],
+    "the totals of settlement items per day and state equal the items": [
+      "UPDATE settlement_totals SET debits = debits + 1",
+      "UPDATE settlement_totals SET debits = debits - 1"
+    ],
+    "the totals of clients' postings per day, currency and type equal the postings": [
+      "UPDATE posting_totals SET amount = amount + 1",
+      "UPDATE posting_totals SET amount = amount - 1"
+    ],
+    "every interfirm record holds its reference, and every such reference names its record": [
+      "INSERT INTO claims VALUES ('interfirm:1:nowhere', 999999999)",
+      "DELETE FROM claims WHERE owner = 999999999"
+    ],
+    "lifetime deposits of every client are the sum of its deposits, each at its value": [
+      "UPDATE balances SET deposited = deposited + 1 WHERE client_id = 1 AND currency = 'USDC'",
+      "UPDATE balances SET deposited = deposited - 1 WHERE client_id = 1 AND currency = 'USDC'"
+    ],
+    "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row": [
+      "UPDATE claims SET owner = owner + 1000000 WHERE name LIKE 'withdrawal:%:w'",
+      "UPDATE claims SET owner = owner - 1000000 WHERE name LIKE 'withdrawal:%:w'"
+    ],
+    "every settlement item occurred when its transaction was booked": [
+      `UPDATE settlement_items SET occurred_at = occurred_at + 1 WHERE id = ${anItem}`,
+      `UPDATE settlement_items SET occurred_at = occurred_at - 1 WHERE id = ${anItem}`
+    ],
+    "every collateral report is of its client's partner": [
+      "UPDATE collateral_reports SET partner_id = partner_id + 1 WHERE state = 'BOOKED'",
+      "UPDATE collateral_reports SET partner_id = partner_id - 1 WHERE state = 'BOOKED'"
+    ],
+    "every posting of collateral has its BOOKED report or is a payout": [
+      "UPDATE ledger_transactions SET key = 'x' || key WHERE tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE key LIKE 'collateral:%')",
+      "UPDATE ledger_transactions SET key = ltrim(key, 'x') WHERE key LIKE 'xcollateral:%'"
+    ],
+    "every withdrawal request shows the destination it was filed with": [
+      "UPDATE withdrawal_requests SET destination = NULL WHERE state = 'REQUESTED'",
+      "UPDATE withdrawal_requests SET destination = (SELECT destination FROM kept_destinations) WHERE state = 'REQUESTED'"
     ],
     "event numbers have no gap per partner": [
       "UPDATE events SET seq = seq + 1 WHERE seq = (SELECT max(seq) FROM events)",
@@ -120,17 +199,27 @@ describe("ledger verify", () => {
       "INSERT INTO claims VALUES ('email:nobody@mail.example', 999999999)",
       "DELETE FROM claims WHERE owner = 999999999"
     ],
-    "the audit chain is whole": [
+    "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed": [
+      "INSERT INTO decisions SELECT 999999999, partner_id, client_id, decision, reason, decided_by, decided_at FROM decisions LIMIT 1",
+      "DELETE FROM decisions WHERE id = 999999999"
+    ],
+    "the chain over all that is sealed is whole": [
       "UPDATE audit SET key_label = key_label || 'x' WHERE id = (SELECT max(id) FROM audit)",
       "UPDATE audit SET key_label = rtrim(key_label, 'x') WHERE id = (SELECT max(id) FROM audit)"
     ]
   }
+  beforeAll(() =>
+    query(
+      service,
+      "CREATE TABLE kept_destinations AS SELECT destination FROM withdrawal_requests WHERE state = 'REQUESTED'"
+    )
+  )
   const run = async (statements: string): Promise<void> => {
     for (const statement of statements.split("; ")) await query(service, statement)
   }
 
   it("A3-43: every check has a break planted below", async () => {
-    for (const table of ["postings", "ledger_transactions", "events", "audit"])
+    for (const table of ["postings", "ledger_transactions", "events", "audit", "decisions", "custody_changes"])
       await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
     const { checks } = await service.run(verifyLedger)
     assert.sameMembers(

@@ -127,6 +127,19 @@ describe("RowReads", () => {
       [{ ...sampleRows(4).settlementItems, state: "PENDING", occurredAt: noon + 4 * 3_600_000 }]
     ))
 
+  it("among: the rows of some ids, whole; ids of none are left out", async () => {
+    await bothAnswer(
+      (stored) =>
+        Effect.map(stored.among("settlementItems", [5, 77, 2]), (rows) => rows.map(({ id }) => id).toSorted()),
+      [2, 5]
+    )
+    await bothAnswer(
+      (stored) => stored.among("settlementItems", [4]),
+      [{ ...sampleRows(4).settlementItems, state: "PENDING", occurredAt: noon + 4 * 3_600_000 }]
+    )
+    await bothAnswer((stored) => stored.among("settlementItems", []), [])
+  })
+
   it("all: every row of a table", () =>
     bothAnswer(
       (stored) => Effect.map(stored.all("collateralReports"), (rows) => rows.map((row) => row.id).toSorted()),

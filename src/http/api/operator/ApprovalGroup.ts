@@ -1,7 +1,7 @@
 /** Four eyes: commands that wait for a second operator key (operator surface, Four eyes). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { approvalStatuses } from "../../../machines/operator/Approval.ts"
+import { approvalOutcomes, approvalStatuses } from "../../../machines/operator/Approval.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
@@ -11,6 +11,7 @@ export const ApprovalView = Schema.Struct({
   command: Schema.String,
   args: Schema.Json,
   status: Schema.Literals(approvalStatuses),
+  outcome: Schema.NullOr(Schema.Literals(approvalOutcomes)),
   requestedBy: Schema.Int,
   requestedAt: Millis,
   expiresAt: Millis,

@@ -5,6 +5,7 @@ import { caseReasons, caseStatuses } from "../../../machines/compliance/Case.ts"
 import { token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { watchLists } from "./operatorTokens.ts"
 
 export const CaseView = Schema.Struct({
   caseId: Schema.Int,
@@ -18,6 +19,25 @@ export const CaseView = Schema.Struct({
   closedAt: Schema.NullOr(Millis),
   decidedBy: Schema.NullOr(Schema.String),
   note: Schema.NullOr(Schema.String)
+})
+
+/** An entry of the watch list behind a candidate. */
+export const CandidateEntry = Schema.Struct({
+  entryId: Schema.Int,
+  list: Schema.Literals(watchLists),
+  name: Schema.String,
+  dob: Schema.NullOr(Schema.String),
+  country: Schema.NullOr(Schema.String),
+  source: Schema.String,
+  removedAt: Schema.NullOr(Millis)
+})
+export type CandidateEntry = typeof CandidateEntry.Type
+
+/** A case with the revision a clearance names and the entries behind its candidates. */
+export const CaseFile = Schema.Struct({
+  ...CaseView.fields,
+  revision: Schema.NullOr(Schema.Int),
+  entries: Schema.Array(CandidateEntry)
 })
 
 export class CaseGroup extends HttpApiGroup.make("case").add(
@@ -35,5 +55,5 @@ export class CaseGroup extends HttpApiGroup.make("case").add(
       })
     )
   }),
-  HttpApiEndpoint.get("show", "/cases/:caseId", { params: { caseId: Reference }, success: Answer(CaseView) })
+  HttpApiEndpoint.get("show", "/cases/:caseId", { params: { caseId: Reference }, success: Answer(CaseFile) })
 ) {}

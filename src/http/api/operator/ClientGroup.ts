@@ -1,13 +1,14 @@
-/** Clients as the operator sees them, and their restrictions (operator surface, Back office; A3-10; D1). */
+/** Clients as the operator sees them, their restrictions and their standing (operator surface, Back office; A3-10; D1). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { lifecycleStates, verificationLevels } from "../../../machines/client/Client.ts"
 import { restrictionNames } from "../../../machines/client/Restriction.ts"
-import { token } from "../../../machines/shared/Fields.ts"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
 import { BlockView } from "../../../machines/verification/Blocks.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
-import { settableRestrictions } from "./operatorTokens.ts"
+import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { categorizations, settableRestrictions } from "./operatorTokens.ts"
 
 /** The client row of document 1 with the partner it belongs to. */
 export const ClientRowView = Schema.Struct({
@@ -19,7 +20,7 @@ export const ClientRowView = Schema.Struct({
   displayName: Schema.String,
   verificationLevel: Schema.Literals(verificationLevels),
   lifecycleState: Schema.Literals(lifecycleStates),
-  categorization: Schema.Literals(["RETAIL", "PROFESSIONAL"]),
+  categorization: Schema.Literals(categorizations),
   riskState: Schema.NullOr(Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])),
   cashUsdc: Schema.String,
   createdAt: Millis
@@ -46,8 +47,23 @@ export const ClientView = Schema.Struct({
   )
 })
 
+/** Money paid out to a client who can't ask. */
+export const PayoutView = Schema.Struct({
+  ledgerTxId: Schema.Int,
+  clientId: Schema.Int,
+  clientUid: Schema.String,
+  currency: Schema.Literals(currencyCodes),
+  amount: Schema.String,
+  reason: Schema.String,
+  reference: Schema.NullOr(Schema.String),
+  balance: Schema.Struct({ cash: Schema.String, reserved: Schema.String, total: Schema.String }),
+  ts: Millis
+})
+
 const client = { client: Reference }
 const restriction = token("The restriction", settableRestrictions)
+const reasoned = Schema.Struct({ reason: Reason })
+const success = Answer(ClientView)
 
 export class ClientGroup extends HttpApiGroup.make("client").add(
   HttpApiEndpoint.get("list", "/clients", {
@@ -75,5 +91,23 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
     params: client,
     payload: Schema.Struct({ restriction, reason: Schema.optionalKey(Reason) }),
     success: Answer(ClientView)
+  }),
+  HttpApiEndpoint.post("payout", "/clients/:client/payout", {
+    params: client,
+    payload: Schema.Struct({
+      currency: token("The currency", currencyCodes),
+      amount: text("The amount", 40),
+      reason: Reason,
+      reference: Schema.optionalKey(text("The reference", 64))
+    }),
+    success: Answer(Schema.Union([ApprovalPending, PayoutView]))
+  }),
+  HttpApiEndpoint.post("close", "/clients/:client/close", { params: client, payload: reasoned, success }),
+  HttpApiEndpoint.post("reopen", "/clients/:client/reopen", { params: client, payload: reasoned, success }),
+  HttpApiEndpoint.post("downgrade", "/clients/:client/downgrade", { params: client, payload: reasoned, success }),
+  HttpApiEndpoint.post("categorize", "/clients/:client/categorize", {
+    params: client,
+    payload: Schema.Struct({ categorization: token("The categorization", categorizations), reason: Reason }),
+    success
   })
 ) {}

@@ -1,12 +1,30 @@
-/** Deletion of a client's document by compliance (operator surface, Back office; A1-38). */
+/** Documents of clients for compliance: audited reads, deletion (operator surface, Back office; A1-38). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Document } from "../../../machines/document/Document.ts"
+import { Document, documentPurposes } from "../../../machines/document/Document.ts"
 import { Id } from "../../../machines/shared/Ids.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Reason, Reference } from "./OperatorFieldSchemas.ts"
 
+const ClientDocument = Schema.Struct({
+  ...Document.fields,
+  clientId: Id,
+  purpose: Schema.Literals(documentPurposes)
+})
+
 export class DocumentGroup extends HttpApiGroup.make("document").add(
+  // Reads that write the audit, so they are no GETs: the list shows the names of files.
+  HttpApiEndpoint.post("list", "/clients/:client/documents/list", {
+    params: { client: Reference },
+    payload: Schema.Struct({ reason: Reason }),
+    success: Answer(Schema.Struct({ documents: Schema.Array(ClientDocument) }))
+  }),
+  // The content in base64, as it came: one file is 8 MB at the most.
+  HttpApiEndpoint.post("show", "/documents/:documentId/show", {
+    params: { documentId: Reference },
+    payload: Schema.Struct({ reason: Reason, content: Schema.optionalKey(Schema.Boolean) }),
+    success: Answer(Schema.Struct({ ...ClientDocument.fields, dataBase64: Schema.NullOr(Schema.String) }))
+  }),
   HttpApiEndpoint.post("delete", "/documents/:documentId/delete", {
     params: { documentId: Reference },
     payload: Schema.Struct({ reason: Reason }),

@@ -1,22 +1,111 @@
-/** Compliance decides a held client: clear its cases, or reject reliance on its package (operator surface; D1, D2, D3). */
+/**
+ * Compliance on a client's KYC: reading the file, asking for documents, taking samples, and the decisions (operator
+ * surface, kyc; D1, D2, D3; A1-32). Reading is a POST, because each reading leaves an audit row.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { lifecycleStates, verificationLevels } from "../../../machines/client/Client.ts"
+import { Document } from "../../../machines/document/Document.ts"
+import { kycPackageStatuses } from "../../../machines/kyc/KycPackage.ts"
 import { text } from "../../../machines/shared/Fields.ts"
+import { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
+import { CandidateEntry } from "./CaseGroup.ts"
 import { ClientView } from "./ClientGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { Millis, rangeOf, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 const client = { client: Reference }
+const reasoned = Schema.Struct({ reason: Reason })
+const success = Answer(ClientView)
+
+/** The whole file of one client; lists newest first. */
+export const KycFileView = Schema.Struct({
+  clientId: Schema.Int,
+  clientUid: Schema.String,
+  partnerId: Schema.Int,
+  partnerClientRef: Schema.String,
+  lifecycleState: Schema.Literals(lifecycleStates),
+  verificationLevel: Schema.Literals(verificationLevels),
+  kycPackageId: Schema.Int,
+  revision: Schema.Int,
+  status: Schema.Literals(kycPackageStatuses),
+  receivedAt: Millis,
+  reviewedBy: Schema.NullOr(Schema.String),
+  reviewedAt: Schema.NullOr(Millis),
+  reviewNote: Schema.NullOr(Schema.String),
+  sections: Schema.Array(Schema.Struct({ code: BlockCode, status: BlockStatus, data: Schema.Json })),
+  attestation: Schema.Json,
+  identitySessions: Schema.Array(
+    Schema.Struct({
+      sessionId: Schema.Int,
+      provider: Schema.String,
+      status: Schema.String,
+      createdAt: Millis,
+      data: Schema.Json
+    })
+  ),
+  screeningRuns: Schema.Array(
+    Schema.Struct({
+      screeningRunId: Schema.Int,
+      trigger: Schema.String,
+      outcome: Schema.String,
+      listVersion: Schema.Int,
+      listVersions: Schema.Record(Schema.String, Schema.String),
+      candidates: Schema.Json,
+      ranAt: Millis
+    })
+  ),
+  dispositions: Schema.Array(
+    Schema.Struct({
+      entryId: Schema.Int,
+      disposition: Schema.Literals(["FALSE_POSITIVE", "TRUE_MATCH"]),
+      outcome: Schema.NullOr(Schema.Literals(["CLEAR", "HIT", "POSSIBLE"])),
+      score: Schema.NullOr(Schema.Number),
+      decidedAt: Millis,
+      decidedBy: Schema.String
+    })
+  ),
+  entries: Schema.Array(CandidateEntry),
+  decisions: Schema.Array(
+    Schema.Struct({
+      decision: Schema.String,
+      reason: Schema.String,
+      decidedBy: Schema.String,
+      decidedAt: Millis
+    })
+  ),
+  reportingRecord: Schema.NullOr(
+    Schema.Struct({ fromRevision: Schema.Int, complete: Schema.Boolean, builtAt: Millis, record: Schema.Json })
+  ),
+  revisions: Schema.Array(Schema.Struct({ revision: Schema.Int, receivedAt: Millis })),
+  documents: Schema.Array(Document)
+})
+export type KycFileView = typeof KycFileView.Type
 
 export class KycGroup extends HttpApiGroup.make("kyc").add(
+  HttpApiEndpoint.post("show", "/clients/:client/kyc/show", {
+    params: client,
+    payload: reasoned,
+    success: Answer(KycFileView)
+  }),
   HttpApiEndpoint.post("clear", "/clients/:client/kyc/clear", {
     params: client,
-    payload: Schema.Struct({ note: Schema.optionalKey(text("The note", 500)) }),
-    success: Answer(ClientView)
+    payload: Schema.Struct({
+      note: Schema.optionalKey(text("The note", 500)),
+      revision: Schema.optionalKey(rangeOf("The revision", 1, Number.MAX_SAFE_INTEGER))
+    }),
+    success
   }),
-  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", {
+  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }),
+  HttpApiEndpoint.post("reject-person", "/clients/:client/kyc/reject-person", {
     params: client,
-    payload: Schema.Struct({ reason: Reason }),
-    success: Answer(ClientView)
-  })
+    payload: reasoned,
+    success
+  }),
+  HttpApiEndpoint.post("request-documents", "/clients/:client/kyc/request-documents", {
+    params: client,
+    payload: Schema.Struct({ note: text("The note", 500) }),
+    success
+  }),
+  HttpApiEndpoint.post("sample", "/clients/:client/kyc/sample", { params: client, success })
 ) {}

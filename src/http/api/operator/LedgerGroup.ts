@@ -1,8 +1,9 @@
-/** The ledger's two operator commands: a manual correction, and the proof that every figure adds up (A2-62, A3-43). */
+/** The ledger's operator commands: a manual correction, the proof that every figure adds up, the export (A2-62, A3-43). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
+import { LedgerExportPage, ledgerExportQuery } from "./LedgerExport.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -47,5 +48,6 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
     payload: AdjustmentRequest,
     success: Answer(Schema.Union([ApprovalPending, Adjustment]))
   }),
-  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) })
+  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }),
+  HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage })
 ) {}

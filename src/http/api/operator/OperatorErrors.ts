@@ -53,5 +53,23 @@ export type OperatorError =
 export const envelopeOf = (code: number, sentence: string, data: Schema.Json | null = null) =>
   data === null ? { code, msg: sentence, error: sentence } : { code, msg: sentence, error: sentence, data }
 
-/** A success: {code: 0, data}. */
-export const Answer = <S extends Schema.Top>(data: S) => Schema.Struct({ code: Schema.Literal(0), data })
+/** What a command would have written, had it not been a dry run: rows by table, events, postings. */
+export const DryRunView = Schema.Struct({
+  rows: Schema.Record(Schema.String, Schema.Int),
+  events: Schema.Array(
+    Schema.Struct({ event: Schema.String, partnerId: Schema.Int, clientId: Schema.NullOr(Schema.Int) })
+  ),
+  postings: Schema.Array(
+    Schema.Struct({
+      account: Schema.String,
+      clientId: Schema.NullOr(Schema.Int),
+      currency: Schema.String,
+      kind: Schema.String,
+      amount: Schema.String
+    })
+  )
+})
+
+/** A success: {code: 0, data}. A request with ?dryRun=true is answered the same, with what it would have written. */
+export const Answer = <S extends Schema.Top>(data: S) =>
+  Schema.Struct({ code: Schema.Literal(0), data, dryRun: Schema.optionalKey(DryRunView) })

@@ -5,7 +5,7 @@ import { partnerStatuses } from "../../../machines/partner/Partner.ts"
 import { relianceStatuses } from "../../../machines/partner/Reliance.ts"
 import { country, flag, optionalText, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Millis, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Millis, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { custodyModels, licenceTypes } from "./operatorTokens.ts"
 
 /** The partner profile as the partner itself reads it (doc 1, Partner profile), with what only the operator sees. */
@@ -26,6 +26,33 @@ export const PartnerProfile = Schema.Struct({
   uidPrefix: Schema.String,
   createdAt: Millis
 })
+
+/** The profile, with its changes of custody model when there were any, oldest first (doc 3, Changing the custody model). */
+const ShownPartner = Schema.Struct({
+  ...PartnerProfile.fields,
+  custodyChanges: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        before: Schema.Literals(custodyModels),
+        after: Schema.Literals(custodyModels),
+        collateralAsset: Schema.String,
+        reason: Schema.String,
+        changedBy: Schema.String,
+        changedAt: Millis
+      })
+    )
+  )
+})
+
+/** What stands in the way, each with what clears it; an empty list: nothing does. Nothing was changed. */
+const Blockers = Schema.Struct({
+  dryRun: Schema.Literal(true),
+  partnerId: Schema.Int,
+  blockers: Schema.Array(Schema.String)
+})
+
+/** `dryRun=true` asks what would stand in the way. */
+const dryRun = { dryRun: Schema.optionalKey(token("The dry run mark", ["true"])) }
 
 /** A code names a partner in commands, so it can't look like an id. */
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
@@ -68,11 +95,23 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
   HttpApiEndpoint.get("list", "/partners", {
     success: Answer(Schema.Struct({ partners: Schema.Array(PartnerProfile) }))
   }),
-  HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(PartnerProfile) }),
+  HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(ShownPartner) }),
   HttpApiEndpoint.post("status", "/partners/:partner/status", {
     params: partner,
+    // Of a closing alone: the other moves have nothing in their way.
+    query: dryRun,
     payload: Schema.Struct({ status: token("The status", partnerStatuses), reason: Reason }),
-    success: Answer(PartnerProfile)
+    success: Answer(Schema.Union([Blockers, PartnerProfile]))
+  }),
+  HttpApiEndpoint.post("custody", "/partners/:partner/custody", {
+    params: partner,
+    query: dryRun,
+    payload: Schema.Struct({
+      custody: token("The custody model", custodyModels),
+      collateralAsset: optionalText("The collateral asset", 32),
+      reason: Reason
+    }),
+    success: Answer(Schema.Union([ApprovalPending, Blockers, PartnerProfile]))
   }),
   HttpApiEndpoint.post("reliance", "/partners/:partner/reliance", {
     params: partner,

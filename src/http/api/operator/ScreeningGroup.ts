@@ -1,9 +1,10 @@
-/** The service's own watch list (operator surface, screening; F26). */
+/** The service's own watch list and the published lists imported into it (operator surface, screening; F26). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { country, date, text, token } from "../../../machines/shared/Fields.ts"
+import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
+import { country, date, listOf, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, Limit, Millis, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
 
 export const WatchEntryView = Schema.Struct({
@@ -13,8 +14,37 @@ export const WatchEntryView = Schema.Struct({
   dob: Schema.NullOr(Schema.String),
   country: Schema.NullOr(Schema.String),
   source: Schema.String,
+  version: Schema.NullOr(Schema.String),
   addedAt: Millis,
   removedAt: Schema.NullOr(Millis)
+})
+
+export const ImportView = Schema.Struct({
+  importId: Schema.Int,
+  source: Schema.String,
+  version: Schema.String,
+  status: Schema.Literals(watchImportStates),
+  count: Schema.Int,
+  received: Schema.Int,
+  added: Schema.Int,
+  kept: Schema.Int,
+  removed: Schema.Int,
+  startedAt: Millis,
+  endedAt: Schema.NullOr(Millis)
+})
+export type ImportView = typeof ImportView.Type
+
+/** Entries of the longest list. */
+const maxEntries = 5_000_000
+/** The same number in `runtime/services/ScreeningImports.ts`: what one commit takes. */
+export const maxImportPiece = 1_000
+
+/** A line of a list; the service checks its fields with the rules of the command line. */
+const Person = Schema.Struct({
+  name: Schema.String,
+  dob: Schema.NullOr(Schema.String),
+  country: Schema.NullOr(Schema.String),
+  list: Schema.String
 })
 
 export class ScreeningGroup extends HttpApiGroup.make("screening").add(
@@ -40,5 +70,52 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
   HttpApiEndpoint.post("remove", "/screening/:entryId/remove", {
     params: { entryId: Reference },
     success: Answer(WatchEntryView)
+  }),
+  HttpApiEndpoint.get("sources", "/screening/sources", {
+    success: Answer(
+      Schema.Struct({
+        sources: Schema.Array(
+          Schema.Struct({
+            source: Schema.String,
+            version: Schema.NullOr(Schema.String),
+            entries: Schema.Int,
+            importedAt: Schema.NullOr(Millis),
+            importing: Schema.NullOr(ImportView)
+          })
+        )
+      })
+    )
+  }),
+  HttpApiEndpoint.post("import", "/screening/imports", {
+    payload: Schema.Struct({
+      source: shaped(
+        "The source",
+        /^(?!(?:OPERATOR|SANDBOX)$)[A-Z][A-Z0-9_-]{0,19}$/,
+        "The source must be a name such as EU or OFAC: up to 20 capital letters, digits, - and _, but not OPERATOR or SANDBOX."
+      ),
+      version: shaped(
+        "The version",
+        /^[A-Za-z0-9][A-Za-z0-9._-]{0,29}$/,
+        "The version must be a text such as 2026-11-20: up to 30 letters, digits, dots, - and _."
+      ),
+      count: rangeOf("The count", 1, maxEntries),
+      hash: shaped("The hash", /^[0-9a-f]{64}$/, "The hash must be a SHA-256 in hexadecimal.")
+    }),
+    success: Answer(ImportView)
+  }),
+  HttpApiEndpoint.post("entries", "/screening/imports/:importId/entries", {
+    params: { importId: Reference },
+    payload: Schema.Struct({
+      offset: rangeOf("The offset", 0, maxEntries),
+      entries: listOf(Person, "The entries").check(
+        Schema.isMaxLength(maxImportPiece, { message: `At most ${maxImportPiece} entries can be sent at once.` })
+      )
+    }),
+    success: Answer(ImportView)
+  }),
+  HttpApiEndpoint.post("finish", "/screening/imports/:importId/finish", {
+    params: { importId: Reference },
+    payload: Schema.Struct({ allowShrink: Schema.optionalKey(Schema.Boolean) }),
+    success: Answer(ImportView)
   })
 ) {}

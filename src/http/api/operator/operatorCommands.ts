@@ -17,6 +17,7 @@ export const operatorCommands = {
   "partner list": everyone,
   "partner show": everyone,
   "partner status": admin,
+  "partner custody": admin,
   "partner reliance": compliance,
   "partner limits": admin,
   "partner cidrs": admin,
@@ -30,21 +31,55 @@ export const operatorCommands = {
   "client show": everyone,
   "client restrict": compliance,
   "client lift": compliance,
+  "client categorize": compliance,
+  "client close": compliance,
+  "client reopen": compliance,
+  "client downgrade": compliance,
   "screening add": compliance,
   "screening list": everyone,
   "screening remove": compliance,
+  "screening sources": everyone,
+  "screening import": compliance,
+  "screening entries": compliance,
+  "screening finish": compliance,
   "kyc clear": compliance,
   "kyc reject": compliance,
+  "kyc reject-person": compliance,
+  "kyc request-documents": compliance,
+  "kyc sample": compliance,
+  "kyc show": compliance,
   "case list": everyone,
   "case show": everyone,
+  "document list": compliance,
+  "document show": compliance,
   "document delete": compliance,
   "appropriateness publish": compliance,
   "appropriateness answers": everyone,
+  "deposit list": everyone,
+  "deposit confirm": finance,
+  "deposit reject": finance,
+  "withdrawal list": everyone,
+  "withdrawal approve": finance,
+  "withdrawal pay": finance,
+  "withdrawal reject": finance,
+  "withdrawal fail": finance,
+  "client payout": finance,
+  "break list": everyone,
+  "break open": finance,
+  "break close": finance,
+  "interfirm record": finance,
+  "explain collateral": everyone,
+  "explain deposit": everyone,
+  "explain withdrawal": everyone,
   "ledger adjust": finance,
   "ledger verify": everyone,
+  "ledger export": finance,
   "webhook deliveries": everyone,
   "webhook redeliver": admin,
+  "encryption show": everyone,
+  "encryption rotate": admin,
   "audit tail": everyone,
+  "metrics show": everyone,
   "machine list": everyone,
   "machine inspect": everyone,
   "clock show": everyone,
@@ -61,8 +96,21 @@ export const mayRun = (role: OperatorRole, command: string): boolean =>
   Object.hasOwn(operatorCommands, command) &&
   (operatorCommands[command as OperatorCommand] as ReadonlyArray<OperatorRole>).includes(role)
 
-/** The commands that can be made to wait for a second operator key (operator surface, Four eyes). */
-export const fourEyesClasses = [
+/** Reads that are not open to everyone. */
+const closedReads: ReadonlyArray<string> = ["ledger export"]
+
+/** Reads that write down who read and why: they take no dry run, for a read without its audit row must not be. */
+export const auditedReads: ReadonlyArray<string> = ["kyc show", "document list", "document show"]
+
+/** True for a command that changes something: what is no read of everyone's, nor one of the few. */
+export const isWriting = (command: string): boolean =>
+  Object.hasOwn(operatorCommands, command) &&
+  !mayRun("SUPPORT", command) &&
+  !closedReads.includes(command) &&
+  !auditedReads.includes(command)
+
+/** The commands that wait for a second operator key where nothing else is set (operator surface, Four eyes). */
+export const defaultFourEyes = [
   "ledger adjust",
   "withdrawal approve",
   "withdrawal pay",
@@ -71,4 +119,7 @@ export const fourEyesClasses = [
   "partner custody",
   "key issue"
 ] as const
+
+/** Every command that can be made to wait for one. */
+export const fourEyesClasses = [...defaultFourEyes, "withdrawal fail", "break close"] as const
 export type FourEyesClass = (typeof fourEyesClasses)[number]

@@ -5,9 +5,17 @@ export const keyScopes = ["READ", "TRADE"] as const
 export const watchLists = ["SANCTIONS", "PEP"] as const
 /** What an operator may set; CLOSE_OUT belongs to the engine (A3-10). */
 export const settableRestrictions = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"] as const
+export const categorizations = ["RETAIL", "PROFESSIONAL"] as const
 /** The statuses of a webhook delivery again: their file carries a schema too. */
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
+/** The statuses of a deposit notice again: their file carries a schema too. */
+export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
+/** The statuses of a withdrawal request and of a reconciliation break again: so do theirs. */
+export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
+export const breakStatuses = ["OPEN", "CLOSED"] as const
 /** The outcomes of the appropriateness test again: their file carries a schema too. */
 export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const
 /** The client currencies again, because their table carries a schema; test/operator holds both lists equal. */
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const
+/** Decimal places of each currency (F2). */
+export const currencyPlaces = { USDC: 6, BTC: 8, ETH: 8, SOL: 9, BNB: 8, XRP: 6, EUR: 2, USD1: 6 } as const

@@ -1,0 +1,33 @@
+/** Figures and tables of the report as Markdown. */
+import type { Row, Rows, Spread } from "./rounds.ts"
+
+export const whole = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, ",")
+export const spread = ({ median, min, max }: Spread, format: (value: number) => string): string =>
+  `${format(median)} (${format(min)}-${format(max)})`
+export const millis = (value: number): string => (value < 100 ? value.toFixed(1) : whole(value))
+const micros = (value: Spread | null): string => (value === null ? "" : whole(value.median))
+
+export const table = (head: ReadonlyArray<string>, lines: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)))
+  const show = (cells: ReadonlyArray<string>) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
+  return [show(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...lines.map(show)].join("\n")
+}
+
+export const rowsTable = (rows: Rows): string => {
+  const { service } = rows
+  const line = (row: Row): ReadonlyArray<string> => [
+    row.system,
+    spread(row.rate, whole),
+    row === service ? "" : `${(service.rate.median / row.rate.median).toFixed(1)} x`,
+    spread(row.p50, millis),
+    spread(row.p99, millis),
+    micros(row.app),
+    micros(row.database),
+    micros(row.generator)
+  ]
+  return table(
+    ["system", "per second", "service is", "p50 ms", "p99 ms", "program us", "database us", "generator us"],
+    [rows.service, rows.typical, rows.tuned, rows.plain].filter((row) => row !== null).map(line)
+  )
+}

@@ -1,0 +1,138 @@
+/**
+ * The screening process: one list each, so that nothing else is on its heap. Screens clients through the index and, in
+ * turn, some of them by a plain scan with the same scoring over names prepared beforehand; both have to agree (F26).
+ */
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { listedForms, nameScore, type NameForms, personForms } from "../../src/machines/screening/nameMatch.ts"
+import {
+  countryFactor,
+  dobFactor,
+  makeScreener,
+  outcomeOf,
+  screen,
+  type ScreenedPerson,
+  type Screener,
+  type ScreeningResult,
+  toResult,
+  totalScore
+} from "../../src/machines/screening/screen.ts"
+import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
+import { answerParent } from "../child.ts"
+import { percentile } from "../load/protocol.ts"
+import { makeClients, makeEntries } from "./lists.ts"
+import type { ScreeningAnswer, ScreeningQuestion } from "./protocol.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
+
+const heapMegabytes = (): number => {
+  collectGarbage()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / 2 ** 20
+}
+
+interface Prepared {
+  readonly entry: WatchEntry
+  readonly forms: NameForms
+}
+
+const none: ReadonlySet<number> = new Set()
+
+/** The definition: every entry is scored. */
+const scan = (list: ReadonlyArray<Prepared>, person: ScreenedPerson): ScreeningResult => {
+  const forms = personForms(person.firstName, person.middleName, person.lastName)
+  if (forms.full === "") return { outcome: "POSSIBLE", candidates: [] }
+  const found: Array<Parameters<typeof toResult>[0][number]> = []
+  for (const { entry, forms: listed } of list) {
+    const name = nameScore(forms, listed)
+    const dob = dobFactor(person.dob, entry.dob)
+    const score = totalScore(name, dob, countryFactor(person.nationalities, entry.country))
+    const outcome = outcomeOf(entry.list, score, name)
+    if (outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, score, nameScore: name, outcome })
+  }
+  return toResult(found)
+}
+
+const timed = <A>(work: () => A): { readonly micros: number; readonly value: A } => {
+  const startedAt = performance.now()
+  const value = work()
+  return { micros: (performance.now() - startedAt) * 1_000, value }
+}
+
+const threadMicros = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+/** What the index does for one client on average. */
+const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) => {
+  let seen = 0
+  let scored = 0
+  const counting: Screener = {
+    size: screener.size,
+    add: (entry) => screener.add(entry),
+    remove: (entryId) => screener.remove(entryId),
+    visitCandidates: (question, visit) => {
+      const patterns = screener.visitCandidates(question, (listed) => {
+        scored += 1
+        visit(listed)
+      })
+      seen += patterns
+      return patterns
+    }
+  }
+  for (const client of clients) screen(counting, client, none)
+  return { seen: seen / clients.length, scored: scored / clients.length }
+}
+
+const measure = (question: ScreeningQuestion): ScreeningAnswer => {
+  const before = heapMegabytes()
+  const entries = makeEntries(question.entries, question.seed)
+  const withEntries = heapMegabytes()
+  const { micros: buildMicros, value: screener } = timed(() => makeScreener(entries))
+  const withIndex = heapMegabytes()
+  const prepared = entries.map((entry) => ({ entry, forms: listedForms(entry.name) }))
+  const p50Micros: Array<number> = []
+  const p99Micros: Array<number> = []
+  const scanMicros: Array<number> = []
+  const cpuMicros: Array<number> = []
+  let found = 0
+  let compared = 0
+  for (let round = 0; round <= question.rounds; round++) {
+    const clients = makeClients(question.clients, question.seed + 1 + round, entries)
+    const cpu = threadMicros()
+    const results = clients.map((client) => timed(() => screen(screener, client, none)))
+    const used = threadMicros() - cpu
+    const scans = clients.slice(0, question.scanned).map((client) => timed(() => scan(prepared, client)))
+    for (const [place, { value }] of scans.entries()) {
+      if (JSON.stringify(value) !== JSON.stringify(results[place]?.value)) {
+        throw new Error(`The index and the plain scan differ for client ${place} of round ${round}.`)
+      }
+    }
+    // The first round warms both sides.
+    if (round === 0) continue
+    const ascending = Float64Array.from(results, ({ micros }) => micros).sort()
+    cpuMicros.push(used / clients.length)
+    p50Micros.push(percentile(ascending, 0.5))
+    p99Micros.push(percentile(ascending, 0.99))
+    scanMicros.push(percentile(Float64Array.from(scans, ({ micros }) => micros).sort(), 0.5))
+    found += results.filter(({ value }) => value.outcome !== "CLEAR").length
+    compared += scans.length
+  }
+  return {
+    ...countWork(screener, makeClients(question.clients, question.seed + 1, entries)),
+    buildMillis: buildMicros / 1_000,
+    indexMegabytes: withIndex - before,
+    entriesMegabytes: withEntries - before,
+    p50Micros,
+    p99Micros,
+    scanMicros,
+    cpuMicros,
+    screened: question.rounds * question.clients,
+    found,
+    compared
+  }
+}
+
+answerParent((question: ScreeningQuestion): Promise<ScreeningAnswer> => Promise.resolve(question).then(measure))

@@ -1,0 +1,65 @@
+/**
+ * Screening beside a plain scan with the same scoring, on a list and on one ten times as long: time per client, growth,
+ * build time and memory of the index (F26).
+ */
+import { Child } from "../child.ts"
+import { type Spread, spreadOf } from "../rounds.ts"
+import type { ScreeningAnswer, ScreeningQuestion } from "./protocol.ts"
+
+export interface ListFindings {
+  readonly entries: number
+  readonly p50: Spread
+  readonly p99: Spread
+  /** Median time of one client by the plain scan. */
+  readonly scan: Spread
+  /** Processor time of one client on average. */
+  readonly cpu: Spread
+  readonly buildMillis: number
+  readonly indexMegabytes: number
+  readonly entriesMegabytes: number
+  /** Patterns of names looked at and names compared for one client on average. */
+  readonly seen: number
+  readonly scored: number
+  readonly screened: number
+  readonly found: number
+  readonly compared: number
+}
+
+/** The shorter list first. */
+export type ScreeningFindings = ReadonlyArray<ListFindings>
+
+export interface ScreeningPlan {
+  readonly lists: ReadonlyArray<number>
+  readonly clients: number
+  readonly scanned: number
+  readonly rounds: number
+  readonly progress: (line: string) => void
+}
+
+const seed = 20_260_101
+
+export const measureScreening = async (plan: ScreeningPlan): Promise<ScreeningFindings> => {
+  const findings: Array<ListFindings> = []
+  for (const entries of plan.lists) {
+    const child = new Child<ScreeningQuestion, ScreeningAnswer>("screening/main.ts")
+    try {
+      const { clients, scanned, rounds } = plan
+      const answer = await child.ask({ entries, clients, scanned, rounds, seed })
+      const found = {
+        ...answer,
+        entries,
+        p50: spreadOf(answer.p50Micros),
+        p99: spreadOf(answer.p99Micros),
+        scan: spreadOf(answer.scanMicros),
+        cpu: spreadOf(answer.cpuMicros)
+      }
+      findings.push(found)
+      plan.progress(
+        `screening, ${entries} entries: p50 ${found.p50.median.toFixed(0)} us, p99 ${found.p99.median.toFixed(0)} us | plain scan ${found.scan.median.toFixed(0)} us | built in ${found.buildMillis.toFixed(0)} ms, ${found.indexMegabytes.toFixed(0)} MB`
+      )
+    } finally {
+      await child.stop()
+    }
+  }
+  return findings
+}

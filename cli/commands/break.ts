@@ -1,0 +1,79 @@
+/** `brokerage break …`: reconciliation breaks that pause money out (operator surface, Back office; A3-11). */
+import type { Command } from "commander"
+import { breakStatuses, currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
+import type { Cli } from "../Cli.ts"
+import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { awaitsApproval } from "./approval.ts"
+import { fields, table, time } from "../views/View.ts"
+
+interface OpenOptions {
+  readonly scope: string
+  readonly currency: (typeof currencyCodes)[number]
+  readonly amount: string
+  readonly reason: string
+  /** False with --no-pause. */
+  readonly pause: boolean
+}
+
+interface ListOptions {
+  readonly status?: (typeof breakStatuses)[number]
+  readonly limit?: number
+  readonly before?: number
+}
+
+export const addBreakCommands = (program: Command, cli: Cli): void => {
+  const breaks = program.command("break").description("reconciliation breaks that pause money out")
+  breaks
+    .command("list")
+    .description("breaks, newest first")
+    .addOption(tokenOption("--status <status>", "only these", breakStatuses))
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+    .action(({ status, limit, before }: ListOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.break.list({ query: given({ status, limit, before }) }),
+        (data) =>
+          table(
+            data.breaks,
+            {
+              id: (row) => row.breakId,
+              scope: (row) => row.scope,
+              partner: (row) => row.partnerId,
+              client: (row) => row.clientId,
+              difference: (row) => `${row.amount} ${row.currency}`,
+              "pauses money out": (row) => (row.pausesMoneyOut ? "yes" : "no"),
+              status: (row) => row.status,
+              opened: (row) => time(row.openedAt),
+              reason: (row) => row.reason
+            },
+            "no breaks"
+          )
+      )
+    )
+  breaks
+    .command("open")
+    .description("record a difference; approvals in its scope are refused until it is closed")
+    .addOption(required("--scope <ALL|P|C>", "ALL, a partner (id or code) or a client (id or uid)"))
+    .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
+    .addOption(required("--amount <decimal>", "the difference with its sign, such as -12.50"))
+    .addOption(required("--reason <text>", "why; kept with the break and in the audit"))
+    .option("--no-pause", "record it, and let money out go on")
+    .action(({ pause, ...payload }: OpenOptions, command: Command) =>
+      cli.call(command, (api) => api.break.open({ payload: { ...payload, pausesMoneyOut: pause } }), fields, {
+        confirm: `Open a break over ${payload.scope}?${pause ? " No withdrawal in its scope can be approved." : ""}`
+      })
+    )
+  breaks
+    .command("close")
+    .description("the difference is explained: money out goes on")
+    .argument("<ID>", "break id")
+    .addOption(required("--reason <text>", "what it was; kept with the break and in the audit"))
+    .action((breakId: string, { reason }: { readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.break.close({ params: { breakId }, payload: { reason } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data))
+      )
+    )
+}

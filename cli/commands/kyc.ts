@@ -1,0 +1,84 @@
+/** `brokerage kyc …`: reading a client's KYC file and deciding about it (operator surface, Back office; D1, D2). */
+import { type Command, Option } from "commander"
+import type { Cli } from "../Cli.ts"
+import { given, required, whole } from "../options.ts"
+import { kycFileView } from "../views/kycFile.ts"
+import { clientArgument, clientMeaning, clientView } from "./client.ts"
+
+interface Reasoned {
+  readonly reason: string
+}
+
+interface ClearOptions {
+  readonly note?: string
+  readonly revision?: number
+}
+
+const revisionOption = new Option(
+  "--revision <n>",
+  "the revision that was looked at, as case show and kyc show tell it; a later one is not cleared"
+).argParser(whole(1, Number.MAX_SAFE_INTEGER))
+
+export const addKycCommands = (program: Command, cli: Cli): void => {
+  const kyc = program.command("kyc").description("compliance decisions on a client's KYC")
+  kyc
+    .command("show")
+    .description("the client's whole KYC file; every reading is audited")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why it is read; kept in the audit"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.kyc.show({ params: { client: c }, payload: { reason } }), kycFileView)
+    )
+  kyc
+    .command("clear")
+    .description("clear the client's open cases; the grant runs again")
+    .argument(clientArgument, clientMeaning)
+    .option("--note <text>", "what was found; kept in the case; required over a true match")
+    .addOption(revisionOption)
+    .action((c: string, { note, revision }: ClearOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.kyc.clear({ params: { client: c }, payload: given({ note, revision }) }),
+        clientView
+      )
+    )
+  kyc
+    .command("sample")
+    .description("take the client's accepted package as a sample; the client stays as it is")
+    .argument(clientArgument, clientMeaning)
+    .action((c: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.kyc.sample({ params: { client: c } }), clientView)
+    )
+  kyc
+    .command("request-documents")
+    .description("ask the partner for the underlying documents; the client stays as it is")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--note <text>", "which documents; the partner reads it"))
+    .action((c: string, { note }: { readonly note: string }, command: Command) =>
+      cli.call(command, (api) => api.kyc["request-documents"]({ params: { client: c }, payload: { note } }), clientView)
+    )
+  addRejections(kyc, cli)
+}
+
+const addRejections = (kyc: Command, cli: Cli): void => {
+  kyc
+    .command("reject")
+    .description("reject reliance on the client's KYC package")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why; the partner reads it"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
+        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner is told.`
+      })
+    )
+  kyc
+    .command("reject-person")
+    .description("refuse the person for good; needs an account without money or open items")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--reason <text>", "why; kept in the audit"))
+    .action((c: string, { reason }: Reasoned, command: Command) =>
+      cli.call(command, (api) => api.kyc["reject-person"]({ params: { client: c }, payload: { reason } }), clientView, {
+        confirm: `Refuse the person of client ${c} for good? Only compliance can reopen it.`
+      })
+    )
+}

@@ -1,0 +1,164 @@
+/** `brokerage ledger export`: the books for another program, page by page as the service reads them (A2-62, A2-74). */
+import { type Command, Option } from "commander"
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
+import { type Connection, findConnection } from "../connection.ts"
+import { beancountFormat } from "../ledgerFormats/beancount.ts"
+import { csvFormat } from "../ledgerFormats/csv.ts"
+import { hledgerFormat } from "../ledgerFormats/hledger.ts"
+import type {
+  FormatOptions,
+  LedgerExportAccount,
+  LedgerExportTransaction,
+  LedgerFormat
+} from "../ledgerFormats/LedgerFormat.ts"
+import { given, requiredToken, whole } from "../options.ts"
+import { fields } from "../views/View.ts"
+
+const formats = {
+  hledger: hledgerFormat,
+  beancount: beancountFormat,
+  csv: csvFormat
+} as const satisfies Readonly<Record<string, (options: FormatOptions) => LedgerFormat>>
+
+interface ExportOptions {
+  readonly format: keyof typeof formats
+  readonly partner?: string
+  readonly from?: number
+  readonly to?: number
+  readonly output?: string
+}
+
+const moment = (flags: string, meaning: string): Option => new Option(flags, meaning).argParser(whole(0, latestMoment))
+/** The end of 30 December 2099: Beancount knows no later century, and a balance stands on the day after. */
+const latestMoment = 4_102_358_399_999
+
+export const addLedgerExportCommand = (ledger: Command, cli: Cli): void => {
+  ledger
+    .command("export")
+    .description("every posting for another book-keeping program, with the balance each account must have")
+    .addOption(requiredToken("--format <format>", "what the other program reads", Object.keys(formats)))
+    .option("--partner <P>", "only this partner's (id or code)")
+    .addOption(moment("--from <ms>", "from this time on, Unix ms; accounts begin with what they held"))
+    .addOption(moment("--to <ms>", "before this time, Unix ms"))
+    .option("--output <file>", "write to a file, readable by you alone; --yes overwrites it")
+    .action((options: ExportOptions, command: Command) => runExport(cli, options, command))
+}
+
+const runExport = (cli: Cli, options: ExportOptions, command: Command): Promise<void> =>
+  cli.attempt(command, async (globals) => {
+    const connection = findConnection(globals, cli.io)
+    const { output } = options
+    if (output === undefined) {
+      if (globals.json === true) throw cliFailure(exitStatus.usage, 4000, "With --json the export needs --output FILE.")
+      await writeExport(connection, options, cli.io.stdout)
+      return
+    }
+    refuseExisting(output, globals)
+    const written = await intoFile(output, (write) => writeExport(connection, options, write))
+    return cli.show(globals, { output, format: options.format, ...written }, fields)
+  })
+
+/** The whole export, piece by piece; never more than one page in memory. */
+const writeExport = async (
+  connection: Connection,
+  { format, partner, from, to }: ExportOptions,
+  write: (text: string) => void
+) => {
+  const { callService } = await import("../OperatorClient.ts")
+  const scope = given({ partner, from, to })
+  const figures = { accounts: 0, transactions: 0 }
+  let upTo: number | undefined
+  let last = 0
+
+  /** All pages of one part, in order. */
+  const read = async (part: "accounts" | "transactions", take: (page: Page) => void): Promise<void> => {
+    for (let after: number | null = 0; after !== null;) {
+      const query: Query = { part, ...scope, after, ...(upTo === undefined ? {} : { upTo }) }
+      const { data: page }: { readonly data: Page } = await callService(connection, (api) =>
+        api.ledger.export({ query })
+      )
+      if (upTo === undefined) last = to === undefined ? page.asOf : Math.min(page.asOf, Math.max(to - 1, 0))
+      upTo = page.upTo
+      take(page)
+      after = page.nextAfter
+    }
+  }
+
+  const text = formats[format]({ from: from ?? null })
+  write(text.head())
+  await read("accounts", ({ accounts }) => {
+    figures.accounts += accounts.length
+    write(accounts.map(text.opened).join(""))
+  })
+  write(text.allOpened())
+  await read("transactions", ({ transactions }) => {
+    figures.transactions += transactions.length
+    for (const { ts } of transactions) last = Math.max(last, ts)
+    write(transactions.map(text.transaction).join(""))
+  })
+  // A start in the future leaves nothing between: what was held then is what is held at the end.
+  const end = Math.max(last, from ?? 0)
+  await read("accounts", ({ accounts }) => write(accounts.map((row) => text.closed(row, end)).join("")))
+  return { ...figures, upTo: upTo ?? 0 }
+}
+
+interface Query {
+  readonly part: "accounts" | "transactions"
+  readonly partner?: string
+  readonly from?: number
+  readonly to?: number
+  readonly upTo?: number
+  readonly after: number
+}
+
+interface Page {
+  readonly asOf: number
+  readonly upTo: number
+  readonly nextAfter: number | null
+  readonly accounts: ReadonlyArray<LedgerExportAccount>
+  readonly transactions: ReadonlyArray<LedgerExportTransaction>
+}
+
+const refuseExisting = (file: string, globals: Globals): void => {
+  if (globals.yes !== true && lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    throw cliFailure(exitStatus.refused, 4092, "The file of --output exists: overwrite it with --yes.")
+  }
+}
+
+/** The file has its name only once it is whole: an export that breaks off leaves nothing that looks like books. */
+const intoFile = async <A>(file: string, fill: (write: (text: string) => void) => Promise<A>): Promise<A> => {
+  const part = `${file}.part`
+  const writing = <B>(write: () => B): B => {
+    try {
+      return write()
+    } catch {
+      throw cliFailure(exitStatus.usage, 4000, "The file of --output can not be written.")
+    }
+  }
+  const descriptor = writing(() => {
+    rmSync(part, { force: true })
+    return openSync(part, "wx", 0o600)
+  })
+  try {
+    const filled = await fill((text) =>
+      writing(() => {
+        const bytes = Buffer.from(text)
+        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
+      })
+    )
+    writing(() => fsyncSync(descriptor))
+    closeSync(descriptor)
+    writing(() => renameSync(part, file))
+    return filled
+  } catch (error) {
+    try {
+      closeSync(descriptor)
+    } catch {
+      // Closed already.
+    }
+    rmSync(part, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,131 @@
+/** `brokerage screening …`: the service's own watch list and published ones (operator surface, Back office; F26). */
+import type { Command } from "commander"
+import { watchLists } from "../../src/http/api/operator/operatorTokens.ts"
+import type { Cli } from "../Cli.ts"
+import type { ListFile, ListOptions } from "../listFile.ts"
+import type { OperatorClient } from "../OperatorClient.ts"
+import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
+import { fields, stack, table, text, time } from "../views/View.ts"
+
+interface PageOptions {
+  readonly limit?: number
+  readonly before?: number
+}
+
+interface EntryOptions {
+  readonly name: string
+  readonly dob?: string
+  readonly country?: string
+  readonly list: (typeof watchLists)[number]
+}
+
+export const addScreeningCommands = (program: Command, cli: Cli): void => {
+  const screening = program.command("screening").description("the service's own watch list")
+  screening
+    .command("add")
+    .description("add a person; onboarding is screened against it at once")
+    .addOption(required("--name <name>", "full name"))
+    .option("--dob <date>", "date of birth, YYYY-MM-DD")
+    .option("--country <CC>", "ISO 3166-1 alpha-2")
+    .addOption(requiredToken("--list <list>", "which list", watchLists))
+    .action(({ name, dob, country, list }: EntryOptions, command: Command) =>
+      cli.call(command, (api) => api.screening.add({ payload: given({ name, dob, country, list }) }), fields)
+    )
+  screening
+    .command("list")
+    .description("live entries, newest first")
+    .addOption(limitOption(5_000))
+    .addOption(beforeOption)
+    .action(({ limit, before }: PageOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.screening.list({ query: given({ limit, before }) }),
+        ({ entries, hasMore, nextBefore }) =>
+          stack(
+            table(
+              entries,
+              {
+                id: (row) => row.entryId,
+                list: (row) => row.list,
+                name: (row) => row.name,
+                dob: (row) => row.dob,
+                country: (row) => row.country,
+                source: (row) => row.source,
+                version: (row) => row.version,
+                added: (row) => time(row.addedAt)
+              },
+              "no entries"
+            ),
+            ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : [])
+          )
+      )
+    )
+  screening
+    .command("remove")
+    .description("take an entry off the list")
+    .argument("<ID>", "entry id")
+    .action((entryId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.screening.remove({ params: { entryId } }), fields, {
+        confirm: `Take entry ${entryId} off the watch list?`
+      })
+    )
+  addSourceCommands(screening, cli)
+}
+
+const addSourceCommands = (screening: Command, cli: Cli): void => {
+  screening
+    .command("sources")
+    .description("the published lists with their current versions")
+    .action((_: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.screening.sources(),
+        ({ sources }) =>
+          table(
+            sources,
+            {
+              source: (row) => row.source,
+              version: (row) => row.version,
+              entries: (row) => row.entries,
+              imported: (row) => time(row.importedAt),
+              importing: ({ importing }) =>
+                importing === null ? null : `${importing.version}: ${importing.received} of ${importing.count}`
+            },
+            "no lists"
+          )
+      )
+    )
+  screening
+    .command("import")
+    .description("make a file the current version of its source; run again, it goes on where it stopped")
+    .argument("<FILE>", "CSV with a header row (name,dob,country,list), or .json")
+    .addOption(tokenOption("--list <list>", "which list, for entries that do not say", watchLists))
+    .option("--source <name>", "who publishes the list, such as EU or OFAC")
+    .option("--version <version>", "version of the list, such as 2026-11-20")
+    .option("--allow-shrink", "also when more than a fifth of the source's entries come off")
+    .action((path: string, options: ImportOptions, command: Command) => importList(cli, command, path, options))
+}
+
+interface ImportOptions extends ListOptions {
+  readonly allowShrink?: boolean
+}
+
+const importList = async (cli: Cli, command: Command, path: string, options: ImportOptions): Promise<void> => {
+  const [{ readListFile }, { sendList, sendQuestion }] = await Promise.all([
+    import("../listFile.ts"),
+    import("../sendList.ts")
+  ])
+  let read: ListFile | null = null
+  await cli.attempt(command, async () => void (read = await readListFile(path, options)))
+  const file = read as ListFile | null
+  if (file === null) return
+  const { count, source, version } = file
+  const { dryRun } = command.optsWithGlobals<{ readonly dryRun?: boolean }>()
+  // The pieces follow an import that a dry run does not begin: it answers for the file and the announcement.
+  const announce = { count, source, version, hash: file.hash }
+  const send = (api: OperatorClient) =>
+    dryRun === true ? api.screening.import({ payload: announce }) : sendList(api, file, options.allowShrink === true)
+  await cli.call(command, send, fields, {
+    confirm: (api) => sendQuestion(api, file)
+  })
+}

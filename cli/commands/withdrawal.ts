@@ -1,0 +1,102 @@
+/** `brokerage withdrawal …`: finance approves and pays what partners ask for (operator surface, Back office). */
+import type { Command } from "commander"
+import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
+import type { Cli } from "../Cli.ts"
+import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
+import { fields, stack, table, text, time } from "../views/View.ts"
+import { awaitsApproval } from "./approval.ts"
+
+interface ListOptions {
+  readonly status?: (typeof withdrawalStatuses)[number]
+  readonly partner?: string
+  readonly limit?: number
+  readonly before?: number
+}
+
+export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
+  const withdrawal = program.command("withdrawal").description("withdrawal requests of partners under BROKER custody")
+  addListCommand(withdrawal, cli)
+  withdrawal
+    .command("approve")
+    .description("let the money go: the reserve leaves the client's account")
+    .argument("<ID>", "request id")
+    .action((requestId: string, _: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.withdrawal.approve({ params: { requestId } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        { confirm: `Approve withdrawal request ${requestId}? The money leaves the client's account at once.` }
+      )
+    )
+  withdrawal
+    .command("pay")
+    .description("the bank or the chain has paid it")
+    .argument("<ID>", "request id")
+    .action((requestId: string, _: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.withdrawal.pay({ params: { requestId } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        { confirm: `Mark withdrawal request ${requestId} as paid? That is final.` }
+      )
+    )
+  withdrawal
+    .command("reject")
+    .description("turn a request down that is not approved: the reserve is the client's cash again")
+    .argument("<ID>", "request id")
+    .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
+    .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
+      cli.call(command, (api) => api.withdrawal.reject({ params: { requestId }, payload: { reason } }), fields, {
+        confirm: `Reject withdrawal request ${requestId}?`
+      })
+    )
+  withdrawal
+    .command("fail")
+    .description("approved, then refused by the bank for good: the amount is the client's cash again")
+    .argument("<ID>", "request id")
+    .addOption(required("--reason <text>", "why; kept with the request, and shown to the partner"))
+    .action((requestId: string, { reason }: { readonly reason: string }, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.withdrawal.fail({ params: { requestId }, payload: { reason } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        {
+          confirm: `Give the money of withdrawal request ${requestId} back to the client? The bank must have refused it for good.`
+        }
+      )
+    )
+}
+
+const addListCommand = (withdrawal: Command, cli: Cli): void => {
+  withdrawal
+    .command("list")
+    .description("requests, newest first")
+    .addOption(tokenOption("--status <status>", "only these", withdrawalStatuses))
+    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+    .action(({ status, partner, limit, before }: ListOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.withdrawal.list({ query: given({ status, partner, limit, before }) }),
+        (data) =>
+          stack(
+            table(
+              data.withdrawals,
+              {
+                id: (row) => row.requestId,
+                partner: (row) => row.partnerId,
+                client: (row) => row.clientUid,
+                reference: (row) => row.partnerRef,
+                amount: (row) => `${row.amount} ${row.currency}`,
+                destination: (row) => (row.destination === null ? null : JSON.stringify(row.destination)),
+                status: (row) => row.status,
+                created: (row) => time(row.createdAt)
+              },
+              "no withdrawal requests"
+            ),
+            ...(data.hasMore ? [text(`More with --before ${data.nextBefore}.`)] : [])
+          )
+      )
+    )
+}

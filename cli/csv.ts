@@ -1,0 +1,107 @@
+/**
+ * Reader of comma-separated values after RFC 4180, strict: what a spreadsheet would guess at is an error with its line.
+ * Records end with CRLF or LF; a field in quotes may hold commas, line ends and doubled quotes. Fed piece by piece, so
+ * that a file of any length needs no more memory than its longest record.
+ */
+
+/** One record and the line it begins on, from 1. */
+export interface CsvRecord {
+  readonly line: number
+  readonly fields: ReadonlyArray<string>
+}
+
+/** Text that is no CSV: nothing after it can be read. */
+export class CsvError extends Error {
+  readonly line: number
+
+  constructor(line: number, sentence: string) {
+    super(sentence)
+    this.line = line
+  }
+}
+
+type Place = "start" | "plain" | "quoted" | "closed"
+
+export class CsvReader {
+  #place: Place = "start"
+  #field = ""
+  #fields: Array<string> = []
+  #line = 1
+  #begins = 1
+  /** A carriage return whose line feed may come with the next piece. */
+  #returned = false
+  #first = true
+
+  /** The records that end in this piece of the text. */
+  read(text: string): ReadonlyArray<CsvRecord> {
+    const records: Array<CsvRecord> = []
+    for (const character of this.#first ? text.replace(/^\ufeff/, "") : text) this.#take(character, records)
+    if (text.length > 0) this.#first = false
+    return records
+  }
+
+  /** The last record, when the text does not end with a line end. */
+  end(): ReadonlyArray<CsvRecord> {
+    if (this.#returned) throw new CsvError(this.#line, "A carriage return needs a line feed after it.")
+    if (this.#place === "quoted") throw new CsvError(this.#begins, "A quoted field does not end.")
+    const records: Array<CsvRecord> = []
+    if (this.#place !== "start" || this.#fields.length > 0) this.#close(records)
+    return records
+  }
+
+  #take(character: string, records: Array<CsvRecord>): void {
+    if (this.#place === "quoted") return this.#takeQuoted(character)
+    if (this.#returned && character !== "\n") {
+      throw new CsvError(this.#line, "A carriage return needs a line feed after it.")
+    }
+    this.#returned = false
+    if (character === "\n") {
+      this.#close(records)
+      this.#line += 1
+      this.#begins = this.#line
+    } else if (character === "\r") this.#returned = true
+    else if (character === ",") this.#next()
+    else if (character === '"') this.#quote()
+    else {
+      if (this.#place === "closed") throw new CsvError(this.#line, "Nothing may follow a closing quote but a comma.")
+      this.#place = "plain"
+      this.#field += character
+    }
+  }
+
+  #takeQuoted(character: string): void {
+    if (character === '"') {
+      this.#place = "closed"
+      return
+    }
+    if (character === "\n") this.#line += 1
+    this.#field += character
+  }
+
+  /** A quote opens a field, or doubles the one that seemed to close it. */
+  #quote(): void {
+    if (this.#place === "plain") throw new CsvError(this.#line, "A quote may stand in a quoted field only.")
+    if (this.#place === "closed") this.#field += '"'
+    this.#place = "quoted"
+  }
+
+  #next(): void {
+    this.#fields.push(this.#field)
+    this.#field = ""
+    this.#place = "start"
+  }
+
+  #close(records: Array<CsvRecord>): void {
+    this.#next()
+    records.push({ line: this.#begins, fields: this.#fields })
+    this.#fields = []
+  }
+}
+
+/** Records as text that reads back the same. */
+export const writeCsv = (records: ReadonlyArray<ReadonlyArray<string>>): string =>
+  records
+    .map((fields) => `${fields.map((field) => (/[",\r\n]/.test(field) ? quoted(field) : field)).join(",")}\r\n`)
+    .join("")
+
+const quoted = (field: string): string => `"${field.replaceAll('"', '""')}"`

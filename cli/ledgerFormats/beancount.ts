@@ -1,0 +1,84 @@
+/**
+ * Beancount: every account opened, every balance checked. A `balance` directive speaks of the beginning of its day and
+ * tolerates a last digit unless told otherwise; so it stands on the day after, and its tolerance is zero.
+ */
+import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
+import {
+  accountParts,
+  dayOf,
+  type FormatOptions,
+  type LedgerExportAccount,
+  type LedgerFormat,
+  negated,
+  wordOf,
+  zero
+} from "./LedgerFormat.ts"
+
+type Currency = LedgerExportAccount["currency"]
+
+/** A day before every posting, in a century that Beancount knows. */
+const beginning = "1900-01-01"
+const opening = "Equity:Opening"
+
+/** One level of a name: letters and digits, a capital or a digit first. */
+const levelOf = (part: string): string =>
+  part
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+    .join("")
+
+/** What clients have are assets, seen from them; the accounts of the house stand against it. */
+const nameOf = (row: Parameters<typeof accountParts>[0]): string =>
+  [row.clientId === null ? "Equity" : "Assets", ...accountParts(row).map(levelOf)].join(":")
+
+const check = (day: string, name: string, amount: string, currency: Currency): string =>
+  `${day} balance ${name}  ${amount} ~ 0 ${currency}\n`
+
+export const beancountFormat = ({ from }: FormatOptions): LedgerFormat => {
+  let declared = ""
+  const currencies = new Set<Currency>()
+  return {
+    head: () =>
+      [
+        "; The brokerage's ledger: amounts are signed from the client's view, days are UTC.",
+        'option "title" "Brokerage ledger"',
+        'option "operating_currency" "USDC"',
+        ...currencyCodes.map((currency) => `${beginning} commodity ${currency}`),
+        ...(from === null ? [] : [`${beginning} open ${opening}`]),
+        "",
+        ""
+      ].join("\n"),
+    opened: (row) => {
+      const name = nameOf(row)
+      const declaration = name === declared ? "" : `${beginning} open ${name}\n`
+      declared = name
+      if (from === null) return declaration
+      currencies.add(row.currency)
+      return [
+        `${declaration}${dayOf(from, -1)} * "opening balance" ""`,
+        `  ${name}  ${row.opening} ${row.currency}`,
+        `  ${opening}  ${negated(row.opening)} ${row.currency}`,
+        check(dayOf(from), name, row.opening, row.currency)
+      ].join("\n")
+    },
+    // What all accounts held adds up to nothing.
+    allOpened: () =>
+      from === null
+        ? ""
+        : [...currencies].map((currency) => check(dayOf(from), opening, zero(currency), currency)).join(""),
+    transaction: ({ txId, type, key, ts, postings }) =>
+      [
+        `${dayOf(ts)} * "${wordOf(type)}" "${wordOf(key)}"`,
+        `  txId: "${txId}"`,
+        `  time: "${new Date(ts).toISOString()}"`,
+        ...postings.flatMap((row) => [
+          `  ${nameOf(row)}  ${row.amount} ${row.currency}`,
+          `    postingId: "${row.postingId}"`
+        ]),
+        "",
+        ""
+      ].join("\n"),
+    closed: (row, at) => check(dayOf(at, 1), nameOf(row), row.closing, row.currency)
+  }
+}

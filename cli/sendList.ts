@@ -1,0 +1,50 @@
+/**
+ * A list file to the service, piece by piece (operator surface, screening import). The service says how much of the very
+ * same file is in already, so a command that broke off goes on there when it is run again.
+ */
+import { Effect } from "effect"
+import { type ImportView, maxImportPiece } from "../src/http/api/operator/ScreeningGroup.ts"
+import type { ListFile } from "./listFile.ts"
+import type { OperatorClient, Success } from "./OperatorClient.ts"
+
+export const sendList = (
+  api: OperatorClient,
+  file: ListFile,
+  allowShrink: boolean
+): Effect.Effect<Success<ImportView>, unknown> =>
+  Effect.gen(function* () {
+    const { source, version, count, hash } = file
+    let answer: Success<ImportView> = yield* api.screening.import({ payload: { source, version, count, hash } })
+    const params = { importId: String(answer.data.importId) }
+    const pieces = file.pieces(maxImportPiece)
+    for (let offset = 0; answer.data.status === "OPEN" && offset < count;) {
+      const { value: piece } = yield* Effect.tryPromise({ try: () => pieces.next(), catch: () => changed })
+      if (piece === undefined) return yield* Effect.fail(changed)
+      const { received } = answer.data
+      const rest = piece.slice(Math.max(0, received - offset))
+      if (rest.length > 0) {
+        const payload = { offset: offset + piece.length - rest.length, entries: rest }
+        answer = yield* api.screening.entries({ params, payload })
+      }
+      offset += piece.length
+    }
+    do
+      answer =
+        answer.data.status === "DONE" ? answer : yield* api.screening.finish({ params, payload: { allowShrink } })
+    while (answer.data.status !== "DONE")
+    return answer
+  })
+
+/** The question before a list is sent, with what its source has now: a file that is far too short is seen at once. */
+export const sendQuestion = (
+  api: OperatorClient,
+  { count, source, version }: ListFile
+): Effect.Effect<string, unknown> =>
+  Effect.map(api.screening.sources(), ({ data }) => {
+    const entries = data.sources.find((each) => each.source === source)?.entries ?? 0
+    const fewest = Math.max(0, entries - count)
+    return `Import ${count} entries as version ${version} of ${source}, which has ${entries} now? What it does not name comes off the list: ${fewest} at least.`
+  })
+
+const sentence = "The file has changed since it was checked: run the command again."
+const changed = { code: 4000, msg: sentence, error: sentence }

@@ -1,0 +1,86 @@
+/** A client's KYC file for a person: one block a section, tables for what there is several of (operator surface, kyc show). */
+import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
+import { type Candidate, candidatesTable } from "./candidates.ts"
+import { fields, stack, table, text, time, type View } from "./View.ts"
+
+const titled = (title: string, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [text(""), text(title), ...views]
+
+/** JSON as lines of its members; anything but an object as it is. */
+const content = (data: unknown): View =>
+  typeof data === "object" && data !== null && !Array.isArray(data) ? fields(data) : text(JSON.stringify(data))
+
+export const kycFileView = ({
+  sections,
+  attestation,
+  identitySessions,
+  screeningRuns,
+  dispositions,
+  entries,
+  decisions,
+  reportingRecord,
+  revisions,
+  documents,
+  ...head
+}: KycFileView): View =>
+  stack(
+    fields(head),
+    ...sections.flatMap(({ code, status, data }) => titled(`${code} ${status}`, content(data))),
+    ...titled("attestation", content(attestation)),
+    ...identitySessions.flatMap(({ sessionId, provider, status, createdAt, data }) =>
+      titled(`identity session ${sessionId} ${provider} ${status} ${time(createdAt)}`, content(data))
+    ),
+    ...screeningRuns.flatMap(({ screeningRunId, trigger, outcome, ranAt, candidates }) =>
+      titled(
+        `screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
+        candidatesTable(candidates as unknown as ReadonlyArray<Candidate>, entries)
+      )
+    ),
+    ...titled(
+      "dispositions",
+      table(
+        dispositions,
+        {
+          entry: (row) => row.entryId,
+          name: (row) => entries.find(({ entryId }) => entryId === row.entryId)?.name ?? null,
+          disposition: (row) => row.disposition,
+          outcome: (row) => row.outcome,
+          score: (row) => row.score?.toFixed(3) ?? null,
+          by: (row) => row.decidedBy,
+          at: (row) => time(row.decidedAt)
+        },
+        "none"
+      )
+    ),
+    ...titled(
+      "decisions",
+      table(
+        decisions,
+        {
+          decision: (row) => row.decision,
+          by: (row) => row.decidedBy,
+          at: (row) => time(row.decidedAt),
+          reason: (row) => row.reason
+        },
+        "none"
+      )
+    ),
+    ...titled("reporting record", reportingRecord === null ? text("none") : content(reportingRecord)),
+    ...titled(
+      "revisions",
+      table(revisions, { revision: (row) => row.revision, received: (row) => time(row.receivedAt) }, "none")
+    ),
+    ...titled(
+      "documents",
+      table(
+        documents,
+        {
+          id: (row) => row.documentId,
+          type: (row) => row.type,
+          file: (row) => row.filename,
+          uploaded: (row) => time(row.uploadedAt),
+          deleted: (row) => time(row.deletedAt)
+        },
+        "none"
+      )
+    )
+  )

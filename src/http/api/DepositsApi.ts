@@ -1,0 +1,48 @@
+// Deposit notices of BROKER custody: the partner tells that it passed a client's money on, finance confirms or rejects
+// (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { DepositNotice, depositStatuses } from "../../machines/deposit/DepositNotice.ts"
+import { DepositBody } from "../../machines/deposit/DepositRequest.ts"
+import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { created, ok } from "./Envelope.ts"
+import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict } from "./WireErrors.ts"
+
+const notice = DepositNotice.annotate({ identifier: "DepositNotice" })
+
+const listQuery = {
+  ...pageParams(pageLimits.deposits),
+  status: Schema.optionalKey(Schema.Literals(depositStatuses))
+}
+const page = ok(Schema.Struct({ deposits: Schema.Array(notice), ...pageEnd }))
+
+export class DepositsApi extends HttpApiGroup.make("deposits")
+  .add(
+    HttpApiEndpoint.post("file", "/clients/:clientId/deposits", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: DepositBody,
+      success: [created(notice), ok(notice)],
+      error: [BadRequest, Conflict]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.deposit })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "File a deposit notice",
+          description:
+            "201 for a notice filed now, PENDING until finance decides (CONFIRMED at once for a sandbox partner); 200 with the original when the partnerRef was filed for this client before. The body may have up to 64 KB."
+        })
+      ),
+    HttpApiEndpoint.get("listOfClient", "/clients/:clientId/deposits", {
+      params: clientParams,
+      query: listQuery,
+      success: page,
+      error: BadRequest
+    }).annotateMerge(OpenApi.annotations({ summary: "Deposit notices of one client, newest first" })),
+    HttpApiEndpoint.get("list", "/deposits", { query: listQuery, success: page, error: BadRequest }).annotateMerge(
+      OpenApi.annotations({ summary: "Deposit notices of all clients, newest first" })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Deposits", description: "BROKER custody: deposit notices." })) {}

@@ -1,0 +1,34 @@
+// The answer of the explain routes: every gate of a money write in its checked order, and what the write would answer
+// (doc 3, Money write gates and Collateral report rules; A3-02, A3-14).
+import { Schema } from "effect"
+
+const code = Schema.NullOr(Schema.Int).annotate({
+  description: "The error code that the write would answer; null when this does not refuse it."
+})
+const sentence = Schema.NullOr(Schema.String).annotate({ description: "The sentence it would answer." })
+
+export const ExplainedGate = Schema.Struct({
+  gate: Schema.String,
+  status: Schema.Literals(["passed", "failed", "notReached"]),
+  compared: Schema.NullOr(Schema.Struct({ figure: Schema.String, limit: Schema.String })).annotate({
+    description: "What was held against what, where the gate compares."
+  }),
+  code,
+  sentence
+}).annotate({ identifier: "ExplainedGate" })
+
+export const Explanation = Schema.Struct({
+  write: Schema.Literals(["collateral", "deposit", "withdrawal"]),
+  outcome: Schema.Literals(["ACCEPTED", "REPLAYED", "REFUSED"]).annotate({
+    description: "REPLAYED: the reference is filed already, so the write answers its original."
+  }),
+  code,
+  sentence,
+  data: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).annotate({
+    description: "The data member of the refusal."
+  }),
+  gates: Schema.Array(ExplainedGate).annotate({
+    description: "In the order checked; those after the first that fails are not reached."
+  })
+}).annotate({ identifier: "Explanation" })
+export type Explanation = typeof Explanation.Type

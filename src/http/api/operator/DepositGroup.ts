@@ -1,0 +1,37 @@
+/** Deposit notices as finance sees and decides them (operator surface, deposit; doc 3, Deposit notice; D9). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"
+import { optionalText, token } from "../../../machines/shared/Fields.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+const notice = { noticeId: Reference }
+
+export class DepositGroup extends HttpApiGroup.make("deposit").add(
+  HttpApiEndpoint.get("list", "/deposits", {
+    query: {
+      status: Schema.optionalKey(token("The status", depositStatuses)),
+      partner: Schema.optionalKey(Reference),
+      limit: Limit(500),
+      before: Cursor("The cursor")
+    },
+    success: Answer(
+      Schema.Struct({
+        deposits: Schema.Array(DepositNotice),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
+  }),
+  HttpApiEndpoint.post("confirm", "/deposits/:noticeId/confirm", {
+    params: notice,
+    payload: Schema.Struct({ note: optionalText("The note", 500) }),
+    success: Answer(DepositNotice)
+  }),
+  HttpApiEndpoint.post("reject", "/deposits/:noticeId/reject", {
+    params: notice,
+    payload: Schema.Struct({ reason: Reason }),
+    success: Answer(DepositNotice)
+  })
+) {}

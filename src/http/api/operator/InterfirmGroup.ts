@@ -1,0 +1,28 @@
+/** Payments between the firms as finance records them (operator surface, interfirm record; A3-25). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
+import { text } from "../../../machines/shared/Fields.ts"
+import { moneyLengths } from "../../../machines/shared/Limits.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
+
+/** Any moment, Unix ms. */
+const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
+
+/** Amount: USDC with a sign, positive when the service paid the partner. */
+export const InterfirmRequest = Schema.Struct({
+  amount: text("The amount", 40),
+  periodFrom: moment("The start of the period"),
+  periodTo: moment("The end of the period"),
+  txRef: text("The transaction reference", moneyLengths.txRef),
+  note: Schema.optionalKey(text("The note", moneyLengths.settlementNote))
+})
+
+export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
+  HttpApiEndpoint.post("record", "/partners/:partner/interfirm", {
+    params: { partner: Reference },
+    payload: InterfirmRequest,
+    success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
+  })
+) {}

@@ -1,0 +1,50 @@
+/**
+ * The ledger page by page, for another book-keeping program (operator surface, ledger export; A2-62). Amounts have their
+ * currency's full scale and the client's sign; nothing here names a person.
+ */
+import { Schema } from "effect"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Millis, Reference } from "./OperatorFieldSchemas.ts"
+
+const account = {
+  account: Schema.String,
+  clientId: Schema.NullOr(Schema.Int),
+  kind: Schema.Literals(["cash", "reserved"]),
+  currency: Schema.Literals(currencyCodes)
+}
+
+/** The balance right before `from` (zero without it) and at the end. */
+export const LedgerExportAccount = Schema.Struct({ ...account, opening: Schema.String, closing: Schema.String })
+export type LedgerExportAccount = typeof LedgerExportAccount.Type
+
+export const LedgerExportTransaction = Schema.Struct({
+  txId: Schema.Int,
+  type: Schema.String,
+  key: Schema.String,
+  ts: Millis,
+  postings: Schema.Array(Schema.Struct({ postingId: Schema.Int, ...account, amount: Schema.String }))
+})
+export type LedgerExportTransaction = typeof LedgerExportTransaction.Type
+
+/** `upTo` of the first page is sent with every later one: all of them then speak of the same postings. */
+export const ledgerExportQuery = {
+  part: Schema.Literals(["accounts", "transactions"]).annotate({
+    message: "The part must be one of: accounts, transactions."
+  }),
+  partner: Schema.optionalKey(Reference),
+  from: Cursor("The time from"),
+  to: Cursor("The time to"),
+  upTo: Cursor("The newest posting"),
+  after: Cursor("The cursor")
+}
+
+export const LedgerExportPage = Answer(
+  Schema.Struct({
+    asOf: Millis,
+    upTo: Schema.Int,
+    accounts: Schema.Array(LedgerExportAccount),
+    transactions: Schema.Array(LedgerExportTransaction),
+    nextAfter: Schema.NullOr(Schema.Int)
+  })
+)

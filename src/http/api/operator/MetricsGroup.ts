@@ -1,0 +1,9 @@
+/** What the service measures of itself, in the Prometheus text format (operator surface, metrics). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+
+export class MetricsGroup extends HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("show", "/metrics", {
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" }))
+  })
+) {}

@@ -1,0 +1,42 @@
+/** Withdrawal requests as finance sees and decides them (operator surface, withdrawal; doc 3, Withdrawal request; D10). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { token } from "../../../machines/shared/Fields.ts"
+import { WithdrawalRequest, withdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+
+const request = { requestId: Reference }
+const reasoned = Schema.Struct({ reason: Reason })
+const guarded = Answer(Schema.Union([ApprovalPending, WithdrawalRequest]))
+
+/** Where to pay is personal data: the list shows it to those who pay, ADMIN and FINANCE, and null to everybody else. */
+export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
+  HttpApiEndpoint.get("list", "/withdrawals", {
+    query: {
+      status: Schema.optionalKey(token("The status", withdrawalStatuses)),
+      partner: Schema.optionalKey(Reference),
+      limit: Limit(500),
+      before: Cursor("The cursor")
+    },
+    success: Answer(
+      Schema.Struct({
+        withdrawals: Schema.Array(WithdrawalRequest),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
+      })
+    )
+  }),
+  HttpApiEndpoint.post("approve", "/withdrawals/:requestId/approve", { params: request, success: guarded }),
+  HttpApiEndpoint.post("pay", "/withdrawals/:requestId/pay", { params: request, success: guarded }),
+  HttpApiEndpoint.post("reject", "/withdrawals/:requestId/reject", {
+    params: request,
+    payload: reasoned,
+    success: Answer(WithdrawalRequest)
+  }),
+  HttpApiEndpoint.post("fail", "/withdrawals/:requestId/fail", {
+    params: request,
+    payload: reasoned,
+    success: guarded
+  })
+) {}

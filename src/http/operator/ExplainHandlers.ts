@@ -1,0 +1,43 @@
+/** Handlers of explain: the client is found, then the partner surface's own service is asked (operator surface; A3-02). */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { randomUUID } from "node:crypto"
+import { accept, refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { ActorHost } from "../../runtime/engine/ActorHost.ts"
+import { findClient } from "../../runtime/services/clientLookup.ts"
+import { Directory } from "../../runtime/services/Directory.ts"
+import { Explain, type ExplainedWrite } from "../../runtime/services/Explain.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { explanationView } from "../explanationView.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer } from "./toOperatorError.ts"
+
+export const ExplainHandlersLayer = HttpApiBuilder.group(
+  OperatorApi,
+  "explain",
+  Effect.fnUntraced(function* (handlers) {
+    const explain = yield* Explain
+    const directory = yield* Directory
+    const host = yield* ActorHost
+    const sql = yield* PgClient.PgClient
+    const ask = (write: ExplainedWrite, client: string, body: object) =>
+      Effect.flatMap(currentCaller, ({ by }) =>
+        answer(
+          Effect.gen(function* () {
+            const found = yield* findClient(host, sql, client)
+            const partner = found === null ? null : directory.partner(found.partnerId)
+            if (found === null || partner === null) return refuse(unknown("Client"))
+            const asked = { partnerRef: randomUUID(), ...body }
+            const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked })
+            return verdict.ok ? accept(explanationView(verdict.value)) : verdict
+          })
+        )
+      )
+    return handlers.handleAll({
+      collateral: ({ params, query }) => ask("collateral", params.client, { direction: "WITHDRAWAL", ...query }),
+      deposit: ({ params, query }) => ask("deposit", params.client, { currency: "USDC", ...query }),
+      withdrawal: ({ params, query }) => ask("withdrawal", params.client, { currency: "USDC", ...query })
+    })
+  })
+)

@@ -1,0 +1,21 @@
+/** The handler of `interfirm record`: one call of a service (operator surface). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Approvals } from "../../runtime/services/Approvals.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer } from "./toOperatorError.ts"
+
+export const InterfirmHandlersLayer = HttpApiBuilder.group(
+  OperatorApi,
+  "interfirm",
+  Effect.fnUntraced(function* (handlers) {
+    const approvals = yield* Approvals
+    return handlers.handleAll({
+      record: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(approvals.submit(caller, "interfirm record", { ...payload, partner: params.partner }))
+        )
+    })
+  })
+)

@@ -1,0 +1,56 @@
+/** Handlers of the watch list and its imports: each is one call of a service (operator surface, screening). */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { ScreeningImports } from "../../runtime/services/ScreeningImports.ts"
+import { WatchLists } from "../../runtime/services/WatchLists.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer, answerOf } from "./toOperatorError.ts"
+
+const unknownImport = Effect.succeed(refuse(unknown("Import")))
+
+export const ScreeningHandlersLayer = HttpApiBuilder.group(
+  OperatorApi,
+  "screening",
+  Effect.fnUntraced(function* (handlers) {
+    const watchLists = yield* WatchLists
+    const imports = yield* ScreeningImports
+    return handlers.handleAll({
+      add: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answerOf(watchLists.add(caller, payload))),
+      list: ({ query }) =>
+        answerOf(
+          watchLists.list({
+            limit: query.limit ?? 1_000,
+            ...(query.before === undefined ? {} : { before: query.before })
+          })
+        ),
+      remove: ({ params }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const entryId = parseId(params.entryId)
+          return answer(
+            entryId === undefined
+              ? Effect.succeed(refuse(unknown("Watch list entry")))
+              : watchLists.remove(caller, entryId)
+          )
+        }),
+      sources: () => answerOf(Effect.map(imports.sources, (sources) => ({ sources }))),
+      import: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(imports.begin(caller, payload))),
+      entries: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const importId = parseId(params.importId)
+          return answer(
+            importId === undefined ? unknownImport : imports.entries(caller, importId, payload.offset, payload.entries)
+          )
+        }),
+      finish: ({ params, payload }) =>
+        Effect.flatMap(currentCaller, (caller) => {
+          const importId = parseId(params.importId)
+          return answer(
+            importId === undefined ? unknownImport : imports.finish(caller, importId, payload.allowShrink ?? false)
+          )
+        })
+    })
+  })
+)

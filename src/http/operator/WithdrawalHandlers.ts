@@ -1,0 +1,88 @@
+/** Handlers of the withdrawal and break commands: each is one call of a service (operator surface). */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { parseId } from "../../machines/shared/Ids.ts"
+import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
+import { Approvals } from "../../runtime/services/Approvals.ts"
+import { Breaks } from "../../runtime/services/Breaks.ts"
+import type { OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
+import { Withdrawals } from "../../runtime/services/Withdrawals.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { currentCaller } from "./operatorMiddleware.ts"
+import { answer, answerOf } from "./toOperatorError.ts"
+
+/** Runs a command on the object that the path names by its id. */
+const onObject = <A>(
+  what: string,
+  segment: string,
+  run: (caller: OperatorCaller, id: number) => Effect.Effect<Verdict<A>, DispatchError>
+) =>
+  Effect.flatMap(currentCaller, (caller) => {
+    const id = parseId(segment)
+    return answer(id === undefined ? Effect.succeed(refuse(unknown(what))) : run(caller, id))
+  })
+
+const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"
+
+const WithdrawalHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "withdrawal",
+  Effect.fnUntraced(function* (handlers) {
+    const withdrawals = yield* Withdrawals
+    const approvals = yield* Approvals
+    const onRequest = <A>(
+      segment: string,
+      run: (caller: OperatorCaller, requestId: number) => Effect.Effect<Verdict<A>, DispatchError>
+    ) => onObject("Withdrawal request", segment, run)
+    return handlers.handleAll({
+      list: ({ query: { limit = 100, ...rest } }) =>
+        Effect.flatMap(currentCaller, (caller) =>
+          answer(
+            Effect.map(withdrawals.listAll({ limit, ...rest }), (verdict) =>
+              !verdict.ok || maySeeDestinations(caller)
+                ? verdict
+                : accept({
+                    ...verdict.value,
+                    withdrawals: verdict.value.withdrawals.map((row) => ({ ...row, destination: null }))
+                  })
+            )
+          )
+        ),
+      approve: ({ params }) =>
+        onRequest(params.requestId, (caller, requestId) =>
+          approvals.submit(caller, "withdrawal approve", { requestId })
+        ),
+      pay: ({ params }) =>
+        onRequest(params.requestId, (caller, requestId) => approvals.submit(caller, "withdrawal pay", { requestId })),
+      reject: ({ params, payload }) =>
+        onRequest(params.requestId, (caller, requestId) =>
+          withdrawals.decide(caller, requestId, { to: "REJECTED", reason: payload.reason })
+        ),
+      fail: ({ params, payload }) =>
+        onRequest(params.requestId, (caller, requestId) =>
+          approvals.submit(caller, "withdrawal fail", { requestId, reason: payload.reason })
+        )
+    })
+  })
+)
+
+const BreakHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "break",
+  Effect.fnUntraced(function* (handlers) {
+    const breaks = yield* Breaks
+    const approvals = yield* Approvals
+    return handlers.handleAll({
+      list: ({ query: { limit = 100, ...rest } }) =>
+        answerOf(Effect.map(breaks.list({ limit, ...rest }), (found) => ({ breaks: found }))),
+      open: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(breaks.open(caller, payload))),
+      close: ({ params, payload }) =>
+        onObject("Reconciliation break", params.breakId, (caller, breakId) =>
+          approvals.submit(caller, "break close", { breakId, reason: payload.reason })
+        )
+    })
+  })
+)
+
+export const WithdrawalHandlersLayer = Layer.mergeAll(WithdrawalHandlers, BreakHandlers)

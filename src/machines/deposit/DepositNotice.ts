@@ -1,0 +1,75 @@
+/**
+ * Deposit notice of BROKER custody: the partner tells that it passed a client's money on, and the operator's finance
+ * confirms or rejects it. The wire form and what the machine keeps (doc 3, Deposit notice; D9; A3-03..A3-06).
+ */
+import { Schema } from "effect"
+import { Currency } from "../shared/Currency.ts"
+import { Id } from "../shared/Ids.ts"
+
+export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
+export type DepositStatus = (typeof depositStatuses)[number]
+
+/** How the money travelled: informative, either goes with any currency (A3-03). */
+export const depositMethods = ["FIAT", "CRYPTO"] as const
+export type DepositMethod = (typeof depositMethods)[number]
+
+/** Who decides: finance or an administrator; PARTNER on the instant decision of a sandbox partner (A3-06). */
+export const depositDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
+export type DepositDecider = (typeof depositDeciders)[number]
+
+/** The notice as every answer and list shows it (doc 3, Deposit notice). */
+export const DepositNotice = Schema.Struct({
+  noticeId: Id,
+  partnerId: Id,
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerRef: Schema.String.annotate({ description: "The partner's reference, unique per partner for good." }),
+  currency: Currency,
+  amount: Schema.String.annotate({ description: "Positive decimal string in the currency's full scale." }),
+  method: Schema.Literals(depositMethods),
+  evidenceRef: Schema.NullOr(Schema.String),
+  status: Schema.Literals(depositStatuses),
+  createdAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
+  decidedBy: Schema.NullOr(Schema.Literals(depositDeciders)),
+  decidedAt: Schema.NullOr(Schema.Int).annotate({ description: "Unix milliseconds; null while PENDING." }),
+  decisionNote: Schema.NullOr(Schema.String),
+  ledgerTxId: Schema.NullOr(Id).annotate({ description: "The ledger transaction; null unless CONFIRMED." })
+})
+export type DepositNotice = typeof DepositNotice.Type
+
+/** The notice's own facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+export type DepositInput = Omit<DepositNotice, "status" | "decidedBy" | "decidedAt" | "decisionNote" | "ledgerTxId">
+
+/** Flat, so that a step copies one small object. */
+export type DepositContext = Omit<DepositNotice, "status">
+
+export type DepositEvent =
+  /** `refusal` is what stands against crediting the client now, or null; `ledgerTxId` the id to be posted under. */
+  | {
+      readonly type: "CONFIRM"
+      readonly at: number
+      readonly by: DepositDecider
+      readonly note: string | null
+      readonly refusal: string | null
+      readonly ledgerTxId: number
+    }
+  | { readonly type: "REJECT"; readonly at: number; readonly by: DepositDecider; readonly reason: string }
+
+/** The wire notice of a stored context. */
+export const noticeOf = (context: DepositContext, status: DepositStatus): DepositNotice => ({
+  noticeId: context.noticeId,
+  partnerId: context.partnerId,
+  clientId: context.clientId,
+  clientUid: context.clientUid,
+  partnerRef: context.partnerRef,
+  currency: context.currency,
+  amount: context.amount,
+  method: context.method,
+  evidenceRef: context.evidenceRef,
+  status,
+  createdAt: context.createdAt,
+  decidedBy: context.decidedBy,
+  decidedAt: context.decidedAt,
+  decisionNote: context.decisionNote,
+  ledgerTxId: context.ledgerTxId
+})

@@ -1,0 +1,136 @@
+/**
+ * The sandbox's published last names: a client who has one meets the watch list, or a decision of compliance, or both,
+ * without anybody at an operator's desk (F26; D1, D2, D3). Nothing here has any meaning outside a sandbox service.
+ */
+import type { ScreenedPerson } from "../screening/screen.ts"
+import type { WatchListName } from "../screening/WatchList.ts"
+
+/** What the sandbox can decide on a client by itself. */
+export type SandboxDecision =
+  | "clear"
+  | "rejectReliance"
+  | "rejectPerson"
+  | "requestDocuments"
+  | "restrict"
+  | "lift"
+  | "downgrade"
+  | "close"
+  | "credit"
+
+/** A decision and how long after the onboarding it comes, ms of business time. */
+export interface SandboxStep {
+  readonly afterMillis: number
+  readonly decision: SandboxDecision
+}
+
+export interface SandboxName {
+  /** Any writing in capitals or small letters counts. */
+  readonly lastName: string
+  /** The entry of the watch list that this name meets; null: it is clear. */
+  readonly entry: { readonly list: WatchListName; readonly dob: string | null } | null
+  readonly steps: ReadonlyArray<SandboxStep>
+  /** What a partner sees. */
+  readonly shows: string
+}
+
+const later = (decision: SandboxDecision, afterMillis = 10_000): SandboxStep => ({ afterMillis, decision })
+
+/** Nobody's birth date: on a sanctions list the name alone then makes a possible match, never a hit. */
+const otherPerson = "1850-01-01"
+const hit = { list: "SANCTIONS", dob: null } as const
+const possible = { list: "SANCTIONS", dob: otherPerson } as const
+
+const name = (
+  lastName: string,
+  entry: SandboxName["entry"],
+  steps: ReadonlyArray<SandboxStep>,
+  shows: string
+): SandboxName => ({ lastName, entry, steps, shows })
+
+export const sandboxNames: ReadonlyArray<SandboxName> = [
+  name("Sanctionlisted", hit, [], "client.review_required SCREENING_HIT; the client waits KYC_PENDING."),
+  name("Possiblematch", possible, [], "client.review_required SCREENING_POSSIBLE_MATCH; the client waits KYC_PENDING."),
+  name(
+    "Politicallyexposed",
+    { list: "PEP", dob: null },
+    [],
+    "client.review_required SCREENING_POSSIBLE_MATCH by the list of exposed persons; the client waits KYC_PENDING."
+  ),
+  name(
+    "Clearedlater",
+    possible,
+    [later("clear")],
+    "Held, then cleared: client.verification_decision; the client is ACTIVE at level MICA."
+  ),
+  name(
+    "Reliancerejected",
+    possible,
+    [later("rejectReliance")],
+    "Held, then kyc.rejected; the package is REJECTED until PUT .../kyc onboards it again, best under another last name."
+  ),
+  name(
+    "Personrejected",
+    possible,
+    [later("rejectPerson")],
+    "Held, then refused for good: client.verification_decision; the client is KYC_REJECTED."
+  ),
+  name("Documentsrequested", possible, [later("requestDocuments")], "Held, then kyc.documents_requested; it waits."),
+  name(
+    "Documentsaccepted",
+    possible,
+    [later("requestDocuments"), later("clear", 20_000)],
+    "Held, then kyc.documents_requested, then client.verification_decision; the client is ACTIVE."
+  ),
+  name("Restrictedlater", null, [later("restrict")], "ACTIVE, then margin.restriction_set; the client is RESTRICTED."),
+  name(
+    "Liftedlater",
+    null,
+    [later("restrict"), later("lift", 20_000)],
+    "ACTIVE, then margin.restriction_set, then margin.restriction_lifted; the client is ACTIVE."
+  ),
+  name(
+    "Downgradedlater",
+    null,
+    [later("downgrade")],
+    "ACTIVE; once its level is MICA_MIFID, client.verification_decision: back at MICA, the APPROPRIATENESS block EXPIRED."
+  ),
+  name("Closedlater", null, [later("close")], "ACTIVE, then CLOSED, unless money was ever booked for it."),
+  name(
+    "Creditedlater",
+    null,
+    [later("credit")],
+    "ACTIVE, then 1.000000 USDC: money.movement and, under PARTNER custody, settlement.item_created."
+  )
+]
+
+/** A refused decision comes again this often, ms, as long as the client is younger than the limit. */
+export const sandboxRetry = { everyMillis: 10_000, untilMillis: 600_000 } as const
+
+/** The durable timer that brings a decision; it lies with the client. */
+export const sandboxTimer = (decision: SandboxDecision): string => `sandbox.${decision}`
+
+const byLastName: ReadonlyMap<string, SandboxName> = new Map(
+  sandboxNames.map((each) => [each.lastName.toLowerCase(), each])
+)
+
+/** The published name that this last name is, or null. */
+export const sandboxNameOf = (lastName: string): SandboxName | null =>
+  byLastName.get(lastName.trim().toLowerCase()) ?? null
+
+/** Two words before the last name keep the entry far from every name that is not published. */
+const entryFirstNames = "Brokerage Sandbox"
+
+export const sandboxSource = "SANDBOX"
+
+/** The entries of the watch list behind the names. */
+export const sandboxEntries = sandboxNames.flatMap(({ lastName, entry }) =>
+  entry === null ? [] : [{ list: entry.list, name: `${entryFirstNames} ${lastName}`, dob: entry.dob, country: null }]
+)
+
+/** Under which name a person meets the published entries: the last name alone counts, whatever the other names are. */
+export const sandboxPerson = (person: ScreenedPerson): ScreenedPerson => {
+  const known = sandboxNameOf(person.lastName)
+  return known === null || known.entry === null
+    ? person
+    : { ...person, firstName: entryFirstNames, middleName: null, lastName: known.lastName }
+}

@@ -1,0 +1,46 @@
+/**
+ * The import of one version of a published list: announced with its size and hash, sent in pieces, and finished by taking
+ * off what the version no longer names. Source: F26 (lists are loaded from files with a version date; list versions are
+ * stored); operator surface, screening import.
+ */
+export const watchImportStates = ["OPEN", "REMOVING", "DONE", "REPLACED", "ABANDONED"] as const
+export type WatchImportState = (typeof watchImportStates)[number]
+
+export interface WatchImportInput {
+  readonly importId: number
+  /** Who publishes the list, such as EU or OFAC. */
+  readonly source: string
+  readonly sourceVersion: string
+  /** Entries of the file. */
+  readonly count: number
+  /** Hash of the file's entries in their order, hexadecimal: what arrives must be what was announced. */
+  readonly hash: string
+  readonly startedAt: number
+}
+
+export interface WatchImportContext extends WatchImportInput {
+  /** Entries taken so far: the offset of the next piece. */
+  readonly received: number
+  /** Hash of the entries taken so far. */
+  readonly chain: string
+  readonly added: number
+  /** Entries that stood on the list already, with their ids. */
+  readonly kept: number
+  readonly removed: number
+  readonly endedAt: number | null
+}
+
+export type WatchImportEvent =
+  | {
+      readonly type: "ENTRIES"
+      readonly at: number
+      readonly offset: number
+      readonly added: number
+      readonly kept: number
+      /** Hash of everything up to the end of this piece. */
+      readonly chain: string
+    }
+  /** Entries of earlier versions taken off; `last` when none is left. */
+  | { readonly type: "REMOVE"; readonly at: number; readonly removed: number; readonly last: boolean }
+  /** A later import of the same source has begun, or is done. */
+  | { readonly type: "SUPERSEDE"; readonly at: number; readonly by: string }

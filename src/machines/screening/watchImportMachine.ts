@@ -1,0 +1,124 @@
+/**
+ * Import of a list version. Added entries count at once; none is taken off before the whole file is in, so an import that
+ * breaks off never loses an entry. A source has one DONE import: its current version. Source: F26; operator surface,
+ * screening import.
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import type { WatchImportContext, WatchImportEvent, WatchImportInput, WatchImportState } from "./WatchImport.ts"
+
+/** Everything announced has arrived, byte for byte. */
+const isWhole = ({ received, count, chain, hash }: WatchImportContext): boolean => received === count && chain === hash
+
+const watchImport = setup({
+  types: {
+    context: {} as WatchImportContext,
+    events: {} as WatchImportEvent,
+    emitted: {} as MachineEffect,
+    input: {} as WatchImportInput
+  },
+  guards: {
+    nextPiece: ({ event, context }) => {
+      assertEvent(event, "ENTRIES")
+      const end = event.offset + event.added + event.kept
+      return event.offset === context.received && end > event.offset && end <= context.count
+    },
+    wholeLast: ({ event, context }) => {
+      assertEvent(event, "REMOVE")
+      return isWhole(context) && event.last
+    },
+    whole: ({ event, context }) => {
+      assertEvent(event, "REMOVE")
+      return isWhole(context) && !event.last
+    },
+    last: ({ event }) => {
+      assertEvent(event, "REMOVE")
+      return event.last
+    }
+  }
+})
+
+const taken = watchImport.assign(({ context, event }) => {
+  assertEvent(event, "ENTRIES")
+  return {
+    received: context.received + event.added + event.kept,
+    chain: event.chain,
+    added: context.added + event.added,
+    kept: context.kept + event.kept
+  }
+})
+
+const removed = watchImport.assign(({ context, event }) => {
+  assertEvent(event, "REMOVE")
+  return { removed: context.removed + event.removed, endedAt: event.last ? event.at : null }
+})
+
+const ended = watchImport.assign({ endedAt: ({ event }) => event.at })
+
+const finish = (before: WatchImportState) => [
+  removed,
+  watchImport.emit(({ context: { source, sourceVersion, added, kept, removed: gone } }) => ({
+    type: "audit",
+    action: "screening.import.finish",
+    before,
+    after: "DONE",
+    reason: `${source} ${sourceVersion}: ${added} added, ${kept} kept, ${gone} removed`
+  }))
+]
+
+const supersede = (action: string, before: WatchImportState, after: WatchImportState) =>
+  watchImport.emit(({ context: { source, sourceVersion }, event }) => {
+    assertEvent(event, "SUPERSEDE")
+    return { type: "audit", action, before, after, reason: `${source} ${sourceVersion}: ${source} ${event.by} instead` }
+  })
+
+const abandon = (before: WatchImportState) =>
+  ({
+    target: "ABANDONED",
+    actions: [ended, supersede("screening.import.abandon", before, "ABANDONED")]
+  }) as const
+
+export const watchImportMachine = watchImport.createMachine({
+  id: "watchImport",
+  version: "1",
+  context: ({ input }) => ({ ...input, received: 0, chain: "", added: 0, kept: 0, removed: 0, endedAt: null }),
+  initial: "OPEN",
+  states: {
+    OPEN: {
+      description: "Entries arrive piece by piece and count at once.",
+      entry: watchImport.emit(({ context: { source, sourceVersion, count } }) => ({
+        type: "audit",
+        action: "screening.import.begin",
+        before: null,
+        after: "OPEN",
+        reason: `${source} ${sourceVersion}: ${count} entries`
+      })),
+      on: {
+        ENTRIES: { guard: "nextPiece", actions: taken },
+        REMOVE: [
+          { guard: "wholeLast", target: "DONE", actions: finish("OPEN") },
+          { guard: "whole", target: "REMOVING", actions: removed }
+        ],
+        SUPERSEDE: abandon("OPEN")
+      }
+    },
+    REMOVING: {
+      description: "All entries are in; those that this version no longer names come off in pieces.",
+      on: {
+        REMOVE: [{ guard: "last", target: "DONE", actions: finish("REMOVING") }, { actions: removed }],
+        SUPERSEDE: abandon("REMOVING")
+      }
+    },
+    DONE: {
+      description: "The current version of its source.",
+      on: {
+        SUPERSEDE: {
+          target: "REPLACED",
+          actions: supersede("screening.import.replace", "DONE", "REPLACED")
+        }
+      }
+    },
+    REPLACED: { type: "final", description: "A later version of the source is current." },
+    ABANDONED: { type: "final", description: "Another import of the source began before this one was done." }
+  }
+})

@@ -1,0 +1,49 @@
+/**
+ * A window of time as whole days, whose totals are kept, and the parts of days at its ends, whose rows are read one by
+ * one. Days are those of the totals: Unix ms divided by 86,400,000.
+ */
+const dayMillis = 86_400_000
+
+/** Unix ms, both ends inclusive; empty when `from` is after `to`. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+export interface DayWindow {
+  /** Whole days, both inclusive; empty when `from` is after `to`. */
+  readonly days: Span
+  /** Two parts of days, either may be empty. */
+  readonly edges: readonly [Span, Span]
+}
+
+/** The last day that lies wholly at or before `to`; -1 when none does. */
+const lastWholeDay = (to: number, now: number): number =>
+  to >= now ? Math.floor(to / dayMillis) : Math.floor((to + 1) / dayMillis) - 1
+
+/** Everything up to `to`, inclusive: the last whole day, and the part of the day after it. */
+export const everythingUntil = (to: number, now: number): { readonly lastDay: number; readonly part: Span } => {
+  const lastDay = lastWholeDay(to, now)
+  return { lastDay, part: { from: (lastDay + 1) * dayMillis, to } }
+}
+
+const nothing: Span = { from: 1, to: 0 }
+
+/**
+ * Splits `from` to `to`, both inclusive. Nothing is younger than `now`, so a window that reaches it takes the present
+ * day as a whole: the usual question, everything up to now, reads no row at all.
+ */
+export const dayWindow = (from: number, to: number, now: number): DayWindow => {
+  if (from > to) return { days: nothing, edges: [nothing, nothing] }
+  const first = Math.ceil(from / dayMillis)
+  const last = lastWholeDay(to, now)
+  if (first > last) return { days: nothing, edges: [{ from, to }, nothing] }
+  const days = { from: first, to: last }
+  return {
+    days,
+    edges: [
+      { from, to: first * dayMillis - 1 },
+      { from: (last + 1) * dayMillis, to }
+    ]
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Withdrawal request of BROKER custody: the partner asks that a client is paid out, the amount is reserved at once, and
+ * the operator's finance approves and pays it. The wire form and what the machine keeps (doc 3, Withdrawal request; D10;
+ * A3-06, A3-07, A3-12).
+ */
+import { Schema } from "effect"
+import type { JsonObject } from "../Effects.ts"
+import { Currency } from "../shared/Currency.ts"
+import { Id } from "../shared/Ids.ts"
+
+export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
+export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
+
+/** The statuses in which somebody still has to act: they stand against closing and against a change of custody. */
+export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
+
+export const isOpenWithdrawal = (status: string): boolean => status === "REQUESTED" || status === "APPROVED"
+
+/** Who decides: finance or an administrator; PARTNER on a cancel and on the instant decision of a sandbox (A3-06). */
+export const withdrawalDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
+export type WithdrawalDecider = (typeof withdrawalDeciders)[number]
+
+const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
+
+/** The request as every answer and list shows it (doc 3, Withdrawal request). */
+export const WithdrawalRequest = Schema.Struct({
+  requestId: Id,
+  partnerId: Id,
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerRef: Schema.String.annotate({ description: "The partner's reference, unique per partner for good." }),
+  currency: Currency,
+  amount: Schema.String.annotate({ description: "Positive decimal string in the currency's full scale." }),
+  destination: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).annotate({
+    description: "The JSON object that the partner sent; null when it sent none."
+  }),
+  status: Schema.Literals(withdrawalStatuses),
+  createdAt: millis("When it was filed"),
+  decidedBy: Schema.NullOr(Schema.Literals(withdrawalDeciders)),
+  decidedAt: Schema.NullOr(millis("When it was approved, rejected or cancelled")),
+  paidAt: Schema.NullOr(millis("When it was paid")),
+  decisionNote: Schema.NullOr(Schema.String),
+  ledgerTxId: Schema.NullOr(Id).annotate({
+    description: "The ledger transaction that paid the reserve out; null until the request is approved."
+  })
+})
+export type WithdrawalRequest = typeof WithdrawalRequest.Type
+
+/** What the machine keeps. The destination is personal data, so no machine sees it. Flat: a step copies it. */
+export interface WithdrawalContext extends Omit<WithdrawalRequest, "status" | "destination"> {
+  /** Keyed hash of the request's id and its destination: what is paid is what was filed. Null: filed by version 1. */
+  readonly destinationFingerprint: string | null
+}
+
+/** What the audit row of the filing says of the destination. */
+export const filedDestination = (fingerprint: string | null): string | null =>
+  fingerprint === null ? null : `destination ${fingerprint}`
+
+/** The request's own facts, known when it is filed. `amount` is positive, in the currency's full scale. */
+export type WithdrawalInput = Omit<
+  WithdrawalContext,
+  "decidedBy" | "decidedAt" | "paidAt" | "decisionNote" | "ledgerTxId"
+>
+
+export type WithdrawalEvent =
+  /** Every gate has passed: whatever refuses a request leaves no row. */
+  | { readonly type: "REQUEST"; readonly at: number }
+  /** `refusal` is what stands against paying out now, or null; `ledgerTxId` the id to be posted under. */
+  | {
+      readonly type: "APPROVE"
+      readonly at: number
+      readonly by: WithdrawalDecider
+      readonly refusal: string | null
+      readonly ledgerTxId: number
+    }
+  | { readonly type: "PAY"; readonly at: number }
+  | { readonly type: "REJECT"; readonly at: number; readonly by: WithdrawalDecider; readonly reason: string }
+  | { readonly type: "CANCEL"; readonly at: number }
+  /** The bank refused for good what had been approved. */
+  | { readonly type: "FAIL"; readonly at: number; readonly by: WithdrawalDecider; readonly reason: string }
+
+/** The wire request of a stored context with its destination, which is kept beside it. */
+export const requestOf = (
+  context: WithdrawalContext,
+  status: WithdrawalStatus,
+  destination: JsonObject | null
+): WithdrawalRequest => ({
+  requestId: context.requestId,
+  partnerId: context.partnerId,
+  clientId: context.clientId,
+  clientUid: context.clientUid,
+  partnerRef: context.partnerRef,
+  currency: context.currency,
+  amount: context.amount,
+  destination,
+  status,
+  createdAt: context.createdAt,
+  decidedBy: context.decidedBy,
+  decidedAt: context.decidedAt,
+  paidAt: context.paidAt,
+  decisionNote: context.decisionNote,
+  ledgerTxId: context.ledgerTxId
+})

@@ -1,0 +1,151 @@
+/**
+ * Withdrawal request: the amount leaves the client's cash when the request is filed, the reserve when finance approves,
+ * and comes back whole when it is rejected, cancelled, or refused by the bank for good. Every key belongs to the request,
+ * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition tells withdrawal.status.
+ */
+import { setup } from "xstate"
+import type { LedgerEntryType, MachineEffect } from "../Effects.ts"
+import {
+  filedDestination,
+  type WithdrawalContext,
+  type WithdrawalEvent,
+  type WithdrawalInput,
+  type WithdrawalStatus
+} from "./WithdrawalRequest.ts"
+
+const withdrawal = setup({
+  types: {
+    context: {} as WithdrawalContext,
+    events: {} as WithdrawalEvent,
+    emitted: {} as MachineEffect,
+    input: {} as WithdrawalInput
+  },
+  guards: {
+    /** The money-out gate, run again by whoever sends the event. */
+    allowed: ({ event }) => event.type === "APPROVE" && event.refusal === null
+  }
+})
+
+const approve = withdrawal.assign(({ event }) =>
+  event.type === "APPROVE" ? { decidedBy: event.by, decidedAt: event.at, ledgerTxId: event.ledgerTxId } : {}
+)
+
+const pay = withdrawal.assign({ paidAt: ({ event }) => event.at })
+
+/** A rejection, also the one that follows an approval: it replaces what was decided before. */
+const turnDown = withdrawal.assign(({ event }) =>
+  event.type === "REJECT" || event.type === "FAIL"
+    ? { decidedBy: event.by, decidedAt: event.at, decisionNote: event.reason }
+    : {}
+)
+
+const cancel = withdrawal.assign(({ event }) => ({ decidedBy: "PARTNER", decidedAt: event.at }))
+
+/** `gain`: the client's cash gains the amount; otherwise cash, or the reserve, loses it. */
+const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fail", gain: boolean) =>
+  withdrawal.emit(({ context }) => ({
+    type: "ledger.post",
+    entry,
+    key: `withdrawal:${context.requestId}:${step}`,
+    currency: context.currency,
+    amount: gain ? context.amount : `-${context.amount}`,
+    reason: context.decisionNote,
+    refs: { requestId: context.requestId, partnerRef: context.partnerRef }
+  }))
+
+const release = post("WITHDRAWAL_RELEASE", "release", true)
+
+/** The event of a transition (doc 3, Event catalogue: one for every transition). */
+const tell = (status: WithdrawalStatus) =>
+  withdrawal.emit(({ context }) => ({
+    type: "event",
+    name: "withdrawal.status",
+    data: {
+      requestId: context.requestId,
+      partnerRef: context.partnerRef,
+      currency: context.currency,
+      amount: context.amount,
+      status,
+      decidedAt: context.decidedAt,
+      paidAt: context.paidAt,
+      note: context.decisionNote
+    }
+  }))
+
+const note = (action: string, before: WithdrawalStatus, after: WithdrawalStatus) =>
+  withdrawal.emit(({ context }) => ({ type: "audit", action, before, after, reason: context.decisionNote }))
+
+/** The filing says, where nothing can be changed, which destination was asked for. */
+const noteFiling = withdrawal.emit(({ context }) => ({
+  type: "audit",
+  action: "withdrawal.request",
+  before: null,
+  after: "REQUESTED",
+  reason: filedDestination(context.destinationFingerprint)
+}))
+
+export const withdrawalMachine = withdrawal.createMachine({
+  id: "withdrawalRequest",
+  version: "2",
+  context: ({ input }) => ({
+    ...input,
+    decidedBy: null,
+    decidedAt: null,
+    paidAt: null,
+    decisionNote: null,
+    ledgerTxId: null
+  }),
+  initial: "NEW",
+  states: {
+    NEW: {
+      description: "Not stored: the request is being decided under the client's lock.",
+      on: {
+        REQUEST: {
+          target: "REQUESTED",
+          actions: [post("WITHDRAWAL_RESERVE", "reserve", false), tell("REQUESTED"), noteFiling]
+        }
+      }
+    },
+    REQUESTED: {
+      description: "The amount is reserved; finance has not decided. The partner may cancel.",
+      on: {
+        APPROVE: {
+          guard: "allowed",
+          target: "APPROVED",
+          actions: [
+            approve,
+            post("WITHDRAWAL", "out", false),
+            tell("APPROVED"),
+            note("withdrawal.approve", "REQUESTED", "APPROVED")
+          ]
+        },
+        REJECT: {
+          target: "REJECTED",
+          actions: [turnDown, release, tell("REJECTED"), note("withdrawal.reject", "REQUESTED", "REJECTED")]
+        },
+        CANCEL: {
+          target: "CANCELLED",
+          actions: [cancel, release, tell("CANCELLED"), note("withdrawal.cancel", "REQUESTED", "CANCELLED")]
+        }
+      }
+    },
+    APPROVED: {
+      description: "The amount has left the client's account and is on its way through the bank or the chain.",
+      on: {
+        PAY: { target: "PAID", actions: [pay, tell("PAID"), note("withdrawal.pay", "APPROVED", "PAID")] },
+        FAIL: {
+          target: "REJECTED",
+          actions: [
+            turnDown,
+            post("WITHDRAWAL", "fail", true),
+            tell("REJECTED"),
+            note("withdrawal.fail", "APPROVED", "REJECTED")
+          ]
+        }
+      }
+    },
+    PAID: { type: "final", description: "Paid. Money that the bank returns later is booked by hand." },
+    REJECTED: { type: "final", description: "The amount is the client's cash again." },
+    CANCELLED: { type: "final", description: "Taken back by the partner; the amount is the client's cash again." }
+  }
+})

@@ -1,0 +1,22 @@
+/** How many commits the batches of this process had: the last ones one by one, all of them as a histogram (metrics). */
+export const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
+
+const kept = 1_024
+
+export class BatchSizes {
+  /** Newest last. */
+  readonly recent: Array<number> = []
+  /** Batches of at most as many commits as the bucket of the same place, and of more than the one before. */
+  readonly buckets: Array<number> = batchBuckets.map(() => 0)
+  batches = 0
+  commits = 0
+
+  push(size: number): void {
+    this.recent.push(size)
+    if (this.recent.length > kept) this.recent.shift()
+    this.batches++
+    this.commits += size
+    const place = batchBuckets.findIndex((bound) => size <= bound)
+    if (place !== -1) this.buckets[place] = (this.buckets[place] ?? 0) + 1
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Thrown inside a turn, by its stamp or its decision, while nothing may be decided for the partner (document 3, Changing
+ * the custody model; D15). The turn keeps its place in the mailbox and is decided once the partner is released.
+ */
+import type { Effect } from "effect"
+
+export class PartnerHeld extends Error {
+  readonly released: Effect.Effect<void>
+
+  constructor(released: Effect.Effect<void>) {
+    super("the partner is held")
+    this.released = released
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * A pause between two long pieces of work on the only thread, such as the passes over a document of eight megabytes:
+ * whatever has arrived in the meantime is served first.
+ */
+import { Effect } from "effect"
+
+/** A whole turn of the event loop. Yielding to other fibers alone would leave sockets unread. */
+export const breathe: Effect.Effect<void> = Effect.callback<void>((resume) => {
+  const turn = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(turn))
+})
+
+/** From how many bytes on a piece of work is long: some milliseconds for one pass. */
+export const longWork = 1024 * 1024

@@ -1,0 +1,75 @@
+/**
+ * What `ledger verify` proves about figures and names that are kept beside the postings: lifetime deposits (F25), the
+ * references of money writes (A3-01), the times of settlement items (document 3, Settlement item), and whose the
+ * collateral reports are (document 3, Collateral report rules).
+ */
+import { currencyCodes } from "../../machines/shared/Currency.ts"
+import { depositValue } from "../../machines/verification/depositValue.ts"
+
+/** What one minor unit of each currency counts as a deposit, as rows of a VALUES list. */
+const values = currencyCodes.map((currency) => `('${currency}', ${depositValue(currency, 1n)}::numeric)`).join(", ")
+
+/** The rows of a money write with the claim each must hold. */
+const filed = (write: string, table: string): string =>
+  `SELECT '${write}:' || partner_id || ':' || (context ->> 'partnerRef') AS name, id AS owner FROM ${table}`
+
+/** Entries of the list in verify.ts. */
+export const figureChecks = [
+  {
+    name: "lifetime deposits of every client are the sum of its deposits, each at its value",
+    figure: "SELECT count(*) AS n FROM balances WHERE deposited <> 0",
+    breaks: `WITH sums AS (
+               SELECT p.client_id, p.currency, sum(p.amount * v.unit) AS deposited
+                 FROM postings p JOIN ledger_transactions t USING (tx_id) JOIN (VALUES ${values}) AS v (currency, unit) USING (currency)
+                WHERE p.client_id IS NOT NULL AND p.kind = 'cash' AND t.type IN ('DEPOSIT', 'PARTNER_COLLATERAL_IN')
+                GROUP BY p.client_id, p.currency)
+             SELECT 'client ' || client_id || ' ' || currency || ': lifetime deposits ' || coalesce(b.deposited, 0)
+                    || ', postings ' || coalesce(s.deposited, 0) AS what
+               FROM balances b FULL JOIN sums s USING (client_id, currency)
+              WHERE coalesce(b.deposited, 0) <> coalesce(s.deposited, 0) LIMIT 1`
+  },
+  {
+    name: "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row",
+    figure:
+      "SELECT count(*) AS n FROM claims WHERE name LIKE 'deposit:%' OR name LIKE 'withdrawal:%' OR name LIKE 'collateral:%'",
+    breaks: `WITH filed AS MATERIALIZED (
+               ${filed("deposit", "deposit_notices")} UNION ALL
+               ${filed("withdrawal", "withdrawal_requests")} UNION ALL
+               ${filed("collateral", "collateral_reports")}),
+             held AS MATERIALIZED (
+               SELECT name, owner FROM claims
+                WHERE name LIKE 'deposit:%' OR name LIKE 'withdrawal:%' OR name LIKE 'collateral:%')
+             SELECT split_part(coalesce(f.name, h.name), ':', 1) || ' ' || coalesce(f.owner, h.owner)
+                    || CASE WHEN h.name IS NULL THEN ' does not hold its reference' ELSE ' holds a reference that is not its own' END AS what
+               FROM filed f FULL JOIN held h ON h.name = f.name AND h.owner = f.owner
+              WHERE f.name IS NULL OR h.name IS NULL LIMIT 1`
+  },
+  {
+    name: "every settlement item occurred when its transaction was booked",
+    figure: "SELECT count(*) AS n FROM settlement_items",
+    breaks: `SELECT 'item ' || i.id || ' occurred at ' || i.occurred_at || ', booked at ' || t.ts AS what
+               FROM settlement_items i JOIN ledger_transactions t USING (tx_id)
+              WHERE i.occurred_at IS DISTINCT FROM t.ts
+                 OR (i.context ->> 'occurredAt')::bigint IS DISTINCT FROM i.occurred_at LIMIT 1`
+  },
+  {
+    name: "every collateral report is of its client's partner",
+    figure: "SELECT count(*) AS n FROM collateral_reports",
+    breaks: `SELECT 'report ' || r.id || ' of client ' || r.client_id || ' is of partner ' || r.partner_id AS what
+               FROM collateral_reports r LEFT JOIN clients c ON c.id = r.client_id
+              WHERE r.partner_id IS DISTINCT FROM c.partner_id
+                 OR (r.context ->> 'partnerId')::bigint IS DISTINCT FROM r.partner_id
+                 OR (r.context ->> 'clientId')::bigint IS DISTINCT FROM r.client_id LIMIT 1`
+  },
+  {
+    name: "every posting of collateral has its BOOKED report or is a payout",
+    figure:
+      "SELECT count(*) AS n FROM ledger_transactions WHERE type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT')",
+    breaks: `SELECT 'transaction ' || t.tx_id || ' is ' || t.type || ' without a report' AS what
+               FROM ledger_transactions t
+               LEFT JOIN collateral_reports r
+                 ON 'collateral:' || r.id = t.key AND r.state = 'BOOKED' AND (r.context ->> 'ledgerTxId')::bigint = t.tx_id
+              WHERE t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') AND r.id IS NULL
+                AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key = 'payout:' || t.tx_id) IS NOT TRUE LIMIT 1`
+  }
+] as const

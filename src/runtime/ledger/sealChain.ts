@@ -1,0 +1,105 @@
+/**
+ * Reads the chain of seals again (engine/seal): every row that never changes belongs to a batch by its id, and each
+ * batch's seal must follow from the one before it and its rows. Younger rows than the last seal looked at are left alone:
+ * what a seal covers never changes, so this needs no snapshot.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import {
+  nothingSecret,
+  type SealedTable,
+  sealedTableNames,
+  sealedTables,
+  sealEnds,
+  sealGenesis,
+  sealRows
+} from "../engine/seal.ts"
+import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import type { SealRow } from "../store/Rows.ts"
+
+/** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */
+const pageOfSeals = 20
+
+export interface ChainFinding {
+  readonly seals: number
+  readonly rows: number
+  /** Hash of the last seal: whoever notes it elsewhere can tell later that nothing was cut off. */
+  readonly last: string
+  /** The first break; null when the chain is whole. */
+  readonly detail: string | null
+}
+
+/** Rows of the sealed tables, each in the order of its ids. */
+export type ChainRows = { readonly [T in SealedTable]: ReadonlyArray<object> }
+
+/** Judges seals in their order against all rows after `from` up to the last of them; a sentence, or null. */
+export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: ChainRows): string | null => {
+  let before = from
+  const next = Object.fromEntries(sealedTableNames.map((table) => [table, 0])) as Record<SealedTable, number>
+  for (const seal of seals) {
+    if (seal.number !== before.number + 1) return `seal ${before.number + 1} is missing`
+    const part = (table: SealedTable): ReadonlyArray<object> => {
+      const list = rows[table]
+      const start = next[table]
+      while (next[table] < list.length && idOf(table, list[next[table]]) <= seal[sealEnds[table]]) next[table]++
+      return list.slice(start, next[table])
+    }
+    const batch = Object.fromEntries(sealedTableNames.map((table) => [table, part(table)]))
+    const expected = sealRows(before, batch)
+    if (
+      expected.hash !== seal.hash ||
+      sealedTableNames.some((table) => expected[sealEnds[table]] !== seal[sealEnds[table]])
+    ) {
+      return `seal ${seal.number} does not follow from the one before it and the rows it covers`
+    }
+    before = seal
+  }
+  return null
+}
+
+const idOf = (table: SealedTable, row: object | undefined): number =>
+  (row as Readonly<Record<string, number>>)[sealedTables[table]] as number
+
+/** The whole chain up to the seal `upTo`. */
+export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
+  const sql = yield* PgClient.PgClient
+  const decode = (table: keyof typeof catalogue, found: ReadonlyArray<Record<string, unknown>>) =>
+    found.map((raw) => decodeRow(catalogue[table] as TableSpec, raw, nothingSecret))
+  const covered = (table: SealedTable, after: SealRow, last: SealRow) => {
+    const spec = catalogue[table] as TableSpec
+    const column = spec.columns.find(({ name }) => name === sealedTables[table])?.sqlName
+    return Effect.map(
+      sql.unsafe<Record<string, unknown>>(
+        `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE "${column}" > $1 AND "${column}" <= $2 ORDER BY "${column}"`,
+        [BigInt(after[sealEnds[table]]), BigInt(last[sealEnds[table]])]
+      ),
+      (found) => decode(table, found)
+    )
+  }
+  let before = sealGenesis
+  let rows = 0
+  let seals = 0
+  while (true) {
+    const found = yield* sql.unsafe<Record<string, unknown>>(
+      `SELECT ${columnList(catalogue.seals)} FROM seals WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3`,
+      [BigInt(seals === 0 ? 0 : before.number + 1), upTo, BigInt(pageOfSeals)]
+    )
+    const page = decode("seals", found) as ReadonlyArray<SealRow>
+    // Seal 0 stands where the chain was begun over rows that were there already.
+    const [first] = page
+    const start = seals === 0 && first?.number === 0 ? first : before
+    const links = page.filter((seal) => seal.number > 0)
+    const last = page.at(-1)
+    if (last === undefined) return { seals, rows, last: before.hash, detail: null } satisfies ChainFinding
+    const lists = yield* Effect.all(sealedTableNames.map((table) => covered(table, start, last)))
+    const byTable = Object.fromEntries(
+      sealedTableNames.map((table, index) => [table, lists[index] ?? []])
+    ) as unknown as ChainRows
+    const detail = findBreak(start, links, byTable)
+    seals += page.length
+    rows += lists.reduce((sum, list) => sum + list.length, 0)
+    if (detail !== null) return { seals, rows, last: before.hash, detail } satisfies ChainFinding
+    before = last
+  }
+})

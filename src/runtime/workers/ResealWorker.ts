@@ -1,0 +1,213 @@
+/**
+ * Seals again, with the current key, what older keys sealed (architecture, At rest). Runs beside everything else on a
+ * connection of its own: windows of rows in key order, small batches, a pause between them; a value that changed
+ * meanwhile, or whose row a command holds, is left for the next pass. It ends when a pass finds nothing, some time after
+ * the rotation and behind a commit of its own in the journal: by then no statement is under way that was sealed before. A
+ * restart begins where values are left.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Clock, Effect, Layer, type Redacted } from "effect"
+import type { Attribution } from "../engine/ActorHost.ts"
+import { passPausePoint } from "../engine/PausePoints.ts"
+import type { Sealing } from "../engine/Sealing.ts"
+import { SealingService } from "../engine/SealingService.ts"
+import { describeFailure } from "../engine/sqlFailure.ts"
+import { KeyRotation } from "../services/KeyRotation.ts"
+import {
+  replaceValues,
+  type Replacement,
+  type RowKey,
+  type SealedAt,
+  type SealedColumn,
+  sealedColumns,
+  type SealedValue,
+  valuesOf,
+  windowAfter
+} from "../store/SealedValues.ts"
+import { stampCanary, stampedKeys, stampResealed } from "../store/ServiceStamp.ts"
+
+export interface ResealPace {
+  /** Between two batches. */
+  readonly pauseMillis: number
+  /** How long after a rotation a statement may still bring values of the older key. */
+  readonly settleMillis: number
+}
+
+/** A statement of ours ends within 30 s (statement_timeout), a content's writer seals right before it. */
+const defaultPace: ResealPace = { pauseMillis: 20, settleMillis: 45_000 }
+
+export interface ResealOptions {
+  readonly databaseUrl: Redacted.Redacted
+  /** Name of this process in the writer row: without the database it replaces nothing. */
+  readonly owner: string
+  readonly pace?: ResealPace
+}
+
+/** Rows looked at in one go; rows and bytes replaced in one statement (a larger value goes alone). */
+const windowRows = 1_000
+const batchRows = 100
+const batchBytes = 2 * 1024 * 1024
+/** For commands to let go of the rows they held. */
+const betweenPasses = 100
+/** Between two tries while the database is away. */
+const tryAgain = "15 seconds"
+
+/** Nobody asked for it: the service does it by itself. */
+const byService: Attribution = {
+  role: "SYSTEM",
+  keyLabel: "encryption",
+  requestId: "reseal",
+  actor: "system:encryption"
+}
+
+export const ResealWorker = {
+  layer: (options: ResealOptions) =>
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const rotation = yield* KeyRotation
+        const sealing = yield* SealingService
+        const pace = options.pace ?? defaultPace
+        const connection = PgClient.layer({
+          url: options.databaseUrl,
+          maxConnections: 1,
+          applicationName: "brokerage-reseal",
+          connectTimeout: "5 seconds",
+          startupParameters: { statement_timeout: "60000", lock_timeout: "5000" }
+        })
+        const work = Effect.provide(resealAll({ rotation, sealing, pace, owner: options.owner }), connection, {
+          local: true
+        })
+        const persist = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A> =>
+          effect.pipe(
+            Effect.catchCause((cause) =>
+              Effect.logWarning(
+                `values could not be sealed again, it is tried again: ${describeFailure(Cause.squash(cause))}`
+              ).pipe(Effect.andThen(Effect.sleep(tryAgain)), Effect.andThen(Effect.suspend(() => persist(effect))))
+            )
+          )
+        const start = Effect.provide(takeUpKeys(rotation, sealing), connection, { local: true })
+        yield* persist(start).pipe(
+          Effect.andThen(Effect.forever(Effect.andThen(rotation.resealingWanted, persist(work)))),
+          Effect.forkScoped
+        )
+      })
+    )
+}
+
+/** At start: a key that was filed and never told is told now, and a pass that was cut short is asked for. */
+const takeUpKeys = (rotation: KeyRotation["Service"], sealing: Sealing) =>
+  Effect.gen(function* () {
+    const stamp = yield* stampedKeys
+    if (stamp === null) return
+    const current = sealing.current()
+    if (stamp.canaryKey !== current) {
+      yield* rotation.tell(byService, "encryption.adopt", stamp.canaryKey, current)
+      yield* stampCanary(sealing)
+    }
+    if (stamp.resealedKey !== current) rotation.beginResealing()
+  })
+
+interface Resealing {
+  readonly rotation: KeyRotation["Service"]
+  readonly sealing: Sealing
+  readonly pace: ResealPace
+  readonly owner: string
+}
+
+/** Passes until one finds nothing; then the stamp says so. */
+const resealAll = (resealing: Resealing) =>
+  Effect.gen(function* () {
+    const { rotation, sealing, pace } = resealing
+    const number = sealing.current()
+    let moved = 0
+    let told = false
+    while (true) {
+      const wait = rotation.rotatedAt() + pace.settleMillis - (yield* Clock.currentTimeMillis)
+      const pass = yield* onePass(resealing)
+      moved += pass.moved
+      if (pass.moved === 0 && pass.skipped === 0 && wait <= 0) {
+        if (told || (moved === 0 && rotation.rotatedAt() === 0)) {
+          if (pass.unreadable > 0) yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key`)
+          break
+        }
+        // Commits are written in order: when this one is in, so is every batch that was sealed before the rotation.
+        yield* rotation.tell(byService, "encryption.resealed", null, number)
+        told = true
+        continue
+      }
+      yield* Effect.sleep(pass.moved > 0 || pass.skipped > 0 ? betweenPasses : Math.max(wait, 0))
+    }
+    yield* stampResealed(number)
+    if (moved > 0) yield* Effect.logInfo(`sealed again with key ${number}: ${moved} values`)
+    rotation.endResealing()
+  })
+
+/** Values of one pass: sealed again, left to the next pass, and such that no key opens. */
+interface Pass {
+  moved: number
+  skipped: number
+  unreadable: number
+}
+
+const onePass = (resealing: Resealing) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const pass: Pass = { moved: 0, skipped: 0, unreadable: 0 }
+    for (const column of sealedColumns) {
+      let after: RowKey | null = null
+      while (true) {
+        const window: ReadonlyArray<SealedAt> = yield* windowAfter(sql, column, after, windowRows)
+        const stale = window.filter(({ number }) => number !== 0 && number !== resealing.sealing.current())
+        for (const batch of batchesOf(stale)) {
+          yield* oneBatch(resealing, sql, column, batch, pass)
+          passPausePoint("values-resealed")
+          yield* Effect.sleep(resealing.pace.pauseMillis)
+        }
+        after = window.at(-1)?.key ?? null
+        if (after === null || window.length < windowRows) break
+      }
+    }
+    return pass
+  })
+
+const oneBatch = (
+  { sealing, owner }: Resealing,
+  sql: PgClient.PgClient,
+  column: SealedColumn,
+  batch: ReadonlyArray<SealedAt>,
+  pass: Pass
+) =>
+  Effect.gen(function* () {
+    const values = yield* valuesOf(sql, column, batch)
+    const replacements = values.flatMap((value) => replacementOf(sealing, column, value) ?? [])
+    const moved = yield* replaceValues(sql, column, replacements, owner)
+    pass.moved += moved
+    pass.unreadable += values.length - replacements.length
+    pass.skipped += replacements.length - moved
+  })
+
+/** Null for a value that does not open: it stays as it is, and is told of at the end. */
+const replacementOf = (sealing: Sealing, { place }: SealedColumn, { key, sealed }: SealedValue): Replacement | null => {
+  try {
+    return { key, was: sealed, sealed: sealing.reseal(sealed, place) }
+  } catch {
+    return null
+  }
+}
+
+/** Cut by rows and by bytes; a value beyond the bytes stands alone. */
+export const batchesOf = (values: ReadonlyArray<SealedAt>): ReadonlyArray<ReadonlyArray<SealedAt>> => {
+  const batches: Array<Array<SealedAt>> = []
+  let bytes = 0
+  for (const value of values) {
+    const last = batches.at(-1)
+    if (last === undefined || last.length === batchRows || bytes + value.size > batchBytes) {
+      batches.push([value])
+      bytes = value.size
+    } else {
+      last.push(value)
+      bytes += value.size
+    }
+  }
+  return batches
+}

@@ -1,0 +1,200 @@
+/** The name index against the plain scan with names made to slip through it, and its growth with the list (F26). */
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { jaroWinkler } from "../../src/machines/screening/nameMatch.ts"
+import { Floor, judgeRows, patternOf, rowWords, writeRow } from "../../src/machines/screening/NamePattern.ts"
+import { makeScreener, scorePair, screen, screeningFloors, toResult } from "../../src/machines/screening/screen.ts"
+import type { ScreenedPerson, ScreeningResult } from "../../src/machines/screening/screen.ts"
+import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
+
+const none: ReadonlySet<number> = new Set()
+
+/** The definition: every entry scored. */
+const scan = (entries: ReadonlyArray<WatchEntry>, person: ScreenedPerson): ScreeningResult =>
+  toResult(
+    entries
+      .map((entry) => ({ entryId: entry.entryId, list: entry.list, ...scorePair(person, entry) }))
+      .filter((found) => found.outcome !== "CLEAR")
+  )
+
+/** One-character words, equal beginnings, anagrams, letters beyond any room, other scripts, titles, very long names. */
+const oddWords = [
+  ..."A B Q O X".split(" "),
+  ..."AL LI IL ABD ABDUL ABDULLAH ABDULLAHI ABDURRAHMAN ABDURRAHIM ALEXANDER ALEXANDRA ALEXANDROVA".split(" "),
+  ..."MARIA AMIRA MAIRA RAMIA ANNA NANA NAAN".split(" "),
+  ..."AAAAAAAAAAAA AAAAAAAAAAAAB EEEEEEEEEIIIIIIII QQQQ XXXX".split(" "),
+  ..."Виктор Щербаков Θεμιστοκλής محمد مدحم 王 小明 明小 Ødegård O'Brian Dr Master 007".split(" "),
+  "ANASTASIOPOULOS".repeat(9),
+  "ANASTASIOPOULOU".repeat(18),
+  "ANASTASIOPOULOS".repeat(18)
+]
+
+const letter = fc.constantFrom(..."AENIR")
+
+/** A word, sometimes with a letter put in, left out, changed or two swapped. */
+const oddWord = fc
+  .tuple(fc.constantFrom(...oddWords), fc.nat(40), fc.integer({ min: 0, max: 7 }), letter)
+  .map(([word, place, kind, other]) => {
+    const at = place % word.length
+    if (kind === 0) return word.slice(0, at) + word.slice(at + 1)
+    if (kind === 1) return word.slice(0, at) + other + word.slice(at)
+    if (kind === 2) return word.slice(0, at) + other + word.slice(at + 1)
+    if (kind === 3) return word.slice(0, at) + word.slice(at + 1, at + 2) + word.slice(at, at + 1) + word.slice(at + 2)
+    return word
+  })
+
+const day = fc
+  .tuple(fc.integer({ min: 1970, max: 1973 }), fc.constantFrom("01-01", "01-02"))
+  .map(([year, rest]) => `${year}-${rest}`)
+const anyDob = fc.oneof(day, fc.constantFrom(null, "1970", "1971-01", "circa 1972", "1970-00-00", ""))
+const anyCountry = fc.constantFrom("BY", "FR", null)
+
+const oddEntry: fc.Arbitrary<Omit<WatchEntry, "entryId">> = fc.record({
+  list: fc.constantFrom("SANCTIONS" as const, "PEP" as const),
+  name: fc
+    .tuple(fc.array(oddWord, { minLength: 1, maxLength: 4 }), fc.boolean())
+    .map(([[first = "", ...rest], comma]) => `${first}${comma ? ", " : " "}${rest.join(" ")}`),
+  dob: anyDob,
+  country: anyCountry,
+  source: fc.constant("TEST")
+})
+
+const oddPerson: fc.Arbitrary<ScreenedPerson> = fc.record({
+  firstName: oddWord,
+  middleName: fc.option(oddWord, { nil: null }),
+  lastName: oddWord,
+  dob: fc.oneof({ weight: 8, arbitrary: day as fc.Arbitrary<string | null> }, { weight: 1, arbitrary: anyDob }),
+  nationalities: fc.uniqueArray(fc.constantFrom("BY", "FR", "IR"), { maxLength: 2 })
+})
+
+const numbered = (entries: ReadonlyArray<Omit<WatchEntry, "entryId">>): ReadonlyArray<WatchEntry> =>
+  entries.map((entry, i) => ({ ...entry, entryId: i + 1 }))
+
+describe("names made to slip through the index", () => {
+  it("F26: the floors are those of the formula", () => {
+    const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = screeningFloors
+    assert.deepStrictEqual(
+      [sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry].map((floor) => floor.toFixed(4)),
+      ["0.8000", "0.9067", "0.9000", "0.8400", "0.8500"]
+    )
+  })
+
+  it("F26: a pattern never refuses a pair that reaches the floor", () => {
+    let reached = 0
+    fc.assert(
+      fc.property(oddWord, oddWord, fc.constantFrom(0.8, 0.84, 0.85, 0.9, 0.9067), (a, b, likeness) => {
+        const [mine, theirs] = [a.toUpperCase().slice(0, 255), b.toUpperCase().slice(0, 255)]
+        if (jaroWinkler(mine, theirs) < likeness) return
+        reached += 1
+        const rows = new Uint32Array(rowWords)
+        writeRow(rows, 0, 7, patternOf(theirs))
+        const passed: Array<number> = []
+        judgeRows(rows, 0, rowWords, patternOf(mine), new Floor(likeness).demand(mine.length), (slot) =>
+          passed.push(slot)
+        )
+        assert.deepStrictEqual(passed, [7])
+      }),
+      { numRuns: 20_000 }
+    )
+    assert.isAbove(reached, 200)
+  })
+
+  it("F26: finds exactly what the plain scan finds in lists long enough to divide every tree", () => {
+    let found = 0
+    fc.assert(
+      fc.property(
+        fc.array(oddEntry, { minLength: 150, maxLength: 400, size: "max" }).map(numbered),
+        fc.array(oddPerson, { minLength: 4, maxLength: 4 }),
+        (list, clients) => {
+          const screener = makeScreener(list)
+          for (const client of clients) {
+            const result = screen(screener, client, none)
+            assert.deepStrictEqual(result, scan(list, client))
+            found += result.candidates.length
+          }
+        }
+      ),
+      { numRuns: 40 }
+    )
+    assert.isAbove(found, 100)
+  })
+
+  it("F26: still does when half of a long list went and others came into its places", () => {
+    fc.assert(
+      fc.property(
+        fc.array(oddEntry, { minLength: 200, maxLength: 300, size: "max" }).map(numbered),
+        fc.array(oddEntry, { minLength: 100, maxLength: 150, size: "max" }),
+        fc.array(oddPerson, { minLength: 4, maxLength: 4 }),
+        (list, later, clients) => {
+          const screener = makeScreener(list)
+          const kept = list.filter((entry) => entry.entryId % 2 === 0)
+          for (const entry of list) if (entry.entryId % 2 === 1) screener.remove(entry.entryId)
+          const fresh = later.map((entry, i) => ({ ...entry, entryId: 1_000 + i }))
+          for (const entry of fresh) screener.add(entry)
+          assert.strictEqual(screener.size, kept.length + fresh.length)
+          for (const client of clients)
+            assert.deepStrictEqual(screen(screener, client, none), scan([...kept, ...fresh], client))
+        }
+      ),
+      { numRuns: 20 }
+    )
+  })
+
+  it("F26: one name listed forty thousand times is found as often, without those taken off", () => {
+    const entry = { list: "PEP", name: "Li Wu", dob: "1970-01-01", country: "BY", source: "TEST" } as const
+    const screener = makeScreener(Array.from({ length: 40_000 }, (_, i) => ({ ...entry, entryId: i + 1 })))
+    const client = { firstName: "Li", middleName: null, lastName: "Wu", dob: "1970-01-01", nationalities: ["BY"] }
+    let met = 0
+    const counting = {
+      size: screener.size,
+      add: () => {},
+      remove: () => {},
+      visitCandidates: (...[question, visit]: Parameters<typeof screener.visitCandidates>) =>
+        screener.visitCandidates(question, (listed) => {
+          met += 1
+          visit(listed)
+        })
+    }
+    assert.strictEqual(screen(counting, client, none).outcome, "POSSIBLE")
+    assert.strictEqual(met, 40_000)
+    for (let id = 1; id <= 100; id += 1) screener.remove(id)
+    assert.deepStrictEqual(
+      screen(screener, client, none).candidates.map(({ entryId }) => entryId),
+      Array.from({ length: 20 }, (_, i) => 101 + i)
+    )
+  })
+
+  it("F26: a list ten times as long makes it look at far fewer than ten times as many names", () => {
+    const syllables =
+      "AL BER CO DAN EL FER GU HAN IS JO KAR LEN MIR NO OST PET QUI RO SA TOR UL VIC WAL XE YU ZI".split(" ")
+    const part = fc.array(fc.constantFrom(...syllables), { minLength: 2, maxLength: 4 }).map((all) => all.join(""))
+    const named = fc.tuple(part, part, fc.integer({ min: 0, max: 25_000 })).map(([first, last, days]) => {
+      const dob = `${1935 + (days % 70)}-${String(1 + (days % 12)).padStart(2, "0")}-${String(1 + (days % 28)).padStart(2, "0")}`
+      return { first, last, dob }
+    })
+    const people = fc.sample(named, { numRuns: 30_000, seed: 7 })
+    const list = people.map(({ first, last, dob }, i): WatchEntry => {
+      const known = i % 10 === 0 ? null : dob
+      return {
+        entryId: i + 1,
+        list: i % 2 === 0 ? "PEP" : "SANCTIONS",
+        name: `${last}, ${first}`,
+        dob: known,
+        country: "BY",
+        source: "TEST"
+      }
+    })
+    const clients = fc.sample(named, { numRuns: 50, seed: 8 })
+    const seenIn = (entries: ReadonlyArray<WatchEntry>): number => {
+      const screener = makeScreener(entries)
+      return clients.reduce((sum, { first, last, dob }) => {
+        const names = [first, last].toSorted().join(" ")
+        const question = { forms: { full: names, short: names }, dob, nationalities: ["FR"] }
+        return sum + screener.visitCandidates(question, () => {})
+      }, 0)
+    }
+    const [short, long] = [seenIn(list.slice(0, 3_000)), seenIn(list)]
+    assert.isBelow(long / short, 6)
+    assert.isBelow(long / (clients.length * list.length), 0.2)
+  })
+})

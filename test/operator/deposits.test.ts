@@ -1,0 +1,138 @@
+// Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
+// deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { depositStatuses } from "../../src/machines/deposit/DepositNotice.ts"
+import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
+import { brokenInvariants, ofClient, rowCounts } from "../support/Builders.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+let service: OperatorService
+let partner: Awaited<ReturnType<OperatorService["partner"]>>
+let other: typeof partner
+let references = 0
+const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
+
+beforeAll(async () => {
+  service = await startOperatorService()
+  partner = await service.partner({ code: "DEPO", ...broker })
+  other = await service.partner({ code: "ELSE", ...broker })
+})
+afterAll(async () => {
+  assert.deepStrictEqual(await brokenInvariants(service), [])
+  await service.stop()
+})
+
+const file = async (clientId: number, key = partner.key): Promise<number> => {
+  const body = { partnerRef: `ref-${++references}`, currency: "EUR", amount: "12.5" }
+  const answer = await service.call("POST", `/partner/v1/clients/${clientId}/deposits`, { key, body })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.json.data.noticeId
+}
+const filed = async () => String(await file(await service.client(partner.key)))
+
+describe("operator surface, deposit", () => {
+  it("the statuses the command line offers are the notice's", () =>
+    assert.deepStrictEqual(tokens.depositStatuses, depositStatuses))
+
+  it("list: newest first, by status and partner, a page at a time", async () => {
+    const [one, two] = [await filed(), await filed()]
+    const foreign = String(await file(await service.client(other.key), other.key))
+    await service.done(["deposit", "confirm", one], "FINANCE")
+    const ids = async (...options: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =>
+      (await service.done(["deposit", "list", ...options], "SUPPORT")).deposits.map(
+        (row: { readonly noticeId: number }) => String(row.noticeId)
+      )
+    assert.deepStrictEqual(await ids(), [foreign, two, one])
+    assert.deepStrictEqual(await ids("--partner", "DEPO"), [two, one])
+    assert.deepStrictEqual(await ids("--partner", "DEPO", "--status", "PENDING"), [two])
+    const page = await service.done(["deposit", "list", "--limit", "2"])
+    assert.deepStrictEqual([page.hasMore, page.nextBefore], [true, Number(two)])
+    assert.deepStrictEqual(await ids("--limit", "2", "--before", String(page.nextBefore)), [one])
+    assert.strictEqual((await service.cli(["deposit", "list", "--partner", "NOBODY"])).refusal.code, 4004)
+    assert.strictEqual((await service.cli(["deposit", "list", "--status", "OPEN"])).status, 2)
+  })
+
+  it("D9, A3-04: confirm credits the client, says who in which role, and is safe to repeat", async () => {
+    const clientId = await service.client(partner.key)
+    const noticeId = String(await file(clientId))
+    const line = ["deposit", "confirm", noticeId, "--note", "seen on the account"]
+    const notice = await service.done(line, "FINANCE")
+    assert.deepInclude(notice, {
+      status: "CONFIRMED",
+      decidedBy: "FINANCE",
+      decisionNote: "seen on the account",
+      currency: "EUR",
+      amount: "12.50"
+    })
+    assert.deepStrictEqual(await service.done(line, "ADMIN"), notice)
+    const audit = (await ofClient(service, "audit", clientId)).filter(({ action }) => action === "deposit.confirm")
+    assert.deepStrictEqual(
+      audit.map(({ role, keyLabel, before, after, reason }) => [role, keyLabel, before, after, reason]),
+      [["FINANCE", "FINANCE one", "PENDING", "CONFIRMED", "seen on the account"]]
+    )
+    const refused = await service.cli(["deposit", "reject", noticeId, "--reason", "too late"], "FINANCE")
+    assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])
+    assert.strictEqual(refused.refusal.data.notice.status, "CONFIRMED")
+  })
+
+  it("D9, A3-04: reject needs a reason, which the partner reads; the opposite is refused afterwards", async () => {
+    const noticeId = await filed()
+    assert.strictEqual((await service.cli(["deposit", "reject", noticeId], "FINANCE")).status, 2)
+    const notice = await service.done(["deposit", "reject", noticeId, "--reason", "never arrived"], "ADMIN")
+    assert.deepInclude(notice, {
+      status: "REJECTED",
+      decidedBy: "ADMIN",
+      decisionNote: "never arrived",
+      ledgerTxId: null
+    })
+    const refused = await service.cli(["deposit", "confirm", noticeId], "FINANCE")
+    assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])
+  })
+
+  it("A3-05: a FROZEN account leaves the notice PENDING, with the sentence", async () => {
+    const clientId = await service.client(partner.key)
+    const noticeId = String(await file(clientId))
+    await service.done(["client", "restrict", String(clientId), "FROZEN", "--reason", "court order"], "COMPLIANCE")
+    const refused = await service.cli(["deposit", "confirm", noticeId], "FINANCE")
+    assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])
+    assert.match(refused.refusal.msg, /frozen/)
+    const { state, history } = await service.done(["machine", "inspect", "depositNotice", noticeId])
+    assert.strictEqual(state, "PENDING")
+    assert.lengthOf(history, 1)
+  })
+
+  it.each(["COMPLIANCE", "SUPPORT"] as const)("A3-44: %s lists but does not decide", async (role) => {
+    const noticeId = await filed()
+    const before = await rowCounts(service)
+    for (const line of [
+      ["deposit", "confirm", noticeId],
+      ["deposit", "reject", noticeId, "--reason", "r"]
+    ]) {
+      const ran = await service.cli(line, role)
+      assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4034])
+    }
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+
+  it.each(["999999999", "0", "x"])("A1-01: notice %s is unknown", async (noticeId) => {
+    const ran = await service.cli(["deposit", "confirm", noticeId], "FINANCE")
+    assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4004])
+  })
+
+  it("without --json a list is a table, and a confirmation is asked for first", async () => {
+    const noticeId = await filed()
+    const shown = await runRecorded(["deposit", "list", ...service.connection("FINANCE")])
+    assert.include(shown.stdout, "12.50 EUR")
+    const asked: Array<string> = []
+    const ran = await runRecorded(["deposit", "confirm", noticeId, ...service.connection("FINANCE")], {
+      terminal: true,
+      confirm: (question) => {
+        asked.push(question)
+        return Promise.resolve(false)
+      }
+    })
+    assert.lengthOf(asked, 1)
+    assert.notStrictEqual(ran.status, 0)
+    assert.include((await runRecorded(["deposit", "list", ...service.connection("FINANCE")])).stdout, "PENDING")
+  })
+})

@@ -1,0 +1,198 @@
+// Finance's side of withdrawal requests through the command line: lists, decisions, four eyes, roles, and what stands in
+// the way of closing (operator surface, withdrawal and Four eyes; D10; A3-44).
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
+import { withdrawalStatuses } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
+import { brokenInvariants, rowCounts } from "../support/Builders.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
+const destination = { iban: "DE02120300000000202051" }
+
+let service: OperatorService
+let guarded: OperatorService
+let references = 0
+
+const world = async (on: OperatorService, code: string) => {
+  const partner = await on.partner({ ...broker, code })
+  const funded = async (): Promise<number> => {
+    const clientId = await on.client(partner.key)
+    const line = ["ledger", "adjust", String(clientId), "--currency", "USDC", "--amount", "100", "--reason", "test"]
+    await on.done(line)
+    return clientId
+  }
+  const ask = async (clientId: number, amount = "10"): Promise<string> => {
+    const body = { partnerRef: `w-${++references}`, currency: "USDC", amount, destination }
+    const answer = await on.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, { key: partner.key, body })
+    if (answer.status !== 201) throw new Error(answer.text)
+    return String(answer.json.data.requestId)
+  }
+  return { partner, funded, ask }
+}
+let here: Awaited<ReturnType<typeof world>>
+
+beforeAll(async () => {
+  service = await startOperatorService()
+  here = await world(service, "WDRA")
+})
+afterAll(async () => {
+  assert.deepStrictEqual(await brokenInvariants(service), [])
+  await service.stop()
+})
+
+describe("operator surface, withdrawal", () => {
+  it("the statuses the command line offers are the request's", () =>
+    assert.deepStrictEqual(tokens.withdrawalStatuses, withdrawalStatuses))
+
+  it("list: newest first, by status and partner, a page at a time; the destination for those who pay alone", async () => {
+    const clientId = await here.funded()
+    const [one, two] = [await here.ask(clientId), await here.ask(clientId)]
+    await service.done(["withdrawal", "approve", one], "FINANCE")
+    const list = async (...options: ReadonlyArray<string>) =>
+      (await service.done(["withdrawal", "list", ...options], "FINANCE")).withdrawals
+    const ids = async (...options: ReadonlyArray<string>): Promise<ReadonlyArray<string>> =>
+      (await list(...options)).map((row: { readonly requestId: number }) => String(row.requestId))
+    assert.deepStrictEqual(await ids(), [two, one])
+    assert.deepStrictEqual(await ids("--partner", "WDRA", "--status", "APPROVED"), [one])
+    assert.deepStrictEqual(await ids("--limit", "1", "--before", two), [one])
+    assert.deepStrictEqual((await list())[0].destination, destination)
+    const seen = await service.cli(["withdrawal", "list"], "SUPPORT")
+    assert.deepStrictEqual([seen.status, seen.json.withdrawals[0].destination], [0, null])
+    assert.notInclude(seen.stdout, destination.iban)
+    assert.strictEqual((await service.cli(["withdrawal", "list", "--partner", "NOBODY"])).refusal.code, 4004)
+    assert.strictEqual((await service.cli(["withdrawal", "list", "--status", "OPEN"])).status, 2)
+  })
+
+  it("D10: approve and pay say who in which role; once paid, approving is refused with the status", async () => {
+    const requestId = await here.ask(await here.funded())
+    const early = await service.cli(["withdrawal", "pay", requestId], "FINANCE")
+    assert.deepStrictEqual([early.status, early.refusal.code], [1, 4092])
+    const approved = await service.done(["withdrawal", "approve", requestId], "FINANCE")
+    assert.deepInclude(approved, { status: "APPROVED", decidedBy: "FINANCE", amount: "10.000000" })
+    const paid = await service.done(["withdrawal", "pay", requestId], "ADMIN")
+    assert.deepInclude(paid, { status: "PAID", decidedBy: "FINANCE" })
+    const again = await service.cli(["withdrawal", "approve", requestId], "FINANCE")
+    assert.deepStrictEqual([again.status, again.refusal.data.status], [1, "PAID"])
+    const { state, history } = await service.done(["machine", "inspect", "withdrawalRequest", requestId])
+    assert.deepStrictEqual([state, history.length], ["PAID", 3])
+  })
+
+  it("D10, as A3-04: a step repeated after a lost answer is answered with the request, any other is refused", async () => {
+    const clientId = await here.funded()
+    const [one, two, three] = [await here.ask(clientId), await here.ask(clientId), await here.ask(clientId)]
+    const twice = async (step: string, requestId: string, ...rest: ReadonlyArray<string>) => {
+      const first = await service.done(["withdrawal", step, requestId, ...rest], "FINANCE")
+      const before = await rowCounts(service)
+      assert.deepStrictEqual(await service.done(["withdrawal", step, requestId, ...rest], "ADMIN"), first)
+      assert.deepStrictEqual(await rowCounts(service), before)
+    }
+    const refused = async (step: string, requestId: string, ...rest: ReadonlyArray<string>) =>
+      assert.strictEqual((await service.cli(["withdrawal", step, requestId, ...rest])).refusal?.code, 4092, step)
+    await twice("approve", one)
+    await refused("reject", one, "--reason", "r")
+    await twice("pay", one)
+    await refused("fail", one, "--reason", "r")
+    await twice("reject", two, "--reason", "wrong account")
+    await refused("fail", two, "--reason", "r")
+    await refused("approve", two)
+    await service.done(["withdrawal", "approve", three], "FINANCE")
+    await twice("fail", three, "--reason", "refused by the bank")
+    await refused("reject", three, "--reason", "r")
+    await refused("pay", three)
+  })
+
+  it("D10: reject and fail need a reason, and each has its own state to start from", async () => {
+    const clientId = await here.funded()
+    const [one, two] = [await here.ask(clientId), await here.ask(clientId)]
+    assert.strictEqual((await service.cli(["withdrawal", "reject", one], "FINANCE")).status, 2)
+    assert.strictEqual((await service.cli(["withdrawal", "fail", one, "--reason", "r"], "FINANCE")).refusal.code, 4092)
+    const rejected = await service.done(["withdrawal", "reject", one, "--reason", "wrong account"], "FINANCE")
+    assert.deepInclude(rejected, { status: "REJECTED", decisionNote: "wrong account", ledgerTxId: null })
+    await service.done(["withdrawal", "approve", two], "FINANCE")
+    assert.strictEqual((await service.cli(["withdrawal", "reject", two, "--reason", "r"])).refusal.code, 4092)
+    const failed = await service.done(["withdrawal", "fail", two, "--reason", "refused by the bank"], "FINANCE")
+    assert.deepInclude(failed, { status: "REJECTED", decisionNote: "refused by the bank", paidAt: null })
+    const { balances } = await service.done(["client", "show", String(clientId)])
+    assert.deepInclude(balances[0], { cash: "100.000000", reserved: "0.000000" })
+  })
+
+  it("D10: an approval that the gate refuses names the reason and changes nothing", async () => {
+    const clientId = await here.funded()
+    const requestId = await here.ask(clientId)
+    await service.done(["client", "restrict", String(clientId), "FROZEN", "--reason", "court order"], "COMPLIANCE")
+    const before = await rowCounts(service)
+    const refused = await service.cli(["withdrawal", "approve", requestId], "FINANCE")
+    assert.deepStrictEqual([refused.status, refused.refusal.code], [1, 4092])
+    assert.match(refused.refusal.msg, /frozen/)
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+
+  it.each(["COMPLIANCE", "SUPPORT"] as const)("A3-44: %s lists but does not decide", async (role) => {
+    const requestId = await here.ask(await here.funded())
+    const before = await rowCounts(service)
+    for (const line of [
+      ["withdrawal", "approve", requestId],
+      ["withdrawal", "pay", requestId],
+      ["withdrawal", "reject", requestId, "--reason", "r"],
+      ["withdrawal", "fail", requestId, "--reason", "r"]
+    ]) {
+      assert.strictEqual((await service.cli(line, role)).refusal.code, 4034)
+    }
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+
+  it.each(["0", "x", "999999999"])("an unknown request %s is 4004", async (requestId) => {
+    assert.strictEqual((await service.cli(["withdrawal", "approve", requestId])).refusal.code, 4004)
+  })
+
+  it("D1, D15: an open request stands in the way of closing client and partner", async () => {
+    const away = await world(service, "WDRB")
+    const clientId = await away.funded()
+    const requestId = await away.ask(clientId, "100")
+    await service.done(["withdrawal", "approve", requestId], "FINANCE")
+    const close = ["client", "close", String(clientId), "--reason", "r"]
+    const refused = await service.cli(close)
+    assert.deepStrictEqual(refused.refusal.data.blockers, ["Withdrawal requests are not decided and paid: 1 APPROVED."])
+    const partnerClose = await service.cli(["partner", "status", "WDRB", "CLOSED", "--reason", "r"])
+    assert.match(JSON.stringify(partnerClose.refusal.data.blockers), /[Ww]ithdrawal requests/)
+    await service.done(["withdrawal", "pay", requestId], "FINANCE")
+    assert.strictEqual((await service.done(close)).lifecycleState, "CLOSED")
+  })
+})
+
+describe("operator surface, Four eyes: withdrawal approve and pay", () => {
+  beforeAll(async () => {
+    guarded = await startOperatorService({
+      settings: { fourEyes: new Set(["withdrawal approve", "withdrawal pay"]) }
+    })
+  })
+  afterAll(() => guarded.stop())
+
+  it("each waits for a second key, is checked before and again when it runs", async () => {
+    const there = await world(guarded, "EYED")
+    const clientId = await there.funded()
+    const requestId = await there.ask(clientId)
+    const line = ["withdrawal", "approve", requestId]
+    assert.strictEqual((await guarded.cli(["withdrawal", "pay", requestId], "FINANCE")).refusal.code, 4092)
+    const restrict = ["client", "restrict", String(clientId), "NO_WITHDRAWALS", "--reason", "r"]
+    await guarded.done(restrict, "COMPLIANCE")
+    assert.match((await guarded.cli(line, "FINANCE")).refusal.msg, /restricted/)
+    const lift = ["client", "lift", String(clientId), "NO_WITHDRAWALS"]
+    await guarded.done(lift, "COMPLIANCE")
+    const first = await guarded.done(line, "FINANCE")
+    const second = await guarded.done(line, "FINANCE")
+    assert.deepStrictEqual(Object.keys(first), ["approvalId"])
+    const { approvals } = await guarded.done(["approval", "list"])
+    assert.deepInclude(approvals[0].args, { requestId: Number(requestId) })
+    assert.strictEqual((await guarded.cli(["approval", "grant", String(first.approvalId)], "FINANCE")).status, 1)
+    const granted = await guarded.done(["approval", "grant", String(first.approvalId)], "ADMIN")
+    assert.deepInclude(granted.result, { status: "APPROVED", decidedBy: "ADMIN" })
+    const repeated = await guarded.done(["approval", "grant", String(second.approvalId)], "ADMIN")
+    assert.deepStrictEqual(repeated.result, granted.result)
+    assert.deepStrictEqual(await guarded.done(line, "FINANCE"), granted.result)
+    const asked = await guarded.done(["withdrawal", "pay", requestId], "FINANCE")
+    const paid = await guarded.done(["approval", "grant", String(asked.approvalId)], "SECOND")
+    assert.strictEqual(paid.result.status, "PAID")
+    assert.deepStrictEqual(await brokenInvariants(guarded), [])
+  })
+})

@@ -1,0 +1,93 @@
+/**
+ * Interfirm records and changes of custody are in the chain of seals (A3-45): what a service wrote before they joined it
+ * is sealed by the migration, and neither can be altered, added or taken away unseen.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
+import { m0019 } from "../../src/runtime/migrations/0019_sealed_settlement.ts"
+import { Interfirm } from "../../src/runtime/services/Interfirm.ts"
+import { brokenInvariants, partners, query } from "../support/Builders.ts"
+import { operator, type Service, startService } from "../support/Service.ts"
+
+let service: Service
+let seals: ReadonlyArray<Record<string, unknown>>
+beforeAll(async () => {
+  service = await startService()
+  const partner = await service.partner({ sandbox: false })
+  const { code } = (await query<{ code: string }>(service, "SELECT code FROM partners"))[0] as { code: string }
+  await service.client(partner.key)
+  for (const [txRef, amount] of [
+    ["wire 1", "5"],
+    ["wire 2", "-5"]
+  ] as const) {
+    const verdict = await service.run(
+      Effect.provide(
+        Interfirm.use((books) =>
+          books.record(operator, code, { amount, periodFrom: 0, periodTo: 1, txRef, note: "first" })
+        ),
+        Interfirm.layer
+      )
+    )
+    assert.isTrue(verdict.ok)
+  }
+  const changed = await partners(service, (commands) =>
+    commands.custody(operator, code, { custody: "BROKER", reason: "agreed" })
+  )
+  assert.isTrue(changed.ok)
+  seals = await query(service, "SELECT * FROM seals ORDER BY number")
+  for (const table of ["interfirm_records", "custody_changes", "seals"])
+    await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
+})
+afterAll(() => service.stop())
+
+const plants = [
+  ["an altered amount", "UPDATE interfirm_records SET amount = amount + 1 WHERE tx_ref = 'wire 1'"],
+  ["an altered model", "UPDATE custody_changes SET collateral_asset = collateral_asset || 'x'"],
+  ["a record taken away", "DELETE FROM interfirm_records WHERE tx_ref = 'wire 2'"],
+  [
+    "a record added",
+    "INSERT INTO interfirm_records SELECT 999999999, partner_id, currency, period_from, period_to, amount, 'wire 3', note, recorded_by, recorded_at FROM interfirm_records LIMIT 1"
+  ]
+] as const
+
+/** Verifies with a break planted, and takes the plant out again. */
+const withPlant = async (plant: string): Promise<ReadonlyArray<string>> => {
+  const tables = ["interfirm_records", "custody_changes"]
+  for (const table of tables) await query(service, `CREATE TABLE kept_${table} AS SELECT * FROM ${table}`)
+  await query(service, plant)
+  const report = await service.run(verifyLedger)
+  for (const table of tables) {
+    await query(service, `DELETE FROM ${table}`)
+    await query(service, `INSERT INTO ${table} SELECT * FROM kept_${table}`)
+    await query(service, `DROP TABLE kept_${table}`)
+  }
+  return report.checks.filter(({ ok, name }) => !ok && /seal|chain/.test(name)).map(({ name }) => name)
+}
+
+describe("A3-45: the chain over interfirm records and changes of custody", () => {
+  it.each(plants.map(([what, plant]) => ({ what, plant })))("is broken by $what", async ({ plant }) => {
+    assert.lengthOf(await withPlant(plant), 1)
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+  })
+
+  it("the migration seals what was written before, and older seals still hold", async () => {
+    // As it was: no seal covers the records, and the seals have no columns for them.
+    const older = seals.filter((seal) => seal["interfirm_to"] === 0n && seal["custody_to"] === 0n)
+    const last = older.at(-1)?.["number"] as bigint
+    assert.isAbove(older.length, 0)
+    await query(service, "DELETE FROM seals WHERE number > $1", [last])
+    for (const [table, id, end] of [
+      ["audit", "id", "audit_to"],
+      ["decisions", "id", "decision_to"]
+    ] as const) {
+      await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
+      await query(service, `DELETE FROM ${table} WHERE ${id} > (SELECT max(${end}) FROM seals)`)
+    }
+    await query(service, "ALTER TABLE seals DROP COLUMN interfirm_to, DROP COLUMN custody_to")
+    await service.run(m0019)
+    assert.deepStrictEqual(await query(service, "SELECT count(*) AS n FROM seals"), [{ n: BigInt(older.length) + 1n }])
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+    for (const [, plant] of plants) assert.lengthOf(await withPlant(plant), 1)
+  })
+})

@@ -1,0 +1,82 @@
+// Decisions on rows read beside a mailbox: what counts as moved in between, and a mailbox that moves all the time
+// (operator surface, Back office; D1).
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/engine/ActorHost.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/Commit.ts"
+import { SubjectState } from "../../../src/runtime/engine/SubjectState.ts"
+import { decideUnmoved } from "../../../src/runtime/services/unmoved.ts"
+import type { TableName } from "../../../src/runtime/store/Rows.ts"
+
+const subject = "client:1"
+const rows = {
+  balances: { clientId: 1, currency: "USDC", cash: 0n },
+  documents: { id: 7, clientId: 1, deletedAt: null }
+} as const
+type Table = keyof typeof rows
+
+/** A mailbox of one client, to which `traffic` happens between each look and the turn that follows it. */
+const mailbox = (traffic: (round: number, write: (table: Table) => void) => void) => {
+  const state = new SubjectState(subject, {
+    token: 1,
+    rows: Object.entries(rows).map(([table, row]) => ({ table, row }) as never)
+  })
+  const write = (table: Table): void => {
+    const builder = new CommitBuilder()
+    builder.put(table, { ...rows[table] } as never)
+    state.adopt(builder.build({ subject, expected: state.token }, null))
+  }
+  let looks = 0
+  const host = {
+    read: <A>(_: string, look: (state: SubjectState) => A) => Effect.sync(() => look(state)),
+    dispatch: <A>({ decide }: Command<A>) => Effect.sync(() => decide({ state } as Parameters<typeof decide>[0]))
+  } as unknown as ActorHost["Service"]
+  const run = (restsOn?: ReadonlyArray<TableName>) =>
+    Effect.exit(
+      decideUnmoved(host, {
+        subject,
+        by: { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "SYSTEM" } as never,
+        ...(restsOn === undefined ? {} : { restsOn }),
+        read: () => Effect.sync(() => void traffic(++looks, write)),
+        decide: () => "decided"
+      })
+    )
+  return { run, looks: () => looks }
+}
+
+describe("decideUnmoved", () => {
+  it.effect("decides at once while nothing happens", () =>
+    Effect.gen(function* () {
+      const { run, looks } = mailbox(() => {})
+      assert.deepStrictEqual([yield* run(), looks()], [Exit.succeed("decided"), 1])
+    })
+  )
+
+  it.live("looks again after a commit, whatever it wrote", () =>
+    Effect.gen(function* () {
+      const { run, looks } = mailbox((round, write) => (round < 3 ? write("documents") : undefined))
+      assert.deepStrictEqual([yield* run(), looks()], [Exit.succeed("decided"), 3])
+    })
+  )
+
+  it.live("tells a mailbox that always moves as such, with nothing done", () =>
+    Effect.gen(function* () {
+      const { run, looks } = mailbox((_, write) => write("balances"))
+      assert.deepStrictEqual([yield* run(), looks()], [Exit.fail(new Unavailable({ unknown: false })), 8])
+    })
+  )
+
+  it.effect("steady traffic on other tables holds up nothing that does not rest on them", () =>
+    Effect.gen(function* () {
+      const { run, looks } = mailbox((_, write) => write("balances"))
+      assert.deepStrictEqual([yield* run(["documents"]), looks()], [Exit.succeed("decided"), 1])
+    })
+  )
+
+  it.live("a row written again counts, with the same values too", () =>
+    Effect.gen(function* () {
+      const { run, looks } = mailbox((round, write) => (round === 1 ? write("balances") : undefined))
+      assert.deepStrictEqual([yield* run(["documents", "balances"]), looks()], [Exit.succeed("decided"), 2])
+    })
+  )
+})

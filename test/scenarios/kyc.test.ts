@@ -1,0 +1,457 @@
+/**
+ * Ordinary revisions of a client's KYC on the real service: what is written and what stays, screening of a changed
+ * identity, duplicates, documents and refusals (document 1, Rules of POST /clients and PUT .../kyc
+ * 7; SC-ONB-09, SC-ONB-10; D1, D2, D3; A1-32..A1-36).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Documents } from "../../src/runtime/services/Documents.ts"
+import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
+import {
+  brokenInvariants,
+  collateral,
+  comply,
+  get,
+  ofClient,
+  onboard,
+  person,
+  query,
+  rowCounts,
+  watch
+} from "../support/Builders.ts"
+import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+
+let service: Service
+let key: string
+let persons = 0
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.partner()).key
+  await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" })
+  await watch(service, { name: "Leopold Quandt-Rieger", dob: "1961-09-09", list: "PEP" })
+})
+afterAll(async () => {
+  assert.deepStrictEqual(await brokenInvariants(service), [])
+  await service.stop()
+})
+
+type Paths = Readonly<Record<string, unknown>>
+/** A new client and its number, from which the same person can be sent again. */
+const onboarded = async (paths: Paths = {}) => {
+  const n = ++persons
+  const { json } = await onboard(service, key, person(n, "rev", paths))
+  return { n, clientId: json.data.clientId as number, kycPackageId: json.data.kycPackageId as number }
+}
+/** Some sections of person `n` with the attestation; paths are those of the full body. */
+const body = (n: number, names: ReadonlyArray<string>, paths: Paths = {}) => {
+  const { kyc, identityCheck, attestation } = person(n, "rev", paths)
+  return {
+    kyc: Object.fromEntries(Object.entries(kyc).filter(([name]) => names.includes(name))),
+    ...(names.includes("identityCheck") ? { identityCheck } : {}),
+    attestation
+  }
+}
+const put = (clientId: number, sent: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  service.call("PUT", `/partner/v1/clients/${clientId}/kyc`, { key, body: sent, headers })
+const revise = async (clientId: number, sent: object) => {
+  const answer = await put(clientId, sent)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer.json.data
+}
+const personal = (n: number, paths: Paths) =>
+  body(
+    n,
+    ["personalInfo"],
+    Object.fromEntries(Object.entries(paths).map(([name, value]) => [`kyc.personalInfo.${name}`, value]))
+  )
+const orlenko = { first_name: "Viktor", last_name: "Orlenko", date_of_birth: "1970-03-04" }
+const kycOf = async (clientId: number) => (await get(service, key, `/clients/${clientId}/kyc`)).json.data
+const rowOf = async (clientId: number) => (await get(service, key, `/clients/${clientId}`)).json.data
+const blockOf = async (clientId: number, code: string) =>
+  (await get(service, key, `/clients/${clientId}/verification`)).json.data.blocks.find(
+    (block: { readonly code: string }) => block.code === code
+  )
+const eventsOf = async (clientId: number) => (await ofClient(service, "events", clientId)).map(({ name }) => name)
+const runsOf = async (clientId: number) =>
+  (await ofClient(service, "screeningRuns", clientId)).map(({ trigger, outcome }) => `${trigger} ${outcome}`)
+const casesOf = async (clientId: number) =>
+  (await ofClient(service, "cases", clientId)).map(({ state, reason }) => `${state} ${reason}`)
+const personOwner = async (clientId: number) => {
+  const rows = await query<{ readonly name: string }>(
+    service,
+    "SELECT name FROM claims WHERE owner = $1 AND name LIKE 'person:%'",
+    [BigInt(clientId)]
+  )
+  return rows.map(({ name }) => name.slice("person:".length))
+}
+
+describe("ordinary revisions", () => {
+  it("rule 7: only the section present is re-written; the answer and GET .../kyc, to the member", async () => {
+    const { n, clientId, kycPackageId } = await onboarded()
+    const before = (await get(service, key, `/clients/${clientId}/verification`)).json.data
+    const record = await ofClient(service, "reportingRecords", clientId)
+    const sent = body(n, ["fatca"], { "kyc.fatca.note": " as sent ", "attestation.riskRating": "MEDIUM" })
+    const { clientUid, partnerClientRef } = await rowOf(clientId)
+    assert.deepStrictEqual((await put(clientId, sent)).json, {
+      code: 0,
+      data: {
+        clientId,
+        clientUid,
+        partnerClientRef,
+        kycPackageId,
+        revision: 2,
+        status: "ACCEPTED",
+        verificationLevel: "MICA",
+        lifecycleState: "ACTIVE",
+        identityChanged: false,
+        screening: "NOT_RUN"
+      }
+    })
+    const latest = await kycOf(clientId)
+    const [package_] = await ofClient(service, "kycPackages", clientId)
+    assert.deepStrictEqual(latest, {
+      kycPackageId,
+      partnerId: package_?.partnerId,
+      clientId,
+      clientUid,
+      revision: 2,
+      status: "ACCEPTED",
+      receivedAt: package_?.receivedAt,
+      payload: sent.kyc,
+      attestation: sent.attestation,
+      reviewedBy: null,
+      reviewedAt: null,
+      reviewNote: null
+    })
+    const after = (await get(service, key, `/clients/${clientId}/verification`)).json.data
+    for (const [index, block] of after.blocks.entries()) {
+      if (block.code === "FATCA") assert.isAbove(block.updatedAt, before.blocks[index].updatedAt)
+      else assert.deepStrictEqual(block, before.blocks[index])
+    }
+    assert.deepStrictEqual(await eventsOf(clientId), ["client.onboarded"])
+    assert.deepStrictEqual(await runsOf(clientId), ["ONBOARDING CLEAR"])
+    assert.lengthOf(await ofClient(service, "identitySessions", clientId), 1)
+    assert.deepStrictEqual(await ofClient(service, "reportingRecords", clientId), record)
+    const audit = (await ofClient(service, "audit", clientId)).map(({ action, role }) => `${role} ${action}`)
+    assert.includeMembers(audit, ["PARTNER client.kycRevision", "PARTNER kyc.revise"])
+  })
+
+  it("rule 7: an identity check is a further session and re-writes its block", async () => {
+    const { n, clientId } = await onboarded()
+    const before = await blockOf(clientId, "IDENTITY_CHECK")
+    await revise(clientId, body(n, ["pep", "identityCheck"], { "identityCheck.reference": "second" }))
+    const sessions = await ofClient(service, "identitySessions", clientId)
+    assert.deepStrictEqual(
+      sessions.map(({ provider, status }) => [provider, status]),
+      Array.from({ length: 2 }, () => ["partner", "VERIFIED"])
+    )
+    assert.deepInclude(sessions[1]?.data, { reference: "second" })
+    assert.isAbove((await blockOf(clientId, "IDENTITY_CHECK")).updatedAt, before.updatedAt)
+    const payloads = await ofClient(service, "blockPayloads", clientId)
+    assert.deepInclude(payloads.find(({ code }) => code === "IDENTITY_CHECK")?.data, { reference: "second" })
+  })
+
+  const identity: ReadonlyArray<readonly [title: string, paths: Paths, changed: boolean]> = [
+    ["another last name", { last_name: "Neumann" }, true],
+    ["a middle name", { middle_name: "Maria" }, true],
+    ["another birth date", { date_of_birth: "1980-02-29" }, true],
+    ["one citizenship more", { citizenships: ["AT", "DE", "FR"] }, true],
+    ["SC-ONB-10: citizenships in another order", { citizenships: ["AT", "DE"] }, false],
+    ["white space around a name", { last_name: "  Müller " }, false],
+    ["the name in another normal form", { last_name: "Müller".normalize("NFD") }, false],
+    ["another phone number", { phone_number: "4711471147" }, false],
+    ["another address", { "address.city": "Potsdam" }, false]
+  ]
+  it.each(identity)("A1-33, SC-ONB-10: %s", async (_, paths, changed) => {
+    const known = { "kyc.personalInfo.last_name": "Müller", "kyc.personalInfo.citizenships": ["DE", "AT"] }
+    const { n, clientId } = await onboarded(known)
+    const before = await rowOf(clientId)
+    const sent = personal(n, { last_name: "Müller", citizenships: ["DE", "AT"], ...paths })
+    const answer = await revise(clientId, sent)
+    assert.deepInclude(answer, { identityChanged: changed, screening: changed ? "CLEAR" : "NOT_RUN" })
+    assert.deepStrictEqual(await runsOf(clientId), ["ONBOARDING CLEAR", ...(changed ? ["KYC_REVISION CLEAR"] : [])])
+    const [record] = await ofClient(service, "reportingRecords", clientId)
+    assert.strictEqual(record?.fromRevision, changed ? 2 : 1)
+    const { first_name, middle_name, last_name } = sent.kyc.personalInfo as Record<string, string | undefined>
+    const after = await rowOf(clientId)
+    assert.strictEqual(
+      after.displayName,
+      changed ? [first_name, middle_name, last_name].filter(Boolean).join(" ") : before.displayName
+    )
+    assert.deepStrictEqual([after.lifecycleState, answer.status], ["ACTIVE", "ACCEPTED"])
+  })
+
+  it("rule 7, F27: identification or tax residency alone rebuild the record with what is stored; other sections don't", async () => {
+    const { n, clientId } = await onboarded()
+    const recordOf = async () => {
+      const [row] = await ofClient(service, "reportingRecords", clientId)
+      return { from: row?.fromRevision, ...(row?.record as Record<string, unknown>) } as Record<string, unknown>
+    }
+    const first = await recordOf()
+    await revise(clientId, body(n, ["pep", "declarationsMica"]))
+    assert.deepStrictEqual(await recordOf(), first)
+    const italian = { "kyc.personalInfo.citizenships": ["IT"] }
+    await revise(clientId, body(n, ["personalInfo"], italian))
+    await revise(
+      clientId,
+      body(n, ["taxResidency"], {
+        "kyc.taxResidency.tax_residencies": [{ country: "IT", has_tin: true, tin: "RSS-MRA 85T10A562S" }]
+      })
+    )
+    const third = await recordOf()
+    assert.deepInclude(third, { from: 4, nationality: "IT", identifier: "ITRSSMRA85T10A562S", complete: true })
+    assert.deepStrictEqual([third["firstNames"], third["dateOfBirth"]], [first["firstNames"], first["dateOfBirth"]])
+    await revise(clientId, body(n, ["identification"]))
+    assert.deepInclude(await recordOf(), { from: 5, identifier: "ITRSSMRA85T10A562S" })
+  })
+
+  it("A1-28: a declared function or a HIGH rating in a revision does not hold the client", async () => {
+    const { n, clientId } = await onboarded()
+    const answer = await revise(
+      clientId,
+      body(n, ["pep"], {
+        "kyc.pep.is_pep": true,
+        "kyc.pep.details": { position: "mayor", country: "FR", institution: "City", start_date: "2020-03-01" },
+        "attestation.riskRating": "HIGH"
+      })
+    )
+    assert.deepInclude(answer, { lifecycleState: "ACTIVE", status: "ACCEPTED", screening: "NOT_RUN" })
+  })
+})
+
+describe("screening of a changed identity", () => {
+  it("SC-ONB-09: a hit makes an ACTIVE client RESTRICTED at once, under its new name, and tells it once", async () => {
+    const { n, clientId, kycPackageId } = await onboarded()
+    const answer = await revise(clientId, personal(n, orlenko))
+    assert.deepInclude(answer, {
+      status: "SPOT_CHECK",
+      lifecycleState: "RESTRICTED",
+      verificationLevel: "MICA",
+      identityChanged: true,
+      screening: "PENDING_REVIEW"
+    })
+    assert.deepInclude(await rowOf(clientId), { displayName: "Viktor Orlenko", lifecycleState: "RESTRICTED" })
+    const [open] = await ofClient(service, "cases", clientId)
+    const events = (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
+    assert.deepStrictEqual(events.slice(1), [
+      { name: "client.review_required", data: { reason: "SCREENING_HIT", kycPackageId, caseId: open?.id as number } }
+    ])
+    assert.deepInclude(open, { state: "OPEN", reason: "SCREENING_HIT" })
+    const [, run] = await ofClient(service, "screeningRuns", clientId)
+    assert.deepInclude(open?.details, { screeningRunId: run?.id as number, duplicateOf: null })
+    assert.strictEqual((await ofClient(service, "reportingRecords", clientId))[0]?.fromRevision, 2)
+    // Money is no new risk: it moves while a review is open.
+    const deposit = { partnerRef: `held-${clientId}`, direction: "DEPOSIT", amount: "1" }
+    assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
+  })
+
+  it("F26: a possible match is told as such, and what compliance has cleared holds nobody again", async () => {
+    const { n, clientId } = await onboarded()
+    const quandt = { first_name: "Leopold", last_name: "Quandt-Rieger", date_of_birth: "1961-09-09" }
+    assert.strictEqual((await revise(clientId, personal(n, quandt))).screening, "PENDING_REVIEW")
+    assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_POSSIBLE_MATCH"])
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person"))
+    assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE" })
+    const answer = await revise(clientId, personal(n, { ...quandt, citizenships: ["AT"] }))
+    assert.deepInclude(answer, { screening: "CLEAR", lifecycleState: "ACTIVE", status: "ACCEPTED" })
+    assert.deepStrictEqual(await eventsOf(clientId), ["client.onboarded", "client.review_required"])
+  })
+
+  it("A1-34, A1-35, D1: while RESTRICTED the open case stays; only a candidate nobody has seen opens another", async () => {
+    const { n, clientId } = await onboarded()
+    await revise(clientId, personal(n, orlenko))
+    const again = await revise(clientId, personal(n, { ...orlenko, citizenships: ["AT"] }))
+    assert.deepInclude(again, { screening: "PENDING_REVIEW", lifecycleState: "RESTRICTED", status: "SPOT_CHECK" })
+    const clear = await revise(clientId, personal(n, {}))
+    assert.deepInclude(clear, { screening: "CLEAR", lifecycleState: "RESTRICTED", status: "SPOT_CHECK" })
+    assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_HIT"])
+    const other = { first_name: "Leopold", last_name: "Quandt-Rieger", date_of_birth: "1961-09-09" }
+    assert.deepInclude(await revise(clientId, personal(n, other)), { screening: "PENDING_REVIEW" })
+    assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_HIT", "OPEN SCREENING_POSSIBLE_MATCH"])
+    assert.deepStrictEqual(await eventsOf(clientId), [
+      "client.onboarded",
+      "client.review_required",
+      "client.review_required"
+    ])
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
+    assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
+  })
+
+  it("D1: a client RESTRICTED by the operator alone gets a case, which outlives the restriction", async () => {
+    const { n, clientId } = await onboarded()
+    const of = String(clientId)
+    await comply(service, (compliance) => compliance.restrict(operator, of, "FROZEN", "court order"))
+    assert.deepInclude(await revise(clientId, personal(n, orlenko)), { status: "SPOT_CHECK" })
+    assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_HIT"])
+    await comply(service, (compliance) => compliance.lift(operator, of, "FROZEN", "order withdrawn"))
+    assert.strictEqual((await rowOf(clientId)).lifecycleState, "RESTRICTED")
+  })
+
+  it("A1-34: a client held at onboarding stays held; documents asked for are answered by a revision", async () => {
+    const { n, clientId } = await onboarded({ "attestation.riskRating": "HIGH" })
+    assert.deepInclude(await revise(clientId, body(n, ["pep"])), {
+      revision: 2,
+      status: "SPOT_CHECK",
+      lifecycleState: "KYC_PENDING",
+      verificationLevel: "NONE"
+    })
+    await comply(service, (compliance) =>
+      compliance.requestDocuments(operator, String(clientId), "A copy of the passport is needed.")
+    )
+    assert.deepInclude(await kycOf(clientId), {
+      status: "DOCUMENTS_REQUESTED",
+      reviewedBy: "ADMIN",
+      reviewNote: "A copy of the passport is needed."
+    })
+    assert.deepInclude(await revise(clientId, personal(n, orlenko)), {
+      revision: 3,
+      status: "SPOT_CHECK",
+      lifecycleState: "KYC_PENDING",
+      screening: "PENDING_REVIEW"
+    })
+    assert.deepInclude(await kycOf(clientId), { reviewedBy: null, reviewedAt: null, reviewNote: null })
+    assert.deepStrictEqual(await casesOf(clientId), ["OPEN HIGH_RISK_RATING", "OPEN SCREENING_HIT"])
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
+    assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
+    assert.strictEqual((await kycOf(clientId)).reviewNote, null)
+  })
+})
+
+describe("the same person twice (A1-28)", () => {
+  it("A1-28: a revision into another client's person is looked at, not held, and not told", async () => {
+    const first = await onboarded()
+    const second = await onboarded()
+    const answer = await revise(second.clientId, body(first.n, ["personalInfo", "identification"]))
+    assert.deepInclude(answer, { lifecycleState: "ACTIVE", status: "ACCEPTED", screening: "CLEAR" })
+    const [open] = await ofClient(service, "cases", second.clientId)
+    assert.deepInclude(open, { state: "OPEN", reason: "DUPLICATE_PERSON" })
+    assert.deepInclude(open?.details, { duplicateOf: first.clientId })
+    assert.deepStrictEqual(await eventsOf(second.clientId), ["client.onboarded"])
+    assert.deepStrictEqual(await personOwner(second.clientId), [])
+    assert.lengthOf(await personOwner(first.clientId), 1)
+    // Not twice for the same duplicate, and the case is cleared like any other.
+    await revise(second.clientId, body(second.n, ["personalInfo", "identification"]))
+    await revise(second.clientId, body(first.n, ["personalInfo", "identification"]))
+    assert.deepStrictEqual(await casesOf(second.clientId), ["OPEN DUPLICATE_PERSON"])
+    await comply(service, (compliance) => compliance.clear(operator, String(second.clientId), "brothers"))
+    assert.deepStrictEqual(await casesOf(second.clientId), ["CLEARED DUPLICATE_PERSON"])
+    const actions = (await ofClient(service, "audit", second.clientId)).map(({ action }) => action)
+    assert.lengthOf(
+      actions.filter((action) => action === "case.open"),
+      1
+    )
+  })
+
+  it("A1-28: the claim of a person moves with it: the old one is free, the new one taken", async () => {
+    const { n, clientId } = await onboarded()
+    const before = await personOwner(clientId)
+    await revise(clientId, personal(n, { last_name: "Umgezogen" }))
+    const after = await personOwner(clientId)
+    assert.lengthOf(after, 1)
+    assert.notDeepEqual(after, before)
+    const same = async (paths: Paths) => {
+      const sent = person(n, "rev", paths)
+      const unique = { partnerClientRef: `same-${++persons}`, email: `same.${persons}@mail.example` }
+      return (await onboard(service, key, { ...sent, ...unique })).json.data.review
+    }
+    assert.isNull(await same({}))
+    assert.deepInclude(await same({ "kyc.personalInfo.last_name": "Umgezogen" }), { reason: "COMPLIANCE_REVIEW" })
+    // A revision that changes nobody claims nothing a second time.
+    await revise(clientId, personal(n, { last_name: "Umgezogen" }))
+    assert.deepStrictEqual(await personOwner(clientId), after)
+  })
+})
+
+describe("refusals", () => {
+  it("doc 1: an unknown or foreign client is 404, also to GET; a READ key is refused", async () => {
+    const { n, clientId } = await onboarded()
+    const foreign = await service.client((await service.partner()).key)
+    for (const of of [foreign, 999_999]) {
+      assert.deepStrictEqual([(await put(of, {})).status, (await put(of, body(n, ["pep"]))).json.code], [404, 4004])
+      assert.strictEqual((await get(service, key, `/clients/${of}/kyc`)).status, 404)
+    }
+    const { key: reader } = await service.partner({}, "READ")
+    const path = `/partner/v1/clients/${clientId}/kyc`
+    const answer = await service.call("PUT", path, { key: reader, body: body(n, ["pep"]) })
+    assert.strictEqual(answer.json.code, 4034)
+  })
+
+  it("rule 2: every failing field in one map, 400 4000, nothing written; 413 over 256 KB", async () => {
+    const { n, clientId } = await onboarded()
+    const before = await rowCounts(service)
+    const sent = body(n, ["personalInfo", "fatca"], {
+      "kyc.personalInfo.citizenships": ["DE", "QQ"],
+      "kyc.fatca.w9_document_id": 5,
+      attestation: undefined
+    })
+    const { status, json } = await put(clientId, sent)
+    assert.deepStrictEqual([status, json.code, json.msg], [400, 4000, "Please check the highlighted fields."])
+    assert.sameMembers(Object.keys(json.data.errors), [
+      "kyc.personalInfo.citizenships.1",
+      "kyc.fatca.w9_document_id",
+      "attestation"
+    ])
+    const large = await put(clientId, { ...body(n, ["pep"]), padding: "x".repeat(256 * 1024) })
+    assert.deepStrictEqual([large.status, large.json.code], [413, 4000])
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+
+  it("doc 1: a document reference must name a live document of this client", async () => {
+    const { n, clientId } = await onboarded()
+    const upload = async (of: number): Promise<number> => {
+      const file = { name: "a.pdf", contentType: "x", dataBase64: btoa("%PDF-1.7\n1 0 obj\n"), purpose: "w9" }
+      const answer = await service.call("POST", `/partner/v1/clients/${of}/documents`, { key, body: file })
+      return answer.json.data.documentId
+    }
+    const [own, other] = [await upload(clientId), await upload((await onboarded()).clientId)]
+    const refer = (id: number) => put(clientId, body(n, ["fatca"], { "kyc.fatca.w9_document_id": id }))
+    assert.strictEqual((await refer(own)).status, 200)
+    assert.deepInclude((await kycOf(clientId)).payload.fatca, { w9_document_id: own })
+    await service.run(Effect.flatMap(Documents, (documents) => documents.remove(operator, own, "test")))
+    for (const id of [own, other]) {
+      assert.deepStrictEqual(Object.keys((await refer(id)).json.data.errors), ["kyc.fatca.w9_document_id"])
+    }
+  })
+
+  it("doc 1, Idempotency: a retry gets the same bytes and makes no second revision", async () => {
+    const { n, clientId } = await onboarded()
+    const headers = { "idempotency-key": `kyc-${clientId}` }
+    const sent = body(n, ["pep"])
+    const first = await put(clientId, sent, headers)
+    const retry = await put(clientId, sent, headers)
+    assert.deepStrictEqual([retry.status, retry.headers["idempotency-replayed"]], [200, "true"])
+    assert.strictEqual(retry.text, first.text)
+    assert.strictEqual((await put(clientId, body(n, ["fatca"]), headers)).json.code, 4092)
+    assert.strictEqual((await kycOf(clientId)).revision, 2)
+  })
+
+  it("architecture, At rest: what a revision or a refused one says about the person is readable nowhere", async () => {
+    const { n, clientId } = await onboarded()
+    const mark = "PLANTEDREVISION"
+    const paths = {
+      "kyc.personalInfo.address.street_name": mark,
+      "kyc.identification.number": mark,
+      "kyc.taxResidency.tax_residencies.0.tin": mark,
+      "identityCheck.reference": mark,
+      "attestation.attestedBy": mark
+    }
+    const sections = ["personalInfo", "identification", "taxResidency", "identityCheck"]
+    const headers = { "idempotency-key": `planted-${clientId}` }
+    assert.strictEqual((await put(clientId, body(n, sections, paths), headers)).status, 200)
+    const refused = await put(clientId, body(n, sections, { ...paths, "kyc.personalInfo.phone_number": mark }))
+    assert.strictEqual(refused.status, 400)
+    assert.notInclude(refused.text, mark)
+    assert.include(JSON.stringify(await kycOf(clientId)), mark)
+    for (const table of tableNames) {
+      for (const row of await query(service, `SELECT * FROM ${catalogue[table].sqlName}`)) {
+        for (const value of Object.values(row)) {
+          const text =
+            value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : JSON.stringify(value, plain)
+          assert.notInclude(text ?? "", mark, table)
+        }
+      }
+    }
+  })
+})
+
+const plain = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value)

@@ -1,0 +1,279 @@
+/**
+ * PUT .../kyc after a rejected reliance: the client is onboarded again, with the grant of POST /clients (document 1, Rules
+ * of POST /clients and PUT .../kyc 8; SC-ONB-06..08; D1, D2, D3; A1-28).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
+import {
+  brokenInvariants,
+  comply,
+  get,
+  ofClient,
+  onboard,
+  partners,
+  person,
+  query,
+  rowCounts,
+  watch
+} from "../support/Builders.ts"
+import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+
+let service: Service
+let key: string
+let persons = 0
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.partner()).key
+  await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" })
+})
+afterAll(async () => {
+  assert.deepStrictEqual(await brokenInvariants(service), [])
+  await service.stop()
+})
+
+type Paths = Readonly<Record<string, unknown>>
+const call = (method: string, clientId: number, path: string, body: object): Promise<Answer> =>
+  service.call(method, `/partner/v1/clients/${clientId}${path}`, { key, body })
+/** The body that onboards person `n` again. */
+const again = (n: number, paths: Paths = {}) => {
+  const { kyc, identityCheck, attestation } = person(n, "again", paths)
+  return { kyc, identityCheck, attestation }
+}
+const put = (clientId: number, body: object) => call("PUT", clientId, "/kyc", body)
+const reject = (clientId: number) =>
+  comply(service, (compliance) => compliance.reject(operator, String(clientId), "The identity session is missing."))
+/** A client whose reliance was rejected. */
+const rejected = async (paths: Paths = {}) => {
+  const n = ++persons
+  const { json } = await onboard(service, key, person(n, "again", paths))
+  const clientId = json.data.clientId as number
+  await reject(clientId)
+  return { n, clientId, kycPackageId: json.data.kycPackageId as number }
+}
+const view = async (clientId: number) => (await get(service, key, `/clients/${clientId}/verification`)).json.data
+const eventsOf = async (clientId: number) =>
+  (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
+const orlenko = {
+  "kyc.personalInfo.first_name": "Viktor",
+  "kyc.personalInfo.last_name": "Orlenko",
+  "kyc.personalInfo.date_of_birth": "1970-03-04"
+}
+
+describe("re-onboarding", () => {
+  it("SC-ONB-07: the full body onboards a rejected client again, to the member", async () => {
+    const { n, clientId, kycPackageId } = await rejected()
+    const before = await view(clientId)
+    assert.deepStrictEqual([before.level, before.lifecycleState], ["NONE", "KYC_PENDING"])
+    assert.deepStrictEqual(
+      before.blocks.map((block: { readonly status: string }) => block.status),
+      blockCodes.map(() => "REJECTED")
+    )
+    const refused = (await get(service, key, `/clients/${clientId}/kyc`)).json.data
+    assert.deepInclude(refused, { status: "REJECTED", reviewNote: "The identity session is missing." })
+    const answer = await put(clientId, again(n))
+    const after = await view(clientId)
+    assert.deepStrictEqual(answer.json, {
+      code: 0,
+      data: {
+        clientId,
+        clientUid: after.clientUid,
+        partnerClientRef: after.partnerClientRef,
+        kycPackageId,
+        revision: 2,
+        status: "ACCEPTED",
+        verificationLevel: "MICA",
+        lifecycleState: "ACTIVE",
+        identityChanged: false,
+        screening: "CLEAR",
+        reonboarded: true,
+        grant: "ACTIVE",
+        review: null,
+        requirements: after.requirements
+      }
+    })
+    assert.deepStrictEqual(after.requirements["TRADE:SPOT"], [])
+    for (const { code, status, decidedBy } of after.blocks) {
+      const mica = (micaBlockCodes as ReadonlyArray<string>).includes(code)
+      assert.deepStrictEqual([status, decidedBy], mica ? ["APPROVED", "PARTNER"] : ["REJECTED", "ADMIN"], code)
+    }
+    assert.deepStrictEqual(
+      (await eventsOf(clientId)).map(({ name }) => name),
+      ["client.onboarded", "kyc.rejected", "client.onboarded"]
+    )
+    assert.deepStrictEqual((await eventsOf(clientId)).at(-1)?.data, {
+      verificationLevel: "MICA",
+      lifecycleState: "ACTIVE",
+      kycPackageId
+    })
+    assert.lengthOf(await ofClient(service, "identitySessions", clientId), 2)
+    assert.deepStrictEqual(
+      (await ofClient(service, "decisions", clientId)).map(({ decision, reason }) => `${decision} ${reason}`),
+      [
+        "GRANT_MICA reliance onboarding",
+        "RELIANCE_REJECTED The identity session is missing.",
+        "GRANT_MICA reliance onboarding"
+      ]
+    )
+    const [record] = await ofClient(service, "reportingRecords", clientId)
+    assert.strictEqual(record?.fromRevision, 2)
+    const revisions = await ofClient(service, "kycRevisions", clientId)
+    assert.deepStrictEqual(
+      revisions.map(({ revision }) => revision),
+      [1, 2]
+    )
+    // Onboarded again, the next update is an ordinary one.
+    const { kyc, attestation } = again(n)
+    const ordinary = await put(clientId, { kyc: { pep: kyc.pep }, attestation })
+    assert.deepInclude(ordinary.json.data, { revision: 3, screening: "NOT_RUN" })
+    assert.notProperty(ordinary.json.data, "reonboarded")
+  })
+
+  it("SC-ONB-08: without identityCheck 400 names the missing record; no revision, nothing written", async () => {
+    const { n, clientId } = await rejected()
+    const { kyc, attestation } = again(n)
+    const before = await rowCounts(service)
+    const { status, json } = await put(clientId, { kyc, attestation })
+    assert.deepStrictEqual([status, json.code], [400, 4000])
+    assert.deepStrictEqual(Object.keys(json.data.errors), ["identityCheck"])
+    assert.match(json.data.errors.identityCheck, /record of the identity check is required to onboard the client again/)
+    const partial = await put(clientId, { kyc: { pep: kyc.pep } })
+    assert.sameMembers(Object.keys(partial.json.data.errors), [
+      "kyc.personalInfo",
+      "kyc.identification",
+      "kyc.taxResidency",
+      "kyc.fatca",
+      "kyc.declarationsMica",
+      "identityCheck",
+      "attestation"
+    ])
+    assert.deepStrictEqual(await rowCounts(service), before)
+    assert.strictEqual((await view(clientId)).kycPackage.revision, 1)
+  })
+
+  it("SC-ONB-06: POST /clients with the reference points here and creates nothing", async () => {
+    const { n, clientId } = await rejected()
+    const before = await rowCounts(service)
+    const { status, json } = await onboard(service, key, person(n, "again"))
+    assert.deepStrictEqual([status, json.code], [409, 4092])
+    const route = /^PUT (.+)$/.exec(json.data.reonboardWith)?.[1] ?? ""
+    assert.deepStrictEqual(await rowCounts(service), before)
+    const answer = await service.call("PUT", route, { key, body: again(n) })
+    assert.deepInclude(answer.json.data, { clientId, reonboarded: true })
+  })
+
+  const reasons: ReadonlyArray<readonly [reason: string, screening: string, paths: Paths]> = [
+    ["SCREENING_HIT", "PENDING_REVIEW", orlenko],
+    ["HIGH_RISK_RATING", "CLEAR", { "attestation.riskRating": "HIGH" }],
+    [
+      "PEP_DECLARED",
+      "CLEAR",
+      {
+        "kyc.pep.is_pep": true,
+        "kyc.pep.details": { position: "mayor", country: "FR", institution: "City", start_date: "2020-03-01" }
+      }
+    ]
+  ]
+  it.each(reasons)("rule 8, A1-28: %s refuses the grant: the client stays held", async (reason, screening, paths) => {
+    const { n, clientId, kycPackageId } = await rejected()
+    const { json } = await put(clientId, again(n, paths))
+    const [open] = await ofClient(service, "cases", clientId)
+    assert.deepInclude(json.data, {
+      revision: 2,
+      status: "SPOT_CHECK",
+      verificationLevel: "NONE",
+      lifecycleState: "KYC_PENDING",
+      screening,
+      reonboarded: true,
+      grant: "PENDING_REVIEW"
+    })
+    assert.deepStrictEqual(json.data.review, { reason, caseId: open?.id })
+    assert.deepStrictEqual(json.data.requirements["TRADE:SPOT"], ["COMPLIANCE_REVIEW"])
+    assert.deepStrictEqual((await eventsOf(clientId)).slice(2), [
+      { name: "client.review_required", data: { reason, kycPackageId, caseId: open?.id as number } }
+    ])
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "looked at"))
+    assert.deepInclude(await view(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
+    assert.lengthOf(
+      (await eventsOf(clientId)).filter(({ name }) => name === "client.onboarded"),
+      1
+    )
+  })
+
+  it("A1-28: a re-onboarding as another client's person is held as COMPLIANCE_REVIEW; its own person is no duplicate", async () => {
+    const { n, clientId } = await rejected()
+    const other = ++persons
+    const first = (await onboard(service, key, person(other, "again"))).json.data.clientId
+    const { json } = await put(clientId, again(other))
+    assert.deepInclude(json.data, { grant: "PENDING_REVIEW", identityChanged: true, screening: "CLEAR" })
+    assert.strictEqual(json.data.review.reason, "COMPLIANCE_REVIEW")
+    const [open] = await ofClient(service, "cases", clientId)
+    assert.deepInclude(open, { reason: "DUPLICATE_PERSON" })
+    assert.deepInclude(open?.details, { duplicateOf: first })
+    // Its old person is free again; rejected and onboarded as that one, it holds the claim anew.
+    const owned = () =>
+      query(service, "SELECT 1 FROM claims WHERE owner = $1 AND name LIKE 'person:%'", [BigInt(clientId)])
+    assert.lengthOf(await owned(), 0)
+    await reject(clientId)
+    assert.deepInclude((await put(clientId, again(n))).json.data, { grant: "ACTIVE", revision: 3 })
+    assert.lengthOf(await owned(), 1)
+  })
+
+  it("D1: MiFID halves given again while held take the re-onboarding on to MICA_MIFID in one commit", async () => {
+    const { n, clientId } = await rejected()
+    const test = await call("POST", clientId, "/appropriateness", {
+      version: 1,
+      answers: answersFor(questionnaire1, "PASS")
+    })
+    assert.strictEqual(test.status, 200, test.text)
+    const mifid = await call("PUT", clientId, "/mifid", sampleMifid())
+    assert.deepInclude(mifid.json.data, { granted: false, verificationLevel: "NONE" })
+    assert.deepInclude((await put(clientId, again(n))).json.data, { verificationLevel: "MICA_MIFID", grant: "ACTIVE" })
+    assert.deepStrictEqual(
+      (await eventsOf(clientId)).slice(-2).map(({ name }) => name),
+      ["client.onboarded", "client.level_changed"]
+    )
+  })
+
+  it("D1: a restriction set while rejected outlives the re-onboarding", async () => {
+    const { n, clientId } = await rejected()
+    await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "FROZEN", "court order"))
+    assert.deepInclude((await put(clientId, again(n))).json.data, {
+      grant: "ACTIVE",
+      verificationLevel: "MICA",
+      lifecycleState: "RESTRICTED"
+    })
+  })
+
+  it("doc 1, 4036: without approved reliance nothing is onboarded again", async () => {
+    const { partnerId, key: own } = await service.partner()
+    const clientId = await service.client(own)
+    await reject(clientId)
+    await partners(service, (commands) => commands.reliance(operator, String(partnerId), "SUSPENDED", "test"))
+    const path = `/partner/v1/clients/${clientId}/kyc`
+    const answer = await service.call("PUT", path, { key: own, body: {} })
+    assert.deepStrictEqual([answer.status, answer.json.code], [403, 4036])
+    assert.strictEqual((await service.call("GET", path, { key: own })).status, 200)
+  })
+
+  it("rule 8: twenty re-onboardings at once: one onboards, the others are ordinary revisions of it", async () => {
+    const { n, clientId } = await rejected()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => put(clientId, again(n))))
+    assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+    assert.lengthOf(
+      answers.filter(({ json }) => json.data.reonboarded === true),
+      1
+    )
+    const revisions = answers.map(({ json }) => json.data.revision).toSorted((a, b) => a - b)
+    assert.deepStrictEqual(
+      revisions,
+      Array.from({ length: 20 }, (_, index) => index + 2)
+    )
+    assert.deepStrictEqual(
+      (await eventsOf(clientId)).map(({ name }) => name),
+      ["client.onboarded", "kyc.rejected", "client.onboarded"]
+    )
+  })
+})

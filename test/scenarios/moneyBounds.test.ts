@@ -1,0 +1,146 @@
+/**
+ * Money at the edges: one deposit reference sent several times at once, and balances near 64 bits, whose way back must
+ * always fit (document 3, Money write gates; A3-01, A3-02, A3-05; F2, F25; D10).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { Deposits } from "../../src/runtime/services/Deposits.ts"
+import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
+import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/Withdrawals.ts"
+import { brokenInvariants, collateral, get, query, rowsOf } from "../support/Builders.ts"
+import { operator, type Service, startService } from "../support/Service.ts"
+
+const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
+const most = "92233720368.54775807"
+
+const finance: OperatorCaller = {
+  keyId: 7,
+  role: "FINANCE",
+  by: { role: "FINANCE", keyLabel: "desk", requestId: "test", actor: "FINANCE" }
+}
+
+describe("money at the edges", () => {
+  let service: Service
+  let partner: Awaited<ReturnType<Service["partner"]>>
+  let references = 0
+  const fresh = () => `edge-${++references}`
+  const post = (clientId: number, path: string, body: object = {}, key = partner.key) =>
+    service.call("POST", `/partner/v1/clients/${clientId}/${path}`, { key, body })
+  const deposit = (clientId: number, amount: string, currency = "BTC", partnerRef = fresh(), key = partner.key) =>
+    post(clientId, "deposits", { partnerRef, currency, amount }, key)
+  const withdraw = async (clientId: number, amount: string): Promise<number> => {
+    const answer = await post(clientId, "withdrawals", { partnerRef: fresh(), currency: "BTC", amount })
+    if (answer.status !== 201) throw new Error(answer.text)
+    return answer.json.data.requestId
+  }
+  const adjust = (clientId: number, amount: string) =>
+    service.run(
+      Effect.provide(
+        Adjustments.use((books) =>
+          books.adjust(operator, String(clientId), { currency: "BTC", amount, reason: "test" })
+        ),
+        Adjustments.layer
+      )
+    )
+  const decide = (requestId: number, order: FinanceOrder) =>
+    service.run(Withdrawals.use((withdrawals) => withdrawals.decide(finance, requestId, order)))
+  const confirm = (noticeId: number) =>
+    service.run(Deposits.use((deposits) => deposits.confirm(finance, noticeId, null)))
+  const cash = async (clientId: number) =>
+    (await get(service, partner.key, `/clients/${clientId}/balances`)).json.balances.find(
+      (line: { readonly currency: string }) => line.currency === "BTC"
+    )?.cash
+  const holding = async (amount: string): Promise<number> => {
+    const clientId = await service.client(partner.key)
+    assert.isTrue((await adjust(clientId, amount)).ok)
+    return clientId
+  }
+
+  beforeAll(async () => {
+    service = await startService()
+    partner = await service.partner(broker)
+  })
+  afterAll(async () => {
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+    await service.stop()
+  })
+
+  it.each([
+    ["the threshold of the source of wealth", "USDC", "9000", {}],
+    ["64 bits", "BTC", "50000000000", {}],
+    ["the threshold, where a sandbox confirms at once", "USDC", "9000", { sandbox: true }]
+  ])(
+    "A3-01: four filings of one reference at once, of which two would pass %s: one notice, three replays",
+    async (_, currency, amount, over) => {
+      const own = await service.partner({ ...broker, ...over })
+      for (let round = 0; round < 10; round++) {
+        const clientId = await service.client(own.key)
+        const partnerRef = fresh()
+        const answers = await Promise.all(
+          Array.from({ length: 4 }, () => deposit(clientId, amount, currency, partnerRef, own.key))
+        )
+        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 201], answers[0]?.text)
+        assert.strictEqual(new Set(answers.map(({ json }) => json.data.noticeId)).size, 1)
+        assert.lengthOf(await rowsOf(service, "depositNotices", "client_id = $1", [BigInt(clientId)]), 1)
+      }
+    }
+  )
+
+  it("F2: nothing comes in that would keep a reserve from coming back", async () => {
+    const clientId = await holding(most)
+    const requestId = await withdraw(clientId, most)
+    const filed = await deposit(clientId, "0.00000001")
+    assert.deepStrictEqual([filed.status, Object.keys(filed.json.data.errors)], [400, ["amount"]])
+    const adjusted = await adjust(clientId, "0.00000001")
+    assert.isTrue(!adjusted.ok && adjusted.refusal._tag === "Invalid")
+    assert.strictEqual((await post(clientId, `withdrawals/${requestId}/cancel`)).status, 200)
+    assert.strictEqual(await cash(clientId), most)
+  })
+
+  it("D10: nor what is approved but not paid, until it is paid", async () => {
+    const clientId = await holding(most)
+    const [one, two] = [await withdraw(clientId, "92233720000"), await withdraw(clientId, "368.54775807")]
+    for (const requestId of [one, two]) assert.isTrue((await decide(requestId, { to: "APPROVED" })).ok)
+    assert.strictEqual((await deposit(clientId, "1")).status, 400)
+    assert.isFalse((await adjust(clientId, "1")).ok)
+    assert.isTrue((await decide(two, { to: "PAID" })).ok)
+    assert.strictEqual((await deposit(clientId, "368.54775808")).status, 400)
+    assert.strictEqual((await deposit(clientId, "368.54775807")).status, 201)
+    assert.isTrue((await decide(one, { to: "FAILED", reason: "refused by the bank" })).ok)
+    assert.strictEqual(await cash(clientId), "92233720000.00000000")
+  })
+
+  it("A3-05: a notice whose place was taken meanwhile stays PENDING when finance confirms it", async () => {
+    const clientId = await holding("92233720000")
+    const { noticeId } = (await deposit(clientId, "368.54775807")).json.data
+    const requestId = await withdraw(clientId, "92233720000")
+    assert.isTrue((await adjust(clientId, "1")).ok)
+    const stopped = await confirm(noticeId)
+    assert.isTrue(!stopped.ok && stopped.refusal._tag === "Conflict")
+    assert.isTrue((await adjust(clientId, "-1")).ok)
+    assert.isTrue((await confirm(noticeId)).ok)
+    assert.isTrue((await decide(requestId, { to: "REJECTED", reason: "r" })).ok)
+    assert.strictEqual(await cash(clientId), most)
+  })
+})
+
+describe("money at the edges after a start", () => {
+  it("F2: a collateral deposit leaves room for what is reserved", async () => {
+    const first = await startService()
+    const { key, partnerId } = await first.partner({ custody: "PARTNER" })
+    const clientId = await first.client(key)
+    await query(
+      first,
+      "INSERT INTO balances (client_id, currency, partner_id, cash, reserved, deposited) VALUES ($1, 'USDC', $2, 0, 9223372036854000000, 0)",
+      [BigInt(clientId), BigInt(partnerId)]
+    )
+    const second = await startService({ database: first.database })
+    const report = (amount: string) =>
+      collateral(second, key, clientId, { partnerRef: `c-${amount}`, direction: "DEPOSIT", amount })
+    assert.strictEqual((await report("0.775808")).status, 400)
+    assert.strictEqual((await report("0.775807")).status, 201)
+    await second.stop()
+    await first.stop()
+  })
+})

@@ -1,0 +1,185 @@
+/**
+ * The same person twice, whoever leaves first, and what a revision declares, on the real service (doc 1, Rules of POST
+ * /clients and PUT .../kyc 4 and 7; D1; A1-28).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Lifecycle } from "../../src/runtime/services/Lifecycle.ts"
+import { RowReads } from "../../src/runtime/services/RowReads.ts"
+import { samePersonAs } from "../../src/runtime/services/samePerson.ts"
+import { advance, brokenInvariants, comply, ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
+import { operator, type Service, startService } from "../support/Service.ts"
+
+let service: Service
+let key: string
+let persons = 0
+let copies = 0
+beforeAll(async () => {
+  service = await startService()
+  key = (await service.partner()).key
+})
+afterAll(async () => {
+  assert.deepStrictEqual(await brokenInvariants(service), [])
+  await service.stop()
+})
+
+type Paths = Readonly<Record<string, unknown>>
+/** Onboards person `n` under a reference and an e-mail of its own. */
+const onboarded = async (n: number, paths: Paths = {}) => {
+  const unique = { partnerClientRef: `same-${++copies}`, email: `same.${copies}@mail.example` }
+  const { status, text, json } = await onboard(service, key, { ...person(n, "same", paths), ...unique })
+  assert.strictEqual(status, 201, text)
+  return json.data as { readonly clientId: number; readonly status: string }
+}
+const revise = async (clientId: number, n: number, names: ReadonlyArray<string>, paths: Paths = {}) => {
+  const { kyc, attestation } = person(n, "same", paths)
+  const sections = Object.fromEntries(Object.entries(kyc).filter(([name]) => names.includes(name)))
+  const body = { kyc: sections, attestation }
+  const answer = await service.call("PUT", `/partner/v1/clients/${clientId}/kyc`, { key, body })
+  assert.strictEqual(answer.status, 200, answer.text)
+  return answer.json.data
+}
+const lifecycle = async (decide: (lifecycle: Lifecycle["Service"]) => ReturnType<Lifecycle["Service"]["close"]>) => {
+  const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
+  assert.isTrue(verdict.ok, JSON.stringify(verdict))
+}
+const close = (clientId: number) => lifecycle((decisions) => decisions.close(operator, String(clientId), "test"))
+const refuse = (clientId: number) =>
+  lifecycle((decisions) => decisions.rejectPerson(operator, String(clientId), "test"))
+const reopen = (clientId: number) => lifecycle((decisions) => decisions.reopen(operator, String(clientId), "test"))
+const casesOf = async (clientId: number) =>
+  (await ofClient(service, "cases", clientId)).map(({ state, reason, details }) => [state, reason, details] as const)
+const eventsOf = async (clientId: number) => (await ofClient(service, "events", clientId)).map(({ name }) => name)
+
+describe("who leaves first (A1-28)", () => {
+  it("A1-28: the holder of the claim moves away: the one left is still found", async () => {
+    const n = ++persons
+    const [first, second] = [await onboarded(n), await onboarded(n)]
+    assert.deepStrictEqual([first.status, second.status], ["ACTIVE", "PENDING_REVIEW"])
+    await revise(first.clientId, n, ["identification"], { "kyc.identification.number": "MOVED0001" })
+    const third = await onboarded(n)
+    assert.strictEqual(third.status, "PENDING_REVIEW")
+    const [[, reason, details] = []] = await casesOf(third.clientId)
+    assert.deepStrictEqual([reason, details?.["duplicateOf"]], ["DUPLICATE_PERSON", second.clientId])
+    // And back again: it is the same person as both of them.
+    await revise(first.clientId, n, ["identification"])
+    assert.deepInclude((await casesOf(first.clientId))[0]?.[2], { reasons: ["DUPLICATE_PERSON"] })
+  })
+
+  it("A1-28: the holder closes first, then the other: the person is free again", async () => {
+    const n = ++persons
+    const [first, second] = [await onboarded(n), await onboarded(n)]
+    await close(first.clientId)
+    const third = await onboarded(n)
+    assert.strictEqual(third.status, "PENDING_REVIEW")
+    await close(second.clientId)
+    await close(third.clientId)
+    assert.strictEqual((await onboarded(n)).status, "ACTIVE")
+  })
+
+  it("A1-28: a claim that its holder left behind is given back with the last client of the person", async () => {
+    const n = ++persons
+    const { clientId } = await onboarded(n)
+    const [row] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
+    const gone = (await onboarded(++persons)).clientId
+    await close(gone)
+    await query(service, "UPDATE claims SET owner = $1 WHERE name = $2", [BigInt(gone), `person:${row?.personKey}`])
+    await close(clientId)
+    assert.strictEqual((await onboarded(n)).status, "ACTIVE")
+  })
+
+  it("A1-28, A1-48: a person refused for good stays known, whoever of its clients closes and in which order", async () => {
+    const n = ++persons
+    const [first, second] = [await onboarded(n), await onboarded(n)]
+    await refuse(second.clientId)
+    await close(second.clientId)
+    await close(first.clientId)
+    const third = await onboarded(n)
+    assert.strictEqual(third.status, "PENDING_REVIEW")
+    assert.deepInclude((await casesOf(third.clientId))[0]?.[2], { duplicateOf: second.clientId })
+  })
+
+  it("D1: a refusal that was taken back is none", async () => {
+    const n = ++persons
+    const [first, second] = [await onboarded(n), await onboarded(n)]
+    await refuse(second.clientId)
+    await reopen(second.clientId)
+    await close(second.clientId)
+    await close(first.clientId)
+    assert.strictEqual((await onboarded(n)).status, "ACTIVE")
+  })
+
+  it("D1: what the sandbox closes by itself leaves no person behind", async () => {
+    const n = ++persons
+    const sandbox = { "kyc.personalInfo.last_name": "Closedlater" }
+    const { clientId } = await onboarded(n, sandbox)
+    await advance(service, 60_000)
+    const [row] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
+    assert.strictEqual(row?.state, "CLOSED")
+    assert.strictEqual((await onboarded(n, sandbox)).status, "ACTIVE")
+  })
+
+  it("A1-28: the search goes on beyond a page of closed clients", async () => {
+    const n = ++persons
+    const ids: Array<number> = []
+    for (let copy = 0; copy < 5; copy++) ids.push((await onboarded(n)).clientId)
+    const [open, ...closed] = ids as [number, ...Array<number>]
+    for (const clientId of closed) await close(clientId)
+    const [row] = await rowsOf(service, "clients", "id = $1", [BigInt(open)])
+    const search = (besides: number) =>
+      service.run(RowReads.use((stored) => samePersonAs(stored, row?.personKey ?? "", besides, 2)))
+    assert.deepStrictEqual([await search(0), await search(open)], [open, null])
+  })
+})
+
+describe("what a revision declares (A1-28)", () => {
+  const mayor = {
+    "kyc.pep.is_pep": true,
+    "kyc.pep.details": { position: "mayor", country: "FR", institution: "City", start_date: "2020-03-01" }
+  }
+  const high = { "attestation.riskRating": "HIGH" }
+
+  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not told", async () => {
+    const n = ++persons
+    const { clientId } = await onboarded(n)
+    const answer = await revise(clientId, n, ["pep"], { ...mayor, ...high })
+    assert.deepInclude(answer, { lifecycleState: "ACTIVE", status: "ACCEPTED", screening: "NOT_RUN" })
+    const [[state, reason, details] = [], ...more] = await casesOf(clientId)
+    assert.deepStrictEqual(
+      [state, reason, details?.["reasons"], more],
+      ["OPEN", "PEP_DECLARED", ["PEP_DECLARED", "HIGH_RISK_RATING"], []]
+    )
+    assert.deepStrictEqual(await eventsOf(clientId), ["client.onboarded"])
+    assert.deepStrictEqual(await ofClient(service, "notifications", clientId), [])
+    // Once while it is open, and not again for what compliance has judged.
+    await revise(clientId, n, ["pep"], { ...mayor, ...high })
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "known to us"))
+    await revise(clientId, n, ["pep"], { ...mayor, ...high })
+    await revise(clientId, n, ["fatca"], high)
+    assert.deepStrictEqual(
+      (await casesOf(clientId)).map(([was]) => was),
+      ["CLEARED"]
+    )
+    const [row] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
+    assert.strictEqual(row?.state, "ACTIVE")
+  })
+
+  it("A1-28: while a case is open a rating that falls and rises again opens no second one", async () => {
+    const n = ++persons
+    const { clientId } = await onboarded(n)
+    for (const riskRating of ["HIGH", "LOW", "HIGH"]) {
+      await revise(clientId, n, ["fatca"], { "attestation.riskRating": riskRating })
+    }
+    assert.deepStrictEqual(
+      (await casesOf(clientId)).map(([state, reason]) => [state, reason]),
+      [["OPEN", "HIGH_RISK_RATING"]]
+    )
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "looked at"))
+    await revise(clientId, n, ["fatca"], { "attestation.riskRating": "LOW" })
+    await revise(clientId, n, ["fatca"], high)
+    assert.deepStrictEqual(
+      (await casesOf(clientId)).map(([state]) => state),
+      ["CLEARED", "OPEN"]
+    )
+  })
+})

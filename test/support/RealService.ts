@@ -1,0 +1,67 @@
+/**
+ * The service as an operator runs it: a child process on a data directory, driven by the command line and by plain HTTPS
+ * calls. For facts that only a whole process shows: its files, its output, its end.
+ */
+import { Effect, Exit, Scope } from "effect"
+import { readFileSync } from "node:fs"
+import { Agent } from "node:https"
+import { type Exited, type ServiceOptions, startService } from "../crash/ServiceProcess.ts"
+import { type Answer, callServer } from "../http/callServer.ts"
+import { type Ran, runRecorded } from "../operator/operatorHarness.ts"
+
+export const startRealService = async (options: ServiceOptions) => {
+  const scope = await Effect.runPromise(Scope.make())
+  const stop = (): Promise<void> => Effect.runPromise(Scope.close(scope, Exit.void))
+  const started = startService(options).pipe(
+    Scope.provide(scope),
+    Effect.onError(() => Scope.close(scope, Exit.void))
+  )
+  const process = await Effect.runPromise(started)
+  const agent = new Agent({ ca: readFileSync(process.caFile), keepAlive: false })
+  /** A command on this data directory, as its first ADMIN. */
+  const cli = (...line: ReadonlyArray<string>): Promise<Ran> =>
+    runRecorded([...line, "--json", "--yes", "--data-dir", options.dataDir])
+  /** As `cli`, and its JSON document; throws what was refused. */
+  const done = async (...line: ReadonlyArray<string>) => {
+    const ran = await cli(...line)
+    if (ran.status !== 0) throw new Error(`${line.join(" ")}: ${ran.stderr}`)
+    return ran.json
+  }
+  const call = (key: string, method: string, path: string, body?: object): Promise<Answer> =>
+    callServer(agent, Number(new URL(process.url).port), method, `/partner/v1${path}`, {
+      key,
+      ...(body === undefined ? {} : { body })
+    })
+  /** A partner whose reliance is approved; its TRADE key. */
+  const partner = async (code: string): Promise<string> => {
+    const firm = ["--name", code, "--legal-name", `${code} AG`, "--country", "DE", "--licence", "MICA_CASP"]
+    await done(
+      "partner",
+      "create",
+      "--code",
+      code,
+      ...firm,
+      "--custody",
+      "PARTNER",
+      "--collateral-asset",
+      "EURD",
+      "--sandbox"
+    )
+    await done("partner", "reliance", code, "APPROVED", "--reason", "test")
+    return (await done("key", "issue", code, "--label", "test", "--scope", "TRADE")).key as string
+  }
+  const ended = (): Promise<Exited> => Effect.runPromise(process.exited)
+  const kill = (signal: NodeJS.Signals): Promise<Exited> => {
+    process.signal(signal)
+    return ended()
+  }
+  return { cli, done, call, partner, ended, kill, stop }
+}
+export type RealService = Awaited<ReturnType<typeof startRealService>>
+
+/** The data of a successful answer. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export const dataOf = ({ status, text }: Answer): any => {
+  if (status >= 300) throw new Error(text)
+  return (JSON.parse(text) as { readonly data: unknown }).data
+}
