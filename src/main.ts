@@ -36,6 +36,7 @@ import { DeliveryWorker } from "./runtime/webhooks/DeliveryWorker.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
+import { keepRequestsYoung } from "./youngRequests.ts"
 
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
@@ -58,7 +59,10 @@ export const serve = (
   stop: Effect.Effect<void>,
   whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
 ): Effect.Effect<Ending, unknown> =>
-  options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
+  Effect.suspend(() => {
+    keepRequestsYoung()
+    return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
+  })
 
 const serveWhole = (
   options: ServeOptions,

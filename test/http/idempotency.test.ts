@@ -1,9 +1,12 @@
 // Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
 // Idempotency; A1-51..A1-53).
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"
+import * as fc from "fast-check"
 import {
   type AnswerSlot,
+  canonicalOf,
   fingerprintOf,
   Idempotency,
   isIdempotencyKey,
@@ -277,6 +280,21 @@ describe("A1-52: the header", () => {
     assert.deepStrictEqual([twice.status, codeOf(twice), server.stub.runs], [400, 4000, 0])
     const read = await server.call("GET", "/partner/v1/me", { headers: { "idempotency-key": "a b" } })
     assert.strictEqual(read.status, 200)
+  })
+
+  it("A1-52 [JCS-001]: a flat body's canonical JSON is what the library makes of it", () => {
+    const member = fc.oneof(
+      fc.string({ unit: "grapheme" }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.boolean()
+    )
+    const name = fc.oneof(
+      fc.string(),
+      fc.nat().map(String),
+      fc.constantFrom("toJSON", "\u20ac", "\ud83d\ude00", "\ufb33")
+    )
+    const body = fc.dictionary(name, fc.option(member), { noNullPrototype: true })
+    fc.assert(fc.property(body, (flat) => assert.strictEqual(canonicalOf(flat), canonicalize(flat))))
   })
 
   it("A1-52 [JCS-001]: sameness is canonical JSON, not bytes", () => {

@@ -68,9 +68,24 @@ const shortened = (body: unknown): unknown =>
         ])
       )
 
-/** What makes two requests the same: method, path and canonical JSON (RFC 8785; A1-52). */
-const samenessOf = (method: string, path: string, body: unknown): string =>
-  `${method}\n${path}\n${canonicalize(body) ?? ""}`
+const isFlat = (body: unknown): body is object => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return false
+  for (const name in body) {
+    const value = (body as Readonly<Record<string, unknown>>)[name]
+    if (typeof value === "object" && value !== null) return false
+  }
+  return true
+}
+
+/**
+ * The canonical JSON of a parsed body (RFC 8785). A body of plain members alone, as that of every report is, needs no walk:
+ * JSON.stringify writes the members it is given, in that order, as the RFC wants them.
+ */
+export const canonicalOf = (body: unknown): string =>
+  isFlat(body) ? JSON.stringify(body, Object.keys(body).sort()) : (canonicalize(body) ?? "")
+
+/** What makes two requests the same: method, path and canonical JSON (A1-52). */
+const samenessOf = (method: string, path: string, body: unknown): string => `${method}\n${path}\n${canonicalOf(body)}`
 
 /** Marks fingerprints by a keyed hash; those before them are 64 hex digits. */
 const keyedForm = "k1:"
@@ -111,7 +126,8 @@ type Settled = RecentAnswer | null
 
 interface InFlight {
   readonly fingerprint: string
-  readonly waiters: Set<(answer: Settled) => void>
+  /** Who waits for the answer; null for the usual nobody. */
+  waiters: Set<(answer: Settled) => void> | null
 }
 
 /** Makes answer rows for one request and remembers the last, so that what was committed is what is sent. */
@@ -224,7 +240,7 @@ export class Idempotency {
       if (!this.expired(known)) return Effect.succeed(replay(known, request))
       this.recent.delete(name)
     }
-    const entry: InFlight = { fingerprint: request.fingerprint, waiters: new Set() }
+    const entry: InFlight = { fingerprint: request.fingerprint, waiters: null }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
     // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
@@ -288,7 +304,7 @@ export class Idempotency {
 
   private settle(name: string, entry: InFlight, answer: Settled): void {
     this.inFlight.delete(name)
-    for (const waiter of entry.waiters) waiter(answer)
+    for (const waiter of entry.waiters ?? []) waiter(answer)
   }
 }
 
@@ -303,15 +319,16 @@ const replay = (answer: RecentAnswer, request: KeyedRequest): KeyedAnswer =>
 /** The answer of a running request; null when its key was given back; "late" after the deadline. */
 const waitFor = (entry: InFlight, deadline: number): Effect.Effect<Settled | "late"> =>
   Effect.callback<Settled | "late">((resume) => {
+    const waiters = (entry.waiters ??= new Set())
     const done = (answer: Settled | "late"): void => {
       clearTimeout(timer)
-      entry.waiters.delete(done)
+      waiters.delete(done)
       resume(Effect.succeed(answer))
     }
     const timer = setTimeout(() => done("late"), Math.max(0, deadline - performance.now()))
-    entry.waiters.add(done)
+    waiters.add(done)
     return Effect.sync(() => {
       clearTimeout(timer)
-      entry.waiters.delete(done)
+      waiters.delete(done)
     })
   })

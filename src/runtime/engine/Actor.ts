@@ -22,6 +22,8 @@ export interface Actor {
   state: SubjectState | null
   busy: boolean
   loading: boolean
+  /** The use of the host at which it was put at the end of the order of last use. */
+  movedAt: number
 }
 
 export const newActor = (subject: SubjectKey): Actor => ({
@@ -30,5 +32,6 @@ export const newActor = (subject: SubjectKey): Actor => ({
   readers: [],
   state: null,
   busy: false,
-  loading: false
+  loading: false,
+  movedAt: 0
 })

@@ -123,6 +123,7 @@ class Host {
   readonly actors = new Map<SubjectKey, Actor>()
   readonly committed = new CommittedRows()
   waiting = 0
+  private uses = 0
   private readonly toLoad: Array<Actor> = []
   private readonly loadWork = Latch.makeUnsafe(false)
   private readonly quiet = Latch.makeUnsafe(true)
@@ -198,13 +199,18 @@ class Host {
 
   private actor(subject: SubjectKey): Actor {
     const found = this.actors.get(subject)
+    const use = ++this.uses
     if (found !== undefined) {
-      // Re-inserted at the end: the map's order is the order of last use.
-      this.actors.delete(subject)
-      this.actors.set(subject, found)
+      // The map's order is the order of last use, near enough: who was put at its end lately stays where it is.
+      if (use - found.movedAt > this.residentLimit >> 2) {
+        this.actors.delete(subject)
+        this.actors.set(subject, found)
+        found.movedAt = use
+      }
       return found
     }
     const actor = newActor(subject)
+    actor.movedAt = use
     // Room is made first: the newcomer is idle for a moment too, and dropped now it would get a second mailbox later.
     if (this.actors.size >= this.residentLimit) this.evict()
     this.actors.set(subject, actor)

@@ -21,7 +21,6 @@ import {
 } from "./seal.ts"
 import type { Sealing } from "./Sealing.ts"
 import { type Counters, EventNumbers } from "./stamp.ts"
-import { BatchFacts } from "./takeBatch.ts"
 
 export interface Statement {
   readonly sql: string
@@ -60,7 +59,6 @@ export type BatchBuffers = Map<EnginePart | TableName, Group>
 export class BatchDraft {
   private readonly before: Counters
   private readonly sealing: Sealing
-  private readonly facts = new BatchFacts()
   private readonly numbers: EventNumbers
   /** Id of the last row of each sealed table. */
   private readonly ends = new Map<SealedTable, number>()
@@ -80,14 +78,8 @@ export class BatchDraft {
     }
   }
 
-  /** Commits in the draft. */
-  get size(): number {
-    return this.facts.count
-  }
-
-  /** False: the commit has to wait for the batch after this one. Throws on a value that no column holds: start anew. */
-  add(commit: Commit): boolean {
-    if (!this.facts.admit(commit)) return false
+  /** One more commit of the batch that `takeBatch` cut. Throws on a value that no column holds: start anew. */
+  add(commit: Commit): void {
     this.addFence(commit)
     this.addPartner(commit)
     for (const { name, owner } of commit.claims) {
@@ -109,7 +101,6 @@ export class BatchDraft {
       const rows: ReadonlyArray<object> = commit.rows[table] ?? []
       this.addRows(table, isSealed(table) ? inIdOrder(table, rows) : rows)
     }
-    return true
   }
 
   /** The draft as the batch of this number, written by the owner of this epoch. */

@@ -45,9 +45,11 @@ export class ColumnArray {
   int8(value: number | bigint): void {
     this.reserve(12)
     this.writeLength(8)
-    if (typeof value === "number" && Number.isSafeInteger(value)) {
-      this.bytes.writeInt32BE(Math.floor(value / twoTo32), this.at)
-      this.bytes.writeUInt32BE(value >>> 0, this.at + 4)
+    // Half a bigint at a time makes bigints of its own: an amount that a number holds exactly is written as one.
+    const small = Number(value)
+    if (Number.isSafeInteger(small)) {
+      this.bytes.writeInt32BE(Math.floor(small / twoTo32), this.at)
+      this.bytes.writeUInt32BE(small >>> 0, this.at + 4)
     } else this.bytes.writeBigInt64BE(BigInt(value), this.at)
     this.at += 8
     this.count++

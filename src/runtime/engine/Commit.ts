@@ -2,7 +2,7 @@
  * What one turn wants written, as plain data: all of it in one database transaction or nothing.
  * Built by `CommitBuilder`, written by a Journal, adopted into memory only after COMMIT.
  */
-import { keyOf } from "../store/Catalogue.ts"
+import { catalogue, keyOf } from "../store/Catalogue.ts"
 import type { TableName, Tables } from "../store/Rows.ts"
 
 /** A mailbox's address: `client:<id>`, `partner:<id>` or `system`. */
@@ -62,8 +62,57 @@ export const claimNames = (commit: Commit): ReadonlyArray<string> => [
 /** At most this many rows and claims in one commit: a turn that wants more is a defect. */
 export const maxCommitRows = 4_096
 
+/** Up to here looking through the rows of a table beats a map of them. */
+const fewRows = 8
+
+/** Whether two rows of a table are the same one: what `keyOf` tells, without making the keys. */
+const sameKey = (table: TableName, one: object, other: object): boolean =>
+  catalogue[table].key.every(
+    (name) => (one as Record<string, unknown>)[name] === (other as Record<string, unknown>)[name]
+  )
+
+/** Rows of one table in the order of their first put, each key once. */
+class TableRows {
+  private readonly table: TableName
+  readonly list: Array<object> = []
+  /** Places by key, once there are many rows. */
+  private places: Map<string, number> | null = null
+
+  constructor(table: TableName) {
+    this.table = table
+  }
+
+  put(row: object): void {
+    const { list, table } = this
+    if (this.places === null && list.length < fewRows) {
+      for (let at = 0; at < list.length; at++) {
+        if (sameKey(table, list[at] as object, row)) return void (list[at] = row)
+      }
+      return void list.push(row)
+    }
+    this.places ??= new Map(list.map((each, at) => [keyOf(table, each), at]))
+    const key = keyOf(table, row)
+    const at = this.places.get(key)
+    if (at !== undefined) return void (list[at] = row)
+    this.places.set(key, list.push(row) - 1)
+  }
+
+  get(key: string): object | undefined {
+    const { list, table, places } = this
+    if (places === null) return list.find((row) => keyOf(table, row) === key)
+    const at = places.get(key)
+    return at === undefined ? undefined : list[at]
+  }
+
+  delete(key: string): void {
+    const at = this.list.findIndex((row) => keyOf(this.table, row) === key)
+    if (at !== -1) this.list.splice(at, 1)
+    this.places = null
+  }
+}
+
 export class CommitBuilder {
-  private readonly tables = new Map<TableName, Map<string, object>>()
+  private readonly tables = new Map<TableName, TableRows>()
   private readonly claimList: Array<Claim> = []
   private readonly releaseList: Array<string> = []
   private readonly cleared: Array<ClearedTimer> = []
@@ -73,8 +122,8 @@ export class CommitBuilder {
   /** Adds a row, or replaces the one with the same key added earlier in this turn. */
   put<T extends TableName>(table: T, row: Tables[T]): void {
     let rows = this.tables.get(table)
-    if (rows === undefined) this.tables.set(table, (rows = new Map()))
-    rows.set(keyOf(table, row), row)
+    if (rows === undefined) this.tables.set(table, (rows = new TableRows(table)))
+    rows.put(row)
     if (++this.size > maxCommitRows) throw new RangeError(`a commit holds at most ${maxCommitRows} rows`)
   }
 
@@ -113,7 +162,7 @@ export class CommitBuilder {
 
   build(fence: Fence | null, partner: PartnerStamp | null): Commit {
     const rows: { [table: string]: ReadonlyArray<object> } = {}
-    for (const [table, byKey] of this.tables) if (byKey.size > 0) rows[table] = [...byKey.values()]
+    for (const [table, { list }] of this.tables) if (list.length > 0) rows[table] = list
     return {
       fence,
       partner,

@@ -10,15 +10,14 @@ import { batchLimit, type Outcome } from "./Journal.ts"
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
+  /** Whether it has its outcome: the first one told stands. */
+  told?: boolean
 }
-
-/** Commits that have their outcome: the first one told stands. */
-const told = new WeakSet<Waiting>()
 
 /** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms nobody else's commit. */
 export const tell = (waiting: Waiting, outcome: Outcome): void => {
-  if (told.has(waiting)) return
-  told.add(waiting)
+  if (waiting.told === true) return
+  waiting.told = true
   try {
     waiting.done(outcome)
   } catch (cause) {
@@ -29,14 +28,14 @@ export const tell = (waiting: Waiting, outcome: Outcome): void => {
 /** The second word to commits that were told "unknown": they are in, so the live views must have them. */
 export const tellLate = (batch: ReadonlyArray<Waiting>): void => {
   for (const waiting of batch) {
-    told.delete(waiting)
+    waiting.told = false
     tell(waiting, { _tag: "Committed" })
   }
 }
 
 /** What the commits of a batch hold between them, and whether one more may join. */
-export class BatchFacts {
-  count = 0
+class BatchFacts {
+  private count = 0
   private readonly facts = new Set<string>()
   private readonly subjects = new Set<string>()
   private readonly partners = new Set<number>()
