@@ -36,7 +36,7 @@ export class ColumnArray {
 
   null(): void {
     this.reserve(4)
-    this.writeLength(-1)
+    this.writeInt32(-1)
     this.nulls = 1
     this.count++
   }
@@ -44,14 +44,13 @@ export class ColumnArray {
   /** A whole number; throws RangeError outside 64 bits. */
   int8(value: number | bigint): void {
     this.reserve(12)
-    this.writeLength(8)
+    this.writeInt32(8)
     // Half a bigint at a time makes bigints of its own: an amount that a number holds exactly is written as one.
     const small = Number(value)
     if (Number.isSafeInteger(small)) {
-      this.bytes.writeInt32BE(Math.floor(small / twoTo32), this.at)
-      this.bytes.writeUInt32BE(small >>> 0, this.at + 4)
-    } else this.bytes.writeBigInt64BE(BigInt(value), this.at)
-    this.at += 8
+      this.writeInt32(Math.floor(small / twoTo32))
+      this.writeInt32(small)
+    } else this.at = this.bytes.writeBigInt64BE(BigInt(value), this.at)
     this.count++
   }
 
@@ -59,14 +58,14 @@ export class ColumnArray {
     this.reserve(4 + value.length * 3)
     const start = this.at + 4
     const written = this.writeShort(value, start) ? value.length : this.bytes.write(value, start, "utf8")
-    this.writeLength(written)
+    this.writeInt32(written)
     this.at += written
     this.count++
   }
 
   bytea(value: Uint8Array): void {
     this.reserve(4 + value.length)
-    this.writeLength(value.length)
+    this.writeInt32(value.length)
     this.bytes.set(value, this.at)
     this.at += value.length
     this.count++
@@ -74,7 +73,7 @@ export class ColumnArray {
 
   bool(value: boolean): void {
     this.reserve(5)
-    this.writeLength(1)
+    this.writeInt32(1)
     this.bytes[this.at++] = value ? 1 : 0
     this.count++
   }
@@ -113,12 +112,14 @@ export class ColumnArray {
     return true
   }
 
-  private writeLength(length: number): void {
+  /** The low 32 bits of a whole number. */
+  private writeInt32(value: number): void {
     const { bytes, at } = this
-    bytes[at] = length >>> 24
-    bytes[at + 1] = length >>> 16
-    bytes[at + 2] = length >>> 8
-    bytes[at + 3] = length
+    const bits = value | 0
+    bytes[at] = bits >>> 24
+    bytes[at + 1] = bits >>> 16
+    bytes[at + 2] = bits >>> 8
+    bytes[at + 3] = bits
     this.at = at + 4
   }
 
