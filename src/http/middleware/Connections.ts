@@ -32,11 +32,8 @@ export const usualConnections = (): number => {
   }
 }
 
-interface Source {
-  open: number
-  /** Without a running request; the one idle longest first. */
-  readonly idle: Set<Connection>
-}
+/** The open connections of one address. */
+type Source = Set<Connection>
 
 interface Connection {
   readonly raw: Socket
@@ -46,6 +43,8 @@ interface Connection {
   readonly source: Source
   /** Requests that are not answered yet. */
   running: number
+  /** When the last of them was answered, or it was opened: a count that rises with every such moment. */
+  restedAt: number
 }
 
 export class Connections {
@@ -56,7 +55,7 @@ export class Connections {
   private readonly limits: ConnectionLimits
   private readonly exempt: Exempt
   private readonly sources = new Map<string, Source>()
-  private readonly idle = new Set<Connection>()
+  private moments = 0
   /** By peer, until the handshake is done: Node has no public way from a socket to its TLS. */
   private readonly opening = new Map<string, Connection>()
   private readonly secured = new WeakMap<Socket, Connection>()
@@ -75,22 +74,22 @@ export class Connections {
     const address = raw.remoteAddress
     const known = address === undefined ? undefined : this.sources.get(address)
     const crowded =
-      known !== undefined &&
-      known.open >= this.limits.perSource &&
-      !this.exempt(address ?? "") &&
-      !this.evict(known.idle)
+      known !== undefined && known.size >= this.limits.perSource && !this.exempt(address ?? "") && !this.evict([known])
     // Without an address it is gone already. An eviction of its own address has made room in all as well.
-    if (address === undefined || crowded || (this.all.size >= this.limits.total && !this.evict(this.idle))) {
+    if (
+      address === undefined ||
+      crowded ||
+      (this.all.size >= this.limits.total && !this.evict(this.sources.values()))
+    ) {
       raw.destroy()
       return
     }
-    const source = this.sources.get(address) ?? { open: 0, idle: new Set() }
+    const source: Source = this.sources.get(address) ?? new Set()
     this.sources.set(address, source)
-    const connection: Connection = { raw, address, peer: peerOf(raw), source, running: 0 }
-    source.open++
+    const connection: Connection = { raw, address, peer: peerOf(raw), source, running: 0, restedAt: ++this.moments }
+    source.add(connection)
     this.all.add(raw)
     this.opening.set(connection.peer, connection)
-    this.rest(connection)
     raw.once("close", () => this.forget(connection))
   }
 
@@ -108,39 +107,33 @@ export class Connections {
     this.silent.delete(socket)
     const connection = this.secured.get(socket)
     if (connection === undefined) return
-    if (connection.running++ === 0) this.wake(connection)
+    connection.running++
     response.once("close", () => {
-      if (--connection.running === 0 && this.all.has(connection.raw)) this.rest(connection)
+      if (--connection.running === 0) connection.restedAt = ++this.moments
     })
   }
 
-  private rest(connection: Connection): void {
-    this.idle.add(connection)
-    connection.source.idle.add(connection)
-  }
-
-  private wake(connection: Connection): void {
-    this.idle.delete(connection)
-    connection.source.idle.delete(connection)
-  }
-
-  /** Cuts the connection that has been idle longest; whether there was one. */
-  private evict(idle: ReadonlySet<Connection>): boolean {
-    for (const connection of idle) {
-      // At once, not when its closing is told: the next one may arrive before that.
-      this.forget(connection)
-      connection.raw.destroy()
-      return true
+  /** Cuts the connection that has been idle longest; whether there was one. Looked for only when there is one too many. */
+  private evict(sources: Iterable<Source>): boolean {
+    let longest: Connection | null = null
+    for (const source of sources) {
+      for (const connection of source) {
+        if (connection.running === 0 && connection.restedAt < (longest?.restedAt ?? Infinity)) longest = connection
+      }
     }
-    return false
+    if (longest === null) return false
+    // At once, not when its closing is told: the next one may arrive before that.
+    this.forget(longest)
+    longest.raw.destroy()
+    return true
   }
 
   private forget(connection: Connection): void {
     const { raw, address, peer, source } = connection
     if (!this.all.delete(raw)) return
     if (this.opening.get(peer) === connection) this.opening.delete(peer)
-    this.wake(connection)
-    if (--source.open === 0) this.sources.delete(address)
+    source.delete(connection)
+    if (source.size === 0) this.sources.delete(address)
   }
 }
 
