@@ -4,7 +4,7 @@ import { type LifecycleState, lifecycleStates } from "../../src/machines/client/
 import { categorizations, currencyCodes, settableRestrictions } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenArgument, tokenOption } from "../options.ts"
-import { fields, stack, table, text, time, type View } from "../views/View.ts"
+import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
 export const clientArgument = "<C>"
@@ -51,10 +51,10 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.client.list({ query: given({ partner, state, limit, before }) }),
-        ({ clients, hasMore, nextBefore }) =>
-          stack(
+        (data) =>
+          page(
             table(
-              clients,
+              data.clients,
               {
                 id: (row) => row.clientId,
                 uid: (row) => row.clientUid,
@@ -67,7 +67,7 @@ export const addClientCommands = (program: Command, cli: Cli): void => {
               },
               "no clients"
             ),
-            ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : [])
+            data
           )
       )
     )

@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption } from "../options.ts"
 import { type Candidate, candidatesTable, type Entry } from "../views/candidates.ts"
-import { fields, stack, table, text, time, type View } from "../views/View.ts"
+import { fields, page, stack, table, text, time, type View } from "../views/View.ts"
 import { addKycCommands } from "./kyc.ts"
 
 interface PageOptions {
@@ -38,7 +38,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
         (api) =>
           api.case.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
         (data) =>
-          stack(
+          page(
             table(
               data.cases,
               {
@@ -52,7 +52,7 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
               },
               "no cases"
             ),
-            ...(data.hasMore ? [text(`More with --before ${data.nextBefore}.`)] : [])
+            data
           )
       )
     )

@@ -2,47 +2,34 @@
 import type { Command } from "commander"
 import { depositStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { given, required } from "../options.ts"
+import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/moneyRequests.ts"
+import { fields, page, table } from "../views/View.ts"
 
-interface ListOptions {
-  readonly status?: (typeof depositStatuses)[number]
-  readonly partner?: string
-  readonly limit?: number
-  readonly before?: number
-}
+type ListOptions = MoneyListOptions<(typeof depositStatuses)[number]>
 
 export const addDepositCommands = (program: Command, cli: Cli): void => {
   const deposit = program.command("deposit").description("deposit notices of partners under BROKER custody")
-  deposit
-    .command("list")
+  moneyListCommand(deposit, depositStatuses)
     .description("notices, newest first")
-    .addOption(tokenOption("--status <status>", "only these", depositStatuses))
-    .option("--partner <P>", "only of this partner: id or code")
-    .addOption(limitOption(500))
-    .addOption(beforeOption)
     .action(({ status, partner, limit, before }: ListOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.deposit.list({ query: given({ status, partner, limit, before }) }),
         (data) =>
-          stack(
+          page(
             table(
               data.deposits,
               {
                 id: (row) => row.noticeId,
-                partner: (row) => row.partnerId,
-                client: (row) => row.clientUid,
-                reference: (row) => row.partnerRef,
-                amount: (row) => `${row.amount} ${row.currency}`,
+                ...filedColumns,
                 method: (row) => row.method,
                 evidence: (row) => row.evidenceRef,
-                status: (row) => row.status,
-                created: (row) => time(row.createdAt)
+                ...standingColumns
               },
               "no deposit notices"
             ),
-            ...(data.hasMore ? [text(`More with --before ${data.nextBefore}.`)] : [])
+            data
           )
       )
     )

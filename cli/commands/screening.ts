@@ -5,7 +5,7 @@ import type { Cli } from "../Cli.ts"
 import type { ListFile, ListOptions } from "../listFile.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
 import { beforeOption, given, limitOption, required, requiredToken, tokenOption } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { fields, page, table, time } from "../views/View.ts"
 
 interface PageOptions {
   readonly limit?: number
@@ -40,10 +40,10 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.screening.list({ query: given({ limit, before }) }),
-        ({ entries, hasMore, nextBefore }) =>
-          stack(
+        (data) =>
+          page(
             table(
-              entries,
+              data.entries,
               {
                 id: (row) => row.entryId,
                 list: (row) => row.list,
@@ -56,7 +56,7 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
               },
               "no entries"
             ),
-            ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : [])
+            data
           )
       )
     )

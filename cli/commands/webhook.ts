@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { fields, page, table, time } from "../views/View.ts"
 import { partnerArgument, partnerMeaning } from "./partner.ts"
 
 interface LogOptions {
@@ -25,10 +25,10 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.webhook.deliveries({ params: { partner: p }, query: given({ status, limit, before }) }),
-        ({ deliveries, hasMore, nextBefore }) =>
-          stack(
+        (data) =>
+          page(
             table(
-              deliveries,
+              data.deliveries,
               {
                 id: (row) => row.deliveryId,
                 event: (row) => row.event,
@@ -43,7 +43,7 @@ export const addWebhookCommands = (program: Command, cli: Cli): void => {
               },
               "no deliveries"
             ),
-            ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : [])
+            data
           )
       )
     )

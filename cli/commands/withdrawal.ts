@@ -2,16 +2,12 @@
 import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption, required, tokenOption } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { given, required } from "../options.ts"
+import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/moneyRequests.ts"
+import { fields, page, table } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 
-interface ListOptions {
-  readonly status?: (typeof withdrawalStatuses)[number]
-  readonly partner?: string
-  readonly limit?: number
-  readonly before?: number
-}
+type ListOptions = MoneyListOptions<(typeof withdrawalStatuses)[number]>
 
 export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
   const withdrawal = program.command("withdrawal").description("withdrawal requests of partners under BROKER custody")
@@ -68,34 +64,25 @@ export const addWithdrawalCommands = (program: Command, cli: Cli): void => {
 }
 
 const addListCommand = (withdrawal: Command, cli: Cli): void => {
-  withdrawal
-    .command("list")
+  moneyListCommand(withdrawal, withdrawalStatuses)
     .description("requests, newest first")
-    .addOption(tokenOption("--status <status>", "only these", withdrawalStatuses))
-    .option("--partner <P>", "only of this partner: id or code")
-    .addOption(limitOption(500))
-    .addOption(beforeOption)
     .action(({ status, partner, limit, before }: ListOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.withdrawal.list({ query: given({ status, partner, limit, before }) }),
         (data) =>
-          stack(
+          page(
             table(
               data.withdrawals,
               {
                 id: (row) => row.requestId,
-                partner: (row) => row.partnerId,
-                client: (row) => row.clientUid,
-                reference: (row) => row.partnerRef,
-                amount: (row) => `${row.amount} ${row.currency}`,
+                ...filedColumns,
                 destination: (row) => (row.destination === null ? null : JSON.stringify(row.destination)),
-                status: (row) => row.status,
-                created: (row) => time(row.createdAt)
+                ...standingColumns
               },
               "no withdrawal requests"
             ),
-            ...(data.hasMore ? [text(`More with --before ${data.nextBefore}.`)] : [])
+            data
           )
       )
     )

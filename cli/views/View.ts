@@ -33,6 +33,12 @@ export const fields = (object: object): View => ({
 export const text = (line: string): View => ({ kind: "text", text: line })
 export const stack = (...views: ReadonlyArray<View>): View => ({ kind: "stack", views })
 
+/** One page of a list, and how to see the next. */
+export const page = (
+  shown: View,
+  { hasMore, nextBefore }: { readonly hasMore: boolean; readonly nextBefore: number | null }
+): View => stack(shown, ...(hasMore ? [text(`More with --before ${nextBefore}.`)] : []))
+
 /** Unix ms as a person reads it, in UTC. */
 export const time = (millis: number | null): string =>
   millis === null ? "" : new Date(millis).toISOString().replace("T", " ").replace(".000Z", "Z")

@@ -2,7 +2,7 @@
  * The one list of machines: tests, diagrams, the atlas and `machine show` walk it, and the host runs what stands here.
  * A new machine is one folder and one entry (architecture: registry.ts).
  */
-import type { AnyStateMachine, ContextFrom, EventFrom, InputFrom, StateValueFrom } from "xstate"
+import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xstate"
 import { assessmentMachine } from "./appropriateness/assessmentMachine.ts"
 import { assessmentInput, assessmentSamples } from "./appropriateness/assessmentSamples.ts"
 import { clientMachine } from "./client/clientMachine.ts"
@@ -194,9 +194,6 @@ export type Kind = keyof typeof machines
 
 /** The machine type of a kind. */
 export type MachineOf<K extends Kind> = (typeof machines)[K]["machine"]
-export type EventOf<K extends Kind> = EventFrom<MachineOf<K>>
-export type InputOf<K extends Kind> = InputFrom<MachineOf<K>>
-export type ContextOf<K extends Kind> = ContextFrom<MachineOf<K>>
 /** The state names of a kind as stored: NEW decides a creation and never reaches a row. */
 export type StateOf<K extends Kind> = Exclude<Extract<StateValueFrom<MachineOf<K>>, string>, "NEW">
 

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Json } from "../../machines/Effects.ts"
 import { checkFields, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import { notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
 import { currentDryRun, type DryRunSummary } from "../../runtime/engine/dryRun.ts"
 import {
@@ -44,8 +45,7 @@ export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorI
   new OperatorInvalid(envelopeOf(4000, checkFields, { errors }))
 
 /** A body that is no JSON, or JSON but no object. */
-export const bodyError = (): OperatorInvalid =>
-  new OperatorInvalid(envelopeOf(4000, "The request body must be a JSON object."))
+export const bodyError = (): OperatorInvalid => new OperatorInvalid(envelopeOf(4000, notAnObject))
 
 /**
  * What the engine's failures answer. Unavailable is for later, unless the command may be done already: repeating it

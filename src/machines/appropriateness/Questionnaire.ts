@@ -3,6 +3,7 @@
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { checkFields } from "../shared/Refusal.ts"
+import type { BodyFaults } from "../shared/RequestBody.ts"
 
 export interface QuestionOption {
   readonly id: string
@@ -140,9 +141,7 @@ const QuestionnaireFile = Fields.objectOf(
 
 const decodeFile = Fields.decoderOf(QuestionnaireFile)
 
-export type QuestionnaireDecision =
-  | { readonly ok: true; readonly questionnaire: Questionnaire }
-  | { readonly ok: false; readonly sentence: string; readonly errors: Fields.FieldErrors }
+export type QuestionnaireDecision = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
 
 /** Judges a file to be published: every failing field by its path, or the one rule across fields that it breaks. */
 export const decodeQuestionnaire = (value: unknown): QuestionnaireDecision => {

@@ -5,6 +5,8 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { collateralSkewMillis, moneyLengths } from "../shared/Limits.ts"
 import { parsePositiveAmount, PositiveAmountText } from "../shared/Money.ts"
+import { checkFields } from "../shared/Refusal.ts"
+import { type BodyFaults, notAnObject } from "../shared/RequestBody.ts"
 import { cleanText, textSentence } from "../shared/Text.ts"
 
 export const collateralDirections = ["DEPOSIT", "WITHDRAWAL"] as const
@@ -50,9 +52,7 @@ export interface CollateralRequest {
   readonly occurredAt: number
 }
 
-export type CollateralDecision =
-  | { readonly ok: true; readonly request: CollateralRequest }
-  | { readonly ok: false; readonly sentence: string; readonly errors: Fields.FieldErrors }
+export type CollateralDecision = { readonly ok: true; readonly request: CollateralRequest } | BodyFaults
 
 /**
  * Judges the body of a collateral report. On refusal `sentence` is that of the first failing field in the documented
@@ -60,7 +60,7 @@ export type CollateralDecision =
  * (400 code 4000; doc 3, refusal rules). `now` in Unix ms.
  */
 export const decodeCollateral = (body: unknown, facts: { readonly now: number }): CollateralDecision => {
-  if (!Fields.isRecord(body)) return { ok: false, sentence: "The request body must be a JSON object.", errors: {} }
+  if (!Fields.isRecord(body)) return { ok: false, sentence: notAnObject, errors: {} }
   const { partnerRef, direction, currency, amount, sourceAsset, txRef, occurredAt } = body as RawCollateral
   const minor = typeof amount === "string" ? parsePositiveAmount(amount, "USDC") : undefined
   if (
@@ -109,7 +109,7 @@ const refusal = (body: RawCollateral, now: number): CollateralDecision => {
     errors[field] = sentence
     first ??= sentence
   }
-  return { ok: false, sentence: first ?? "Please check the highlighted fields.", errors }
+  return { ok: false, sentence: first ?? checkFields, errors }
 }
 
 const isAbsent = (value: unknown): value is undefined | null => value === undefined || value === null

@@ -3,8 +3,8 @@
  * confirms or rejects it. The wire form and what the machine keeps (doc 3, Deposit notice; D9; A3-03..A3-06).
  */
 import { Schema } from "effect"
-import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"
+import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRequest.ts"
 
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]
@@ -13,24 +13,15 @@ export type DepositStatus = (typeof depositStatuses)[number]
 export const depositMethods = ["FIAT", "CRYPTO"] as const
 export type DepositMethod = (typeof depositMethods)[number]
 
-/** Who decides: finance or an administrator; PARTNER on the instant decision of a sandbox partner (A3-06). */
-export const depositDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
-export type DepositDecider = (typeof depositDeciders)[number]
-
 /** The notice as every answer and list shows it (doc 3, Deposit notice). */
 export const DepositNotice = Schema.Struct({
   noticeId: Id,
-  partnerId: Id,
-  clientId: Id,
-  clientUid: Schema.String,
-  partnerRef: Schema.String.annotate({ description: "The partner's reference, unique per partner for good." }),
-  currency: Currency,
-  amount: Schema.String.annotate({ description: "Positive decimal string in the currency's full scale." }),
+  ...filedFields,
   method: Schema.Literals(depositMethods),
   evidenceRef: Schema.NullOr(Schema.String),
   status: Schema.Literals(depositStatuses),
   createdAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
-  decidedBy: Schema.NullOr(Schema.Literals(depositDeciders)),
+  decidedBy: Schema.NullOr(Schema.Literals(moneyDeciders)),
   decidedAt: Schema.NullOr(Schema.Int).annotate({ description: "Unix milliseconds; null while PENDING." }),
   decisionNote: Schema.NullOr(Schema.String),
   ledgerTxId: Schema.NullOr(Id).annotate({ description: "The ledger transaction; null unless CONFIRMED." })
@@ -48,12 +39,12 @@ export type DepositEvent =
   | {
       readonly type: "CONFIRM"
       readonly at: number
-      readonly by: DepositDecider
+      readonly by: MoneyDecider
       readonly note: string | null
       readonly refusal: string | null
       readonly ledgerTxId: number
     }
-  | { readonly type: "REJECT"; readonly at: number; readonly by: DepositDecider; readonly reason: string }
+  | { readonly type: "REJECT"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
 
 /** The wire notice of a stored context. */
 export const noticeOf = (context: DepositContext, status: DepositStatus): DepositNotice => ({

@@ -4,6 +4,7 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { bodyCaps, documentLimits } from "../shared/Limits.ts"
 import { checkFields, type Refusal } from "../shared/Refusal.ts"
+import { invalidWhole, notAnObject } from "../shared/RequestBody.ts"
 import { cleanText, trimText } from "../shared/Text.ts"
 import { type DocumentPurpose, documentPurposes } from "./Document.ts"
 
@@ -60,9 +61,7 @@ export const decodedLength = (base64: string): number => {
 
 /** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
 export const decodeDocumentUpload = (body: unknown): DocumentUploadDecision => {
-  if (!Fields.isRecord(body)) {
-    return refused({ _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null })
-  }
+  if (!Fields.isRecord(body)) return refused(invalidWhole(notAnObject))
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
   const { dataBase64 } = raw
   if (typeof dataBase64 === "string" && decodedLength(dataBase64) > bodyCaps.documentFile) return refused(fileTooLarge)

@@ -7,6 +7,7 @@ import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { bulkSettlementMax } from "../shared/Limits.ts"
 import type { Refusal } from "../shared/Refusal.ts"
+import { notAnObject } from "../shared/RequestBody.ts"
 import { SettlementReportBody } from "./SettlementReport.ts"
 import { type ReportStatus, reportStatuses } from "./SettlementItem.ts"
 
@@ -79,7 +80,7 @@ const invalid = (sentence: string, errors: Readonly<Record<string, string>> | nu
 
 /** The entries of a body, or why the whole request is refused: no list, or not 1 to 500 entries. */
 export const decodeBulkReport = (body: unknown): BulkDecoded => {
-  if (!Fields.isRecord(body)) return invalid("The request body must be a JSON object.")
+  if (!Fields.isRecord(body)) return invalid(notAnObject)
   const { items } = body
   if (!Array.isArray(items) || items.length < 1 || items.length > bulkSettlementMax) {
     const sentence = `The items must be a list of 1 to ${bulkSettlementMax} reports.`

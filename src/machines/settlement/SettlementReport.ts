@@ -3,6 +3,7 @@
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"
+import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { cleanText } from "../shared/Text.ts"
 import { type ReportStatus, reportStatuses } from "./SettlementItem.ts"
 
@@ -34,40 +35,28 @@ export interface SettlementReport {
   readonly note: string | null
 }
 
-export type SettlementReportDecision =
-  | { readonly ok: true; readonly report: SettlementReport }
-  | { readonly ok: false; readonly sentence: string; readonly errors: Fields.FieldErrors }
+export type SettlementReportDecision = { readonly ok: true; readonly report: SettlementReport } | BodyFaults
 
 /**
  * Judges a report. On refusal `sentence` is that of the first failing field in the documented order (status,
  * partnerTxRef, settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
  */
-export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): SettlementReportDecision => {
-  if (!Fields.isRecord(body)) return { ok: false, sentence: "The request body must be a JSON object.", errors: {} }
-  const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
-  const found: Fields.FieldErrors = {}
-  const add: Fields.AddError = (path, sentence) => {
-    found[path] ??= sentence
-  }
-  const decoded = decodeBody(raw, add)
-  checkAcrossFields(raw, facts, add)
-  // Named in the documented order, whichever pass found them.
-  const errors: Fields.FieldErrors = {}
-  for (const field of Object.keys(labels)) if (found[field] !== undefined) errors[field] = found[field]
-  const [first] = Object.values(errors)
-  if (decoded === undefined || first !== undefined) {
-    return { ok: false, sentence: first ?? "Please check the highlighted fields.", errors }
-  }
-  return {
-    ok: true,
-    report: {
-      status: decoded.status,
-      partnerTxRef: textOrNull(decoded.partnerTxRef),
-      settledAt: decoded.settledAt ?? null,
-      note: textOrNull(decoded.note)
+export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): SettlementReportDecision =>
+  judgeBody(body, labels, (raw, add) => {
+    const decoded = decodeBody(raw, add)
+    checkAcrossFields(raw, facts, add)
+    if (decoded === undefined) return undefined
+    const { status, partnerTxRef, settledAt, note } = decoded
+    return {
+      ok: true,
+      report: {
+        status,
+        partnerTxRef: textOrNull(partnerTxRef),
+        settledAt: settledAt ?? null,
+        note: textOrNull(note)
+      }
     }
-  }
-}
+  })
 
 const decodeBody = Fields.decoderOf(SettlementReportBody)
 

@@ -2,29 +2,18 @@
 // A3-02, A3-07).
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
-import { Currency, isCurrency } from "../shared/Currency.ts"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"
-import { parsePositiveAmount } from "../shared/Money.ts"
+import { amountOf, moneyFields, moneyLabels, type MoneyRequest } from "../shared/MoneyRequest.ts"
+import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { cleanText, codePointLength } from "../shared/Text.ts"
 
-const labels = {
-  partnerRef: "The partner reference",
-  currency: "The currency",
-  amount: "The amount",
-  destination: "The destination"
-} as const
+const labels = { ...moneyLabels, destination: "The destination" } as const
 
 /** The body as sent, null fields left out (doc 3, Endpoints). */
 export const WithdrawalBody = Fields.objectOf(
   {
-    partnerRef: Fields.text(labels.partnerRef, moneyLengths.partnerRef),
-    currency: Currency.annotateKey(Fields.missing(labels.currency)),
-    amount: Schema.String.annotate({
-      message: "The amount must be a decimal string such as 12.50.",
-      description:
-        "Positive decimal string, at most the currency's places: USDC, USD1, XRP 6; EUR 2; BTC, ETH, BNB 8; SOL 9"
-    }).annotateKey(Fields.missing(labels.amount)),
+    ...moneyFields,
     destination: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Unknown).annotate({
         message: `${labels.destination} must be a JSON object.`,
@@ -36,63 +25,39 @@ export const WithdrawalBody = Fields.objectOf(
 )
 
 /** A valid withdrawal request. */
-export interface WithdrawalDemand {
-  readonly partnerRef: string
-  readonly currency: Currency
-  /** Minor units of the currency, more than zero. */
-  readonly amount: bigint
+export interface WithdrawalDemand extends MoneyRequest {
   /** As sent, or null. */
   readonly destination: JsonObject | null
 }
 
-export type WithdrawalBodyDecision =
-  | { readonly ok: true; readonly demand: WithdrawalDemand }
-  | { readonly ok: false; readonly sentence: string; readonly errors: Fields.FieldErrors }
+export type WithdrawalBodyDecision = { readonly ok: true; readonly demand: WithdrawalDemand } | BodyFaults
 
 /**
- * Judges the body of a withdrawal request; `text` is the JSON it was parsed from, where it is known. On refusal `sentence` is that of the first failing field in the documented
- * order (partnerRef, currency, amount, destination) and `errors` names all of them (400 code 4000).
+ * Judges the body of a withdrawal request; `text` is the JSON it was parsed from, where it is known. On refusal
+ * `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount, destination) and
+ * `errors` names all of them (400 code 4000).
  */
-export const decodeWithdrawal = (body: unknown, text?: string): WithdrawalBodyDecision => {
-  if (!Fields.isRecord(body)) return { ok: false, sentence: "The request body must be a JSON object.", errors: {} }
-  const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
-  const found: Fields.FieldErrors = {}
-  const add: Fields.AddError = (path, sentence) => {
-    found[path] ??= sentence
-  }
-  const decoded = decodeBody(raw, add)
-  const amount = amountOf(raw, add)
-  checkDestination(raw["destination"], text, add)
-  // Named in the documented order, whichever pass found them.
-  const errors: Fields.FieldErrors = {}
-  for (const field of Object.keys(labels)) if (found[field] !== undefined) errors[field] = found[field]
-  const [first] = Object.values(errors)
-  if (decoded === undefined || amount === undefined || first !== undefined) {
-    return { ok: false, sentence: first ?? "Please check the highlighted fields.", errors }
-  }
-  return {
-    ok: true,
-    demand: {
-      partnerRef: cleanText(decoded.partnerRef),
-      currency: decoded.currency,
-      amount,
-      // The value as it was parsed, not as the schema rebuilt it: it is stored verbatim.
-      destination: (raw["destination"] as JsonObject | undefined) ?? null
+export const decodeWithdrawal = (body: unknown, text?: string): WithdrawalBodyDecision =>
+  judgeBody(body, labels, (raw, add) => {
+    const decoded = decodeBody(raw, add)
+    const amount = amountOf(raw, add)
+    const { destination } = raw
+    checkDestination(destination, text, add)
+    if (decoded === undefined || amount === undefined) return undefined
+    const { partnerRef, currency } = decoded
+    return {
+      ok: true,
+      demand: {
+        partnerRef: cleanText(partnerRef),
+        currency,
+        amount,
+        // The value as it was parsed, not as the schema rebuilt it: it is stored verbatim.
+        destination: (destination as JsonObject | undefined) ?? null
+      }
     }
-  }
-}
+  })
 
 const decodeBody = Fields.decoderOf(WithdrawalBody)
-
-/** The places belong to the currency, so an amount beside an unknown currency is judged with the widest scale. */
-const amountOf = ({ amount, currency }: Fields.JsonRecord, add: Fields.AddError): bigint | undefined => {
-  if (typeof amount !== "string") return undefined
-  const minor = parsePositiveAmount(amount, isCurrency(currency) ? currency : "SOL")
-  if (typeof minor === "bigint") return minor
-  const scaleUnknown = !isCurrency(currency) && minor.endsWith("for SOL.")
-  if (!scaleUnknown) add("amount", minor)
-  return undefined
-}
 
 const inexact = `${labels.destination} has a number that would not be kept as it is written: send such numbers as text.`
 

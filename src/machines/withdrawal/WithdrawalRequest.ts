@@ -5,8 +5,8 @@
  */
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
-import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"
+import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRequest.ts"
 
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
@@ -16,27 +16,18 @@ export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
 
 export const isOpenWithdrawal = (status: string): boolean => status === "REQUESTED" || status === "APPROVED"
 
-/** Who decides: finance or an administrator; PARTNER on a cancel and on the instant decision of a sandbox (A3-06). */
-export const withdrawalDeciders = ["FINANCE", "ADMIN", "PARTNER"] as const
-export type WithdrawalDecider = (typeof withdrawalDeciders)[number]
-
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
 
 /** The request as every answer and list shows it (doc 3, Withdrawal request). */
 export const WithdrawalRequest = Schema.Struct({
   requestId: Id,
-  partnerId: Id,
-  clientId: Id,
-  clientUid: Schema.String,
-  partnerRef: Schema.String.annotate({ description: "The partner's reference, unique per partner for good." }),
-  currency: Currency,
-  amount: Schema.String.annotate({ description: "Positive decimal string in the currency's full scale." }),
+  ...filedFields,
   destination: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)).annotate({
     description: "The JSON object that the partner sent; null when it sent none."
   }),
   status: Schema.Literals(withdrawalStatuses),
   createdAt: millis("When it was filed"),
-  decidedBy: Schema.NullOr(Schema.Literals(withdrawalDeciders)),
+  decidedBy: Schema.NullOr(Schema.Literals(moneyDeciders)),
   decidedAt: Schema.NullOr(millis("When it was approved, rejected or cancelled")),
   paidAt: Schema.NullOr(millis("When it was paid")),
   decisionNote: Schema.NullOr(Schema.String),
@@ -69,15 +60,15 @@ export type WithdrawalEvent =
   | {
       readonly type: "APPROVE"
       readonly at: number
-      readonly by: WithdrawalDecider
+      readonly by: MoneyDecider
       readonly refusal: string | null
       readonly ledgerTxId: number
     }
   | { readonly type: "PAY"; readonly at: number }
-  | { readonly type: "REJECT"; readonly at: number; readonly by: WithdrawalDecider; readonly reason: string }
+  | { readonly type: "REJECT"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
   | { readonly type: "CANCEL"; readonly at: number }
   /** The bank refused for good what had been approved. */
-  | { readonly type: "FAIL"; readonly at: number; readonly by: WithdrawalDecider; readonly reason: string }
+  | { readonly type: "FAIL"; readonly at: number; readonly by: MoneyDecider; readonly reason: string }
 
 /** The wire request of a stored context with its destination, which is kept beside it. */
 export const requestOf = (

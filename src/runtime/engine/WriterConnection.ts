@@ -8,9 +8,11 @@ import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { columnTypes } from "./ColumnArray.ts"
 import { classify } from "./sqlFailure.ts"
-import { type SealRow } from "../store/Rows.ts"
-import { sealGenesis } from "./seal.ts"
+import { catalogue } from "../store/Catalogue.ts"
+import type { SealRow } from "../store/Rows.ts"
+import { nothingSecret, sealGenesis } from "./seal.ts"
 import type { Counters } from "./stamp.ts"
+import { decodeRow } from "./SubjectLoader.ts"
 import { applicationName, writerSession } from "./writerSession.ts"
 
 /** What a new connection finds. `writable` false: the server answers, but can't write now. */
@@ -56,7 +58,7 @@ export class WriterConnection {
         batch: Number(row.batch),
         counters: {
           seqs: new Map(seqs.rows.map((entry) => [Number(entry.id), Number(entry.seq ?? 0)])),
-          seal: last === undefined ? sealGenesis : sealOf(last)
+          seal: last === undefined ? sealGenesis : (decodeRow(catalogue.seals, last, nothingSecret) as SealRow)
         }
       }
     })
@@ -141,14 +143,3 @@ export class WriterConnection {
     }
   )
 }
-
-const sealOf = (row: Readonly<Record<string, unknown>>): SealRow => ({
-  number: Number(row["number"]),
-  hash: String(row["hash"]),
-  auditTo: Number(row["audit_to"]),
-  decisionTo: Number(row["decision_to"]),
-  transactionTo: Number(row["transaction_to"]),
-  postingTo: Number(row["posting_to"]),
-  interfirmTo: Number(row["interfirm_to"]),
-  custodyTo: Number(row["custody_to"])
-})

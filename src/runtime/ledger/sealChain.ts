@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import {
+  idIn,
   nothingSecret,
   type SealedTable,
   sealedTableNames,
@@ -42,7 +43,8 @@ export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: Ch
     const part = (table: SealedTable): ReadonlyArray<object> => {
       const list = rows[table]
       const start = next[table]
-      while (next[table] < list.length && idOf(table, list[next[table]]) <= seal[sealEnds[table]]) next[table]++
+      while (next[table] < list.length && idIn(table, list[next[table]] as object) <= seal[sealEnds[table]])
+        next[table]++
       return list.slice(start, next[table])
     }
     const batch = Object.fromEntries(sealedTableNames.map((table) => [table, part(table)]))
@@ -57,9 +59,6 @@ export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: Ch
   }
   return null
 }
-
-const idOf = (table: SealedTable, row: object | undefined): number =>
-  (row as Readonly<Record<string, number>>)[sealedTables[table]] as number
 
 /** The whole chain up to the seal `upTo`. */
 export const readChain = Effect.fnUntraced(function* (upTo: bigint) {

@@ -13,7 +13,7 @@ import { BusinessClock } from "../engine/BusinessClock.ts"
 import type { BalanceRow } from "../store/Rows.ts"
 import { type AccountSummaryWire, accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "./clientState.ts"
-import type { PageQuery } from "./paging.ts"
+import { cutPage, type PageEnd, type PageQuery } from "./paging.ts"
 import { whenAway } from "./whenAway.ts"
 
 export interface BalanceLine {
@@ -69,10 +69,8 @@ export interface PostingWire {
   readonly refs: Json
 }
 
-export interface LedgerPage {
+export interface LedgerPage extends PageEnd {
   readonly postings: ReadonlyArray<PostingWire>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class Accounts extends Context.Service<
@@ -124,9 +122,8 @@ export class Accounts extends Context.Service<
               ),
               whenAway
             )
-            const postings = rows.slice(0, query.limit).map(postingOf)
-            const hasMore = rows.length > query.limit
-            return { postings, hasMore, nextBefore: hasMore ? (postings.at(-1)?.postingId ?? null) : null }
+            const { shown, end } = cutPage(rows, query.limit, (row) => Number(row.posting_id))
+            return { postings: shown.map(postingOf), ...end }
           })
       })
     })

@@ -9,6 +9,7 @@ import { type ServedQuestionnaire, servedOf } from "../../machines/appropriatene
 import type { MifidResult } from "../../machines/client/ClientWire.ts"
 import { decodeMifid } from "../../machines/mifid/MifidRequest.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidSections } from "../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer } from "../engine/ActorHost.ts"
 import { Settings } from "../Settings.ts"
 import type { ClientRow } from "../store/Rows.ts"
@@ -16,7 +17,7 @@ import { type Caller, presentPartner } from "./Caller.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
-import { acknowledgeAssessment, invalidBody, invalidMifid, submitAssessment, writeMifid } from "./mifidDecisions.ts"
+import { acknowledgeAssessment, submitAssessment, toldByFirst, writeMifid } from "./mifidDecisions.ts"
 import { Questionnaires } from "./Questionnaires.ts"
 
 type Write<A> = (
@@ -74,7 +75,7 @@ export class Appropriateness extends Context.Service<
             ? turnOf(caller, clientId, store, (at, client) =>
                 submitAssessment(at, client, decoded.submission, questionnaires.current())
               )
-            : Effect.succeed(refuse(invalidBody(decoded.errors)))
+            : Effect.succeed(refuse(toldByFirst(decoded.errors)))
         },
         acknowledge: (caller, clientId, body, store) =>
           turnOf(caller, clientId, store, (at, client) => acknowledgeAssessment(at, client, body)),
@@ -86,7 +87,7 @@ export class Appropriateness extends Context.Service<
                   ? writeMifid(at, client, decoded.sections, settings.sourceOfWealthThreshold)
                   : refuse({ _tag: "RelianceNotApproved" })
               )
-            : Effect.succeed(refuse(invalidMifid(decoded.errors)))
+            : Effect.succeed(refuse(invalidSections(decoded.errors)))
         }
       })
     })

@@ -11,7 +11,7 @@ import { Settings } from "../Settings.ts"
 import { catalogue } from "../store/Catalogue.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { clientSubject, clientWire, clientWireOf, ownClient, verificationView } from "./clientState.ts"
-import type { PageQuery } from "./paging.ts"
+import { cutPage, type PageEnd, type PageQuery } from "./paging.ts"
 
 export interface ClientQuery extends PageQuery {
   /** Case-insensitive part of e-mail, display name or reference; wildcards are literal (A1-09). */
@@ -20,10 +20,8 @@ export interface ClientQuery extends PageQuery {
   readonly level?: VerificationLevel
 }
 
-export interface ClientPage {
+export interface ClientPage extends PageEnd {
   readonly clients: ReadonlyArray<ClientWire>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class Clients extends Context.Service<
@@ -77,12 +75,12 @@ export class Clients extends Context.Service<
           return sql.unsafe<Record<string, unknown>>(text, values).pipe(
             Effect.mapError(away),
             Effect.map((rows) => {
-              const clients = rows.slice(0, query.limit).map((raw) => {
+              const { shown, end } = cutPage(rows, query.limit, (raw) => Number(raw["id"]))
+              const clients = shown.map((raw) => {
                 const row = decodeRow(catalogue.clients, raw, sealing) as ClientRow
                 return clientWireOf(row, (raw["usdc"] as bigint | null) ?? 0n)
               })
-              const hasMore = rows.length > query.limit
-              return { clients, hasMore, nextBefore: hasMore ? (clients.at(-1)?.clientId ?? null) : null }
+              return { clients, ...end }
             })
           )
         }

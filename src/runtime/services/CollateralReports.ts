@@ -19,9 +19,9 @@ import type { JsonObject } from "../../machines/Effects.ts"
 import { riskFigures } from "../../machines/margin/riskFigures.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../machines/shared/RequestBody.ts"
 import {
   ActorHost,
-  type ClaimLost,
   type DispatchError,
   FactNeeded,
   type StoreAnswer,
@@ -39,7 +39,9 @@ import { clientSubject, instanceOf, ownClient } from "./clientState.ts"
 import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
 import { firstRefusal } from "./moneyGates.ts"
-import type { PageQuery } from "./paging.ts"
+import { needsLookUp, rowUnder } from "./moneyRequests.ts"
+import type { PageEnd, PageQuery } from "./paging.ts"
+import { ofPartner, rowPage } from "./rowLists.ts"
 import { RowReads } from "./RowReads.ts"
 import { shardOf } from "../store/shard.ts"
 
@@ -59,10 +61,8 @@ export interface CollateralAnswer {
 /** 201 for a report booked now, 200 for the replay of an own reference. */
 export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>
 
-export interface CollateralPage {
+export interface CollateralPage extends PageEnd {
   readonly reports: ReadonlyArray<CollateralReport>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class CollateralReports extends Context.Service<
@@ -89,19 +89,6 @@ export class CollateralReports extends Context.Service<
       const settings = yield* Settings
       const stored = yield* RowReads
 
-      const findByRef = (
-        partnerId: number,
-        partnerRef: string
-      ): Effect.Effect<CollateralReportRow | null, Unavailable> =>
-        Effect.flatMap(stored.holders([collateralClaim(partnerId, partnerRef)]), ([claim]) =>
-          claim === undefined
-            ? Effect.succeed(null)
-            : Effect.map(
-                stored.page("collateralReports", [{ column: "id", value: claim.owner }], { limit: 1 }),
-                ([row]) => row ?? null
-              )
-        )
-
       const attempt = (
         caller: Caller,
         clientId: number,
@@ -126,45 +113,26 @@ export class CollateralReports extends Context.Service<
       return CollateralReports.of({
         report: (caller, clientId, body, store) => {
           const early = refuseEarly(caller, body, clock.now())
-          if (!early.ok) {
-            const row = store(early, { now: clock.now() })
-            return row === null ? Effect.succeed(early) : Effect.as(host.record({ answers: [row] }), early)
-          }
+          if (!early.ok) return Effect.succeed(early)
           const request = early.value
-          const partnerId = caller.partner.row.id
+          const claim = collateralClaim(caller.partner.row.id, request.partnerRef)
           const run = (
             filed: CollateralReportRow | null | undefined,
             tries: number
           ): Effect.Effect<CollateralVerdict, DispatchError> =>
-            Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(partnerId, request), () =>
+            Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(claim), () =>
               tries === 0
                 ? Effect.fail(new Unavailable({ unknown: false }))
-                : Effect.flatMap(findByRef(partnerId, request.partnerRef), (found) => run(found, tries - 1))
+                : Effect.flatMap(rowUnder(stored, "collateralReports", claim), (found) => run(found, tries - 1))
             )
           return run(undefined, lookUpLimit)
         },
-        list: (partnerId, query) =>
+        list: (partnerId, { clientId, ...query }) =>
           Effect.gen(function* () {
-            if (query.clientId !== undefined) {
-              const own = yield* host.read(
-                clientSubject(query.clientId),
-                (state) => ownClient(state, partnerId) !== null
-              )
-              if (!own) return null
-            }
-            const rows = yield* stored.page(
-              "collateralReports",
-              [
-                query.clientId === undefined
-                  ? { column: "partner_id", value: partnerId }
-                  : { column: "client_id", value: query.clientId },
-                ...(query.status === undefined ? [] : [{ column: "state", value: query.status }])
-              ],
-              { limit: query.limit + 1, ...(query.before === undefined ? {} : { before: query.before }) }
-            )
-            const page = rows.slice(0, query.limit)
-            const hasMore = rows.length > query.limit
-            return { reports: page.map(wireReport), hasMore, nextBefore: hasMore ? (page.at(-1)?.id ?? null) : null }
+            const conditions = yield* ofPartner(host, partnerId, clientId)
+            if (conditions === null) return null
+            const { shown, end } = yield* rowPage(stored, "collateralReports", conditions, query, (row) => row.id)
+            return { reports: shown.map(wireReport), ...end }
           })
       })
     })
@@ -180,13 +148,6 @@ export const collateralClaim = (partnerId: number, partnerRef: string): string =
 export const wireReport = (row: CollateralReportRow): CollateralReport =>
   reportOf(row.context as unknown as CollateralContext, row.state as CollateralStatus)
 
-const needsLookUp =
-  (partnerId: number, request: CollateralRequest) =>
-  (error: DispatchError): error is FactNeeded | ClaimLost =>
-    error._tag === "FactNeeded" ||
-    (error._tag === "ClaimLost" &&
-      error.claims.every((claim) => claim.name === collateralClaim(partnerId, request.partnerRef)))
-
 export const notUnderPartner = conflict(
   "This partner is under BROKER custody: use deposit notices and withdrawal requests."
 )
@@ -198,13 +159,7 @@ const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<Collat
 /** The request, or what is wrong with its fields. */
 export const checkCollateral = (body: unknown, now: number): Verdict<CollateralRequest> => {
   const decoded = decodeCollateral(body, { now })
-  return decoded.ok
-    ? accept(decoded.request)
-    : refuse({
-        _tag: "Invalid",
-        sentence: decoded.sentence,
-        errors: Object.keys(decoded.errors).length === 0 ? null : decoded.errors
-      })
+  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
 }
 
 interface Decision extends CollateralFacts {

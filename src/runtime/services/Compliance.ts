@@ -24,7 +24,7 @@ import { clientSubject } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { requestDocuments, sampleClient } from "./kycReview.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
-import { pageOf, type PageQuery } from "./paging.ts"
+import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "./paging.ts"
 import { Screening } from "./Screening.ts"
 import { type CandidateEntry, candidateEntries } from "./candidateEntries.ts"
 
@@ -50,10 +50,8 @@ export interface CaseFile extends CaseView {
   readonly entries: ReadonlyArray<CandidateEntry>
 }
 
-export interface CasePage {
+export interface CasePage extends PageEnd {
   readonly cases: ReadonlyArray<CaseView>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class Compliance extends Context.Service<
@@ -116,12 +114,13 @@ export class Compliance extends Context.Service<
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
-          return yield* decideOnFacts(tools, caller, client, screenAgain, (at, row, again) => {
+          const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
             const now = revisionOf(at.turn.state)
             if (revision !== undefined && revision !== now) return refuse(otherRevision(now, revision))
             if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
             return idOf(clearClient(at, row, note, again))
-          })
+          }
+          return yield* decideOnFacts(tools, caller, client, screenAgain, decide, screeningRestsOn)
         })
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
@@ -145,15 +144,12 @@ export class Compliance extends Context.Service<
         sample: (caller, client) => decided(caller, client, sampleClient),
         reject: (caller, client, reason) =>
           decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
-        cases: ({ open, limit, before }) =>
+        cases: ({ open, ...query }) =>
           Effect.gen(function* () {
-            const rows = yield* pageOf(sql, sealing, "cases", open ? [{ column: "state", value: "OPEN" }] : [], {
-              limit: limit + 1,
-              ...(before === undefined ? {} : { before })
-            }).pipe(Effect.mapError(away))
-            const cases = yield* views(rows.slice(0, limit))
-            const hasMore = rows.length > limit
-            return { cases, hasMore, nextBefore: hasMore ? (cases.at(-1)?.caseId ?? null) : null }
+            const conditions = open ? [{ column: "state", value: "OPEN" }] : []
+            const rows = yield* Effect.mapError(pageOf(sql, sealing, "cases", conditions, onePast(query)), away)
+            const { shown, end } = cutPage(rows, query.limit, (row) => row.id)
+            return { cases: yield* views(shown), ...end }
           }),
         case: (caseId) =>
           Effect.gen(function* () {
@@ -170,6 +166,9 @@ export class Compliance extends Context.Service<
     })
   )
 }
+
+/** What is screened comes in with a revision of the package; what was seen of it is in the cases and dispositions. */
+const screeningRestsOn = ["clients", "kycPackages", "verificationBlocks", "cases", "dispositions"] as const
 
 const revisedMeanwhile = conflict("The client's file has changed meanwhile: look at it again before clearing it.")
 

@@ -1,51 +1,38 @@
 /**
  * Deposit notices of BROKER custody (document 3, Deposit notice and Money write gates; D9; A3-01..A3-06): filed by the
- * partner, decided by the operator's finance, each in the client's mailbox.
- *
- * A mailbox holds its PENDING notices only. A reference is looked up before the gates, because an own one is replayed
- * whatever they say; the filing commit claims it, so that of two filings of one reference the second is looked up again.
- * So is one that a gate refuses after its mailbox has moved: what the gate counted may have been the same notice.
+ * partner, decided by the operator's finance, each in the client's mailbox, which holds its PENDING notices only.
  */
 import { Context, Effect, Layer } from "effect"
-import type { DepositDecider, DepositNotice, DepositStatus } from "../../machines/deposit/DepositNotice.ts"
+import type { DepositNotice, DepositStatus } from "../../machines/deposit/DepositNotice.ts"
 import { decodeDeposit, type DepositRequest } from "../../machines/deposit/DepositRequest.ts"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../machines/shared/RequestBody.ts"
 import { cleanText } from "../../machines/shared/Text.ts"
-import {
-  ActorHost,
-  type ClaimLost,
-  type DispatchError,
-  FactNeeded,
-  type StoreAnswer,
-  type Turn,
-  Unavailable
-} from "../engine/ActorHost.ts"
-import { BusinessClock } from "../engine/BusinessClock.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, type Turn, type Unavailable } from "../engine/ActorHost.ts"
 import { Settings } from "../Settings.ts"
 import type { DepositNoticeRow } from "../store/depositTables.ts"
-import { type Caller, presentPartner } from "./Caller.ts"
-import { clientSubject, ownClient } from "./clientState.ts"
+import type { Caller } from "./Caller.ts"
+import { clientSubject } from "./clientState.ts"
 import {
   decideDeposit,
   depositClaim,
   type DepositOrder,
   fileDeposit,
-  notUnderBroker,
   repeatedDecision,
   wireNotice
 } from "./depositDecisions.ts"
 import { Directory } from "./Directory.ts"
+import { brokerClient, fileByReference, financeDecider, notUnderBroker, rereading } from "./moneyRequests.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
-import type { Condition, PageQuery } from "./paging.ts"
+import type { Condition, PageEnd, PageQuery } from "./paging.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "./rowLists.ts"
 import { RowReads } from "./RowReads.ts"
 
 /** 201 for a notice filed now, 200 for the original of an own reference. */
 export type DepositVerdict = Verdict<{ readonly status: 200 | 201; readonly notice: DepositNotice }>
 
-export interface DepositPage {
+export interface DepositPage extends PageEnd {
   readonly deposits: ReadonlyArray<DepositNotice>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 interface DepositQuery extends PageQuery {
@@ -80,143 +67,72 @@ export class Deposits extends Context.Service<
     Deposits,
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const clock = yield* BusinessClock
       const directory = yield* Directory
       const settings = yield* Settings
       const stored = yield* RowReads
 
       const byId = (noticeId: number): Effect.Effect<DepositNoticeRow | null, Unavailable> =>
+        firstRow(stored, "depositNotices", [{ column: "id", value: noticeId }])
+
+      const page = (conditions: ReadonlyArray<Condition>, query: DepositQuery) =>
         Effect.map(
-          stored.page("depositNotices", [{ column: "id", value: noticeId }], { limit: 1 }),
-          ([row]) => row ?? null
-        )
-
-      /** What stood under the reference, and how far the mailbox was when it was looked up. */
-      const lookUp = (partnerId: number, clientId: number, partnerRef: string): Effect.Effect<Looked, Unavailable> =>
-        Effect.gen(function* () {
-          const token = yield* host.read(clientSubject(clientId), (state) => state.token)
-          const [claim] = yield* stored.holders([depositClaim(partnerId, partnerRef)])
-          return { token, filed: claim === undefined ? null : yield* byId(claim.owner) }
-        })
-
-      const attempt = (
-        caller: Caller,
-        clientId: number,
-        request: DepositRequest,
-        store: StoreAnswer<DepositVerdict>,
-        { token, filed }: Looked,
-        last: boolean
-      ): Effect.Effect<DepositVerdict, DispatchError> =>
-        host.dispatch({
-          subject: clientSubject(clientId),
-          by: caller.by,
-          partner: () => directory.stamp(caller.partner.row.id),
-          decide: (turn) => {
-            const verdict = decideFiling(turn, caller, directory, request, filed, settings.sourceOfWealthThreshold)
-            if (!verdict.ok && !last && filed === null && turn.state.token !== token) {
-              throw new FactNeeded({ fact: "partnerRef" })
-            }
-            return verdict
-          },
-          store
-        })
-
-      const page = (conditions: ReadonlyArray<Condition>, { status, ...query }: DepositQuery) =>
-        Effect.map(
-          stored.page(
-            "depositNotices",
-            [...conditions, ...(status === undefined ? [] : [{ column: "state", value: status }])],
-            { limit: query.limit + 1, ...(query.before === undefined ? {} : { before: query.before }) }
-          ),
-          (rows): DepositPage => {
-            const shown = rows.slice(0, query.limit)
-            const hasMore = rows.length > query.limit
-            return { deposits: shown.map(wireNotice), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
-          }
+          rowPage(stored, "depositNotices", conditions, query, (row) => row.id),
+          ({ shown, end }): DepositPage => ({ deposits: shown.map(wireNotice), ...end })
         )
 
       /** The row is read again when its mailbox no longer holds it: somebody has decided in between. */
-      const decide = (caller: OperatorCaller, noticeId: number, order: DepositOrder, tries: number): Decided =>
-        Effect.gen(function* () {
-          const row = yield* byId(noticeId)
-          if (row === null) return refuse(unknown("Deposit notice"))
-          if (row.state !== "PENDING") return repeatedDecision(row, order.to)
-          const decided = yield* host.dispatch({
-            subject: clientSubject(row.clientId),
-            by: caller.by,
-            partner: () => directory.stamp(row.partnerId),
-            decide: (turn) => decidePending(turn, directory, noticeId, order)
+      const decide = (caller: OperatorCaller, noticeId: number, order: DepositOrder): Decided =>
+        rereading(
+          Effect.gen(function* () {
+            const row = yield* byId(noticeId)
+            if (row === null) return refuse(unknown("Deposit notice"))
+            if (row.state !== "PENDING") return repeatedDecision(row, order.to)
+            return yield* host.dispatch({
+              subject: clientSubject(row.clientId),
+              by: caller.by,
+              partner: () => directory.stamp(row.partnerId),
+              decide: (turn) => decidePending(turn, directory, noticeId, order)
+            })
           })
-          if (decided !== null) return decided
-          return tries === 0
-            ? yield* new Unavailable({ unknown: false })
-            : yield* decide(caller, noticeId, order, tries - 1)
-        })
+        )
 
       return Deposits.of({
         file: (caller, clientId, body, store) => {
           const early = refuseEarly(caller, body)
-          if (!early.ok) {
-            const row = store(early, { now: clock.now() })
-            return row === null ? Effect.succeed(early) : Effect.as(host.record({ answers: [row] }), early)
-          }
+          if (!early.ok) return Effect.succeed(early)
           const request = early.value
-          const partnerId = caller.partner.row.id
-          const run = (tries: number): Effect.Effect<DepositVerdict, DispatchError> =>
-            Effect.flatMap(lookUp(partnerId, clientId, request.partnerRef), (looked) =>
-              Effect.catchIf(
-                attempt(caller, clientId, request, store, looked, tries === 0),
-                needsLookUp(partnerId, request),
-                () => (tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1))
-              )
-            )
-          return run(rereadLimit)
+          const threshold = settings.sourceOfWealthThreshold
+          return fileByReference(
+            { host, directory, stored },
+            {
+              caller,
+              clientId,
+              table: "depositNotices",
+              claim: depositClaim(caller.partner.row.id, request.partnerRef),
+              decide: (turn, filed) => decideFiling(turn, caller, directory, request, filed, threshold),
+              store
+            }
+          )
         },
         list: (partnerId, { clientId, ...query }) =>
-          Effect.gen(function* () {
-            if (clientId === undefined) return yield* page([{ column: "partner_id", value: partnerId }], query)
-            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
-            return own ? yield* page([{ column: "client_id", value: clientId }], query) : null
-          }),
+          Effect.flatMap(ofPartner(host, partnerId, clientId), (conditions) =>
+            conditions === null ? Effect.succeed(null) : page(conditions, query)
+          ),
         listAll: ({ partner, ...query }) => {
-          const view = partner === undefined ? undefined : directory.findPartner(partner)
-          if (view === null) return Effect.succeed(refuse(unknown("Partner")))
-          const conditions = view === undefined ? [] : [{ column: "partner_id", value: view.row.id }]
-          return Effect.map(page(conditions, query), accept)
+          const conditions = ofPartners(directory, partner)
+          return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
         confirm: (caller, noticeId, note) =>
-          decide(
-            caller,
-            noticeId,
-            { to: "CONFIRMED", by: deciderOf(caller), note: note === null ? null : cleanText(note) || null },
-            rereadLimit
-          ),
+          decide(caller, noticeId, {
+            to: "CONFIRMED",
+            by: financeDecider(caller),
+            note: note === null ? null : cleanText(note) || null
+          }),
         reject: (caller, noticeId, reason) =>
-          decide(caller, noticeId, { to: "REJECTED", by: deciderOf(caller), reason: cleanText(reason) }, rereadLimit)
+          decide(caller, noticeId, { to: "REJECTED", by: financeDecider(caller), reason: cleanText(reason) })
       })
     })
   )
-}
-
-interface Looked {
-  readonly token: number | null
-  /** The notice that holds the reference; null when it is free. */
-  readonly filed: DepositNoticeRow | null
-}
-
-/** A reference is filed once and a notice decided once, so the second reading is the last that can differ. */
-const rereadLimit = 2
-
-const needsLookUp =
-  (partnerId: number, { partnerRef }: DepositRequest) =>
-  (error: DispatchError): error is FactNeeded | ClaimLost =>
-    error._tag === "FactNeeded" ||
-    (error._tag === "ClaimLost" && error.claims.every(({ name }) => name === depositClaim(partnerId, partnerRef)))
-
-/** The gate lets only these two roles through; another one here is a defect. */
-const deciderOf = ({ role }: OperatorCaller): DepositDecider => {
-  if (role !== "FINANCE" && role !== "ADMIN") throw new Error("a deposit is decided in a finance role")
-  return role
 }
 
 /** The gates that need no client: custody model, then the fields. */
@@ -226,9 +142,7 @@ const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositRequest> =>
 /** The request, or what is wrong with its fields. */
 export const checkDeposit = (body: unknown): Verdict<DepositRequest> => {
   const decoded = decodeDeposit(body)
-  if (decoded.ok) return accept(decoded.request)
-  const { sentence, errors } = decoded
-  return refuse({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors })
+  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
 }
 
 /** The gates that need the client, in the published order (A3-02). */
@@ -240,10 +154,9 @@ const decideFiling = (
   filed: DepositNoticeRow | null,
   threshold: bigint
 ): DepositVerdict => {
-  const client = ownClient(turn.state, caller.partner.row.id)
-  if (client === null) return refuse(unknown("Client"))
-  const partner = presentPartner(directory, caller)
-  if (partner.row.custodyModel !== "BROKER") return refuse(notUnderBroker)
+  const found = brokerClient(turn, directory, caller)
+  if (!found.ok) return found
+  const { client, partner } = found.value
   // What the mailbox holds is newer than what was looked up.
   const held = turn.state.all("depositNotices").find((row) => wireNotice(row).partnerRef === request.partnerRef)
   const own = held ?? (filed?.clientId === client.id ? filed : undefined)

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type Attribution, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type Attribution, type DispatchError, type Turn } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { balanceOf } from "../ledger/Ledger.ts"
 import { Settings } from "../Settings.ts"
@@ -13,11 +13,12 @@ import type { ClientRow, TableName, Tables } from "../store/Rows.ts"
 import { clientSubject, ownClient } from "./clientState.ts"
 import { type CollateralFacts, collateralGates } from "./collateralGates.ts"
 import { checkCollateral, collateralClaim, notUnderPartner, refusalOf, wireReport } from "./CollateralReports.ts"
-import { depositClaim, notUnderBroker } from "./depositDecisions.ts"
+import { depositClaim } from "./depositDecisions.ts"
 import { type DepositFacts, depositGates } from "./depositGates.ts"
 import { checkDeposit } from "./Deposits.ts"
 import { Directory, type PartnerView } from "./Directory.ts"
 import { type GateResult, type MoneyGate, type MoneyGates, notReached, walkGates } from "./moneyGates.ts"
+import { notUnderBroker, rowUnder } from "./moneyRequests.ts"
 import { RowReads } from "./RowReads.ts"
 import { contextOf, withdrawalClaim } from "./withdrawalDecisions.ts"
 import { checkWithdrawal, type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
@@ -110,7 +111,9 @@ const explainWrite = <Request extends { readonly partnerRef: string }, T extends
     const rest = [ownReference, ...rules.gates.map(({ gate }) => gate)]
     const decoded = rules.decode(body, clock.now())
     const early = walkGates(earlyGates(rules), { custody: partner.row.custodyModel, decoded })
-    const filed = decoded.ok ? yield* filedUnder(stored, rules, partnerId, decoded.value.partnerRef) : null
+    const filed = decoded.ok
+      ? yield* rowUnder(stored, rules.table, rules.claim(partnerId, decoded.value.partnerRef))
+      : null
     return yield* host.dispatch({
       subject: clientSubject(clientId),
       by,
@@ -173,18 +176,6 @@ const earlyGates = ({
   }
   return [model, fields]
 }
-
-const filedUnder = <T extends TableName>(
-  stored: RowReads["Service"],
-  { table, claim }: { readonly table: T; readonly claim: (partnerId: number, partnerRef: string) => string },
-  partnerId: number,
-  partnerRef: string
-): Effect.Effect<Tables[T] | null, Unavailable> =>
-  Effect.flatMap(stored.holders([claim(partnerId, partnerRef)]), ([holder]) =>
-    holder === undefined
-      ? Effect.succeed(null)
-      : Effect.map(stored.page(table, [{ column: "id", value: holder.owner }], { limit: 1 }), ([row]) => row ?? null)
-  )
 
 type RequestOf<Check extends (...args: never) => Verdict<unknown>> = Extract<
   ReturnType<Check>,

@@ -25,7 +25,8 @@ import { findClient } from "./clientLookup.ts"
 import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
 import { findInstance, type PendingTimer, tableOf } from "./machineInstances.ts"
-import { pageOf, type PageQuery } from "./paging.ts"
+import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "./paging.ts"
+import { ofPartners } from "./rowLists.ts"
 import { whenAway } from "./whenAway.ts"
 
 export interface ClientRowView extends ClientWire {
@@ -52,10 +53,8 @@ export interface ClientView extends ClientRowView {
   } | null
 }
 
-export interface ClientRowPage {
+export interface ClientRowPage extends PageEnd {
   readonly clients: ReadonlyArray<ClientRowView>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export interface MachineInstance {
@@ -104,24 +103,19 @@ export class Inspect extends Context.Service<
       const sealing = yield* SealingService
 
       return Inspect.of({
-        clients: ({ partner, state, limit, before }) =>
+        clients: ({ partner, state, ...query }) =>
           Effect.gen(function* () {
-            const view = partner === undefined ? undefined : directory.findPartner(partner)
-            if (view === null) return refuse(unknown("Partner"))
-            const conditions = [
-              ...(view === undefined ? [] : [{ column: "partner_id", value: BigInt(view.row.id) }]),
-              ...(state === undefined ? [] : [{ column: "state", value: state }])
-            ]
-            const page = { limit: limit + 1, ...(before === undefined ? {} : { before }) }
-            const rows = yield* pageOf(sql, sealing, "clients", conditions, page).pipe(Effect.catch(whenAway))
-            const shown = rows.slice(0, limit)
+            const whose = ofPartners(directory, partner)
+            if (!whose.ok) return whose
+            const conditions = [...whose.value, ...(state === undefined ? [] : [{ column: "state", value: state }])]
+            const page = pageOf(sql, sealing, "clients", conditions, onePast(query))
+            const { shown, end } = cutPage(yield* Effect.catch(page, whenAway), query.limit, (row) => row.id)
             const cash = yield* usdcOf(sql, shown)
             const clients = shown.map((row) => ({
               ...clientWireOf(row, cash.get(row.id) ?? 0n),
               partnerId: row.partnerId
             }))
-            const hasMore = rows.length > limit
-            return accept({ clients, hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null })
+            return accept({ clients, ...end })
           }),
         client: (idOrUid) =>
           Effect.flatMap(findClient(host, sql, idOrUid), (found) =>

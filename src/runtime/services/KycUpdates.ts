@@ -10,15 +10,8 @@ import type { KycPackageContext, KycPackageStatus } from "../../machines/kyc/Kyc
 import { decodeKycUpdate, type KycUpdateRequest, referredDocuments } from "../../machines/kyc/KycUpdateRequest.ts"
 import { resultOf } from "../../machines/screening/screen.ts"
 import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../machines/kyc/KycWire.ts"
-import {
-  accept,
-  conflict,
-  invalidFields,
-  type Refusal,
-  refuse,
-  unknown,
-  type Verdict
-} from "../../machines/shared/Refusal.ts"
+import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidSections } from "../../machines/shared/RequestBody.ts"
 import {
   ActorHost,
   type DispatchError,
@@ -165,7 +158,7 @@ export class KycUpdates extends Context.Service<
             documents: base.documents,
             reonboarding: base.reonboarding
           })
-          if (!decoded.ok) return refuse(invalidUpdate(decoded.errors))
+          if (!decoded.ok) return refuse(invalidSections(decoded.errors))
           const plan = yield* planOf(clientId, base, decoded.request)
           return yield* host.dispatch({
             subject: clientSubject(clientId),
@@ -248,11 +241,6 @@ const endedRefusal = ({ state }: ClientRow): Refusal | null => {
   if (state === "CLOSED") return conflict("The account is closed.")
   return state === "KYC_REJECTED" ? conflict("The client was refused for good: its KYC can't be revised.") : null
 }
-
-const invalidUpdate = (errors: Readonly<Record<string, string>>): Refusal =>
-  Object.keys(errors).length === 0
-    ? { _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null }
-    : invalidFields(errors)
 
 const contextOf = (kyc: PackageRow): KycPackageContext => kyc.context as unknown as KycPackageContext
 

@@ -8,7 +8,8 @@ import type { OnboardingResult } from "../../machines/client/ClientWire.ts"
 import type { Json } from "../../machines/Effects.ts"
 import { decodeOnboarding, type OnboardingRequest } from "../../machines/kyc/OnboardingRequest.ts"
 import { resultOf } from "../../machines/screening/screen.ts"
-import { accept, conflict, invalidFields, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidSections } from "../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { answerClaim, type Claim } from "../engine/Commit.ts"
@@ -51,12 +52,6 @@ export class Onboarding extends Context.Service<
       const settings = yield* Settings
       const sealing = yield* SealingService
       const stored = yield* RowReads
-
-      /** Ends the request without a client: the refusal is stored for a keyed request. */
-      const refused = (verdict: OnboardingVerdict, store: StoreAnswer<OnboardingVerdict>) => {
-        const row = store(verdict, { now: clock.now() })
-        return row === null ? Effect.succeed(verdict) : Effect.as(host.record({ answers: [row] }), verdict)
-      }
 
       /** The new client's id names its mailbox, so it is taken before the turn. */
       const newClientId: Effect.Effect<number> = Effect.suspend(() => {
@@ -119,8 +114,8 @@ export class Onboarding extends Context.Service<
       ): Effect.Effect<OnboardingVerdict, DispatchError> => {
         const holder = (prefix: string) => lost.find((claim) => claim.name.startsWith(prefix))
         const ref = holder("ref:")
-        if (ref !== undefined) return Effect.flatMap(referenceTaken(ref.owner), (verdict) => refused(verdict, store))
-        if (holder("email:") !== undefined) return refused(refuse({ _tag: "EmailTaken" }), store)
+        if (ref !== undefined) return referenceTaken(ref.owner)
+        if (holder("email:") !== undefined) return Effect.succeed(refuse({ _tag: "EmailTaken" }))
         const person = holder("person:")
         if (person === undefined) return Effect.die(new Error("a claim was lost that onboarding does not make"))
         return run(caller, duplicateOf(plan, person.owner), store)
@@ -156,14 +151,7 @@ export class Onboarding extends Context.Service<
             identityProviders: settings.identityProviders
           })
           if (!decoded.ok) {
-            return refused(
-              refuse(
-                Object.keys(decoded.errors).length === 0
-                  ? { _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null }
-                  : invalidFields(decoded.errors)
-              ),
-              store
-            )
+            return Effect.succeed(refuse(invalidSections(decoded.errors)))
           }
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.request, yield* newClientId)

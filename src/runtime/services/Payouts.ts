@@ -113,12 +113,15 @@ export class Payouts extends Context.Service<
         )
       }
 
+      /** The client, the order, and the payout when the reference is paid already. */
       const find = (client: string, request: PayoutRequest) =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
           const order = orderOf(request)
-          return typeof order === "string" ? refuse(invalidFields({ amount: order })) : accept({ found, order })
+          if (typeof order === "string") return refuse(invalidFields({ amount: order }))
+          const before = yield* repeated(found, order)
+          return before.ok ? accept({ found, order, paid: before.value }) : before
         })
 
       const payNow = (caller: OperatorCaller, found: ClientRow, order: Order): Answer<Payout> =>
@@ -141,10 +144,8 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
-            const before = yield* repeated(found, order)
-            if (!before.ok) return before
-            if (before.value !== null) return accept({ clientId: found.id, paid: before.value })
+            const { found, order, paid } = judged.value
+            if (paid !== null) return accept({ clientId: found.id, paid })
             return yield* host.read(clientSubject(found.id), (state) => {
               const refusal = refusalOf(state.one("clients") ?? found, cashIn(state), order)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
@@ -154,10 +155,8 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
-            const before = yield* repeated(found, order)
-            if (!before.ok) return before
-            if (before.value !== null) return accept(before.value)
+            const { found, order, paid } = judged.value
+            if (paid !== null) return accept(paid)
             // Refused, or beaten to the reference: what stood in the way may have been the same payout.
             const again = Effect.map(repeated(found, order), (verdict) =>
               verdict.ok && verdict.value === null ? null : (verdict as Verdict<Payout>)

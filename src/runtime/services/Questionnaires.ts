@@ -8,6 +8,7 @@ import { questionnaire1 } from "../../machines/appropriateness/questionnaire1.ts
 import { type Answers, answersFor, type Outcome } from "../../machines/appropriateness/scoring.ts"
 import type { JsonObject } from "../../machines/Effects.ts"
 import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError } from "../engine/ActorHost.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { Settings } from "../Settings.ts"
@@ -53,12 +54,7 @@ export class Questionnaires extends Context.Service<
         current: () => current,
         publish: (caller, file) => {
           const decoded = decodeQuestionnaire(file)
-          if (!decoded.ok) {
-            const { sentence, errors } = decoded
-            return Effect.succeed(
-              refuse({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors })
-            )
-          }
+          if (!decoded.ok) return Effect.succeed(refuse(invalidBody(decoded)))
           const content = decoded.questionnaire
           return host.dispatch({
             subject: systemSubject,

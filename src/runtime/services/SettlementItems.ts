@@ -12,13 +12,15 @@ import type { SettlementItem, SettlementStatus } from "../../machines/settlement
 import { decodeSettlementReport, type SettlementReport } from "../../machines/settlement/SettlementReport.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import type { SettlementItemRow } from "../store/settlementTables.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
 import { clientSubject, ownClient } from "./clientState.ts"
 import { Directory } from "./Directory.ts"
-import type { PageQuery } from "./paging.ts"
+import type { PageEnd, PageQuery } from "./paging.ts"
+import { firstRow, rowPage } from "./rowLists.ts"
 import { RowReads } from "./RowReads.ts"
 import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./settlementDecisions.ts"
 
@@ -37,10 +39,8 @@ export interface SettlementQuery extends PageQuery {
   readonly since?: number
 }
 
-export interface SettlementPage {
+export interface SettlementPage extends PageEnd {
   readonly items: ReadonlyArray<SettlementItem>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class SettlementItems extends Context.Service<
@@ -70,17 +70,10 @@ export class SettlementItems extends Context.Service<
       const stored = yield* RowReads
 
       const find = (partnerId: number, itemId: number): Effect.Effect<SettlementItemRow | null, Unavailable> =>
-        Effect.map(
-          stored.page(
-            "settlementItems",
-            [
-              { column: "id", value: itemId },
-              { column: "partner_id", value: partnerId }
-            ],
-            { limit: 1 }
-          ),
-          ([row]) => row ?? null
-        )
+        firstRow(stored, "settlementItems", [
+          { column: "id", value: itemId },
+          { column: "partner_id", value: partnerId }
+        ])
 
       const attempt = (
         caller: Caller,
@@ -107,35 +100,26 @@ export class SettlementItems extends Context.Service<
             return host.read(clientSubject(id), (state) => ownClient(state, partnerId)?.id ?? null)
           }
           if (!uidShape.test(idOrUid)) return Effect.succeed(null)
-          return Effect.map(
-            stored.page(
-              "clients",
-              [
-                { column: "uid", value: idOrUid },
-                { column: "partner_id", value: partnerId }
-              ],
-              { limit: 1 }
-            ),
-            ([client]) => client?.id ?? null
-          )
+          const conditions = [
+            { column: "uid", value: idOrUid },
+            { column: "partner_id", value: partnerId }
+          ]
+          return Effect.map(firstRow(stored, "clients", conditions), (client) => client?.id ?? null)
         },
-        list: (partnerId, { clientId, status, since, ...page }) =>
+        list: (partnerId, { clientId, since, ...query }) =>
           Effect.map(
-            stored.page(
+            rowPage(
+              stored,
               "settlementItems",
               [
                 { column: "partner_id", value: partnerId },
                 ...(clientId === undefined ? [] : [{ column: "client_id", value: clientId }]),
-                ...(status === undefined ? [] : [{ column: "state", value: status }]),
                 ...(since === undefined ? [] : [{ column: "occurred_at", value: since, comparison: ">=" as const }])
               ],
-              { ...page, limit: page.limit + 1 }
+              query,
+              (row) => row.id
             ),
-            (found) => {
-              const shown = found.slice(0, page.limit)
-              const hasMore = found.length > page.limit
-              return { items: shown.map(wireItem), hasMore, nextBefore: hasMore ? (shown.at(-1)?.id ?? null) : null }
-            }
+            ({ shown, end }) => ({ items: shown.map(wireItem), ...end })
           ),
         missing: (partnerId, itemId) =>
           itemId === null
@@ -146,7 +130,7 @@ export class SettlementItems extends Context.Service<
             Effect.flatMap(itemId === null ? Effect.succeed(null) : find(caller.partner.row.id, itemId), (row) => {
               if (row === null) return Effect.succeed(refuse(noItem))
               const decoded = decodeSettlementReport(body, { now: clock.now() })
-              if (!decoded.ok) return Effect.succeed(refuse(invalid(decoded)))
+              if (!decoded.ok) return Effect.succeed(refuse(invalidBody(decoded)))
               return Effect.catchIf(attempt(caller, row, decoded.report, store), lostToReports, () =>
                 tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1)
               )
@@ -160,6 +144,3 @@ export class SettlementItems extends Context.Service<
 
 /** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
-
-const invalid = ({ sentence, errors }: { readonly sentence: string; readonly errors: Record<string, string> }) =>
-  ({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors }) as const

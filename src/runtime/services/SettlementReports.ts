@@ -33,6 +33,7 @@ import { withinTime } from "../engine/withinTime.ts"
 import { Directory } from "./Directory.ts"
 import { interfirmView } from "./interfirmView.ts"
 import type { PageQuery } from "./paging.ts"
+import { rowPage } from "./rowLists.ts"
 import { RowReads } from "./RowReads.ts"
 import { type FigureRow, reportStatement, summaryStatement } from "./settlementStatements.ts"
 import { whenAway } from "./whenAway.ts"
@@ -103,18 +104,10 @@ export class SettlementReports extends Context.Service<
               definitions: summaryDefinitions
             }
           }),
-        interfirm: (partnerId, { limit, ...page }) =>
+        interfirm: (partnerId, query) =>
           Effect.map(
-            stored.page("interfirmRecords", [{ column: "partner_id", value: partnerId }], {
-              ...page,
-              limit: limit + 1
-            }),
-            (found) => {
-              const settlements = found.slice(0, limit).map(interfirmView)
-              const hasMore = found.length > limit
-              const nextBefore = hasMore ? (settlements.at(-1)?.settlementId ?? null) : null
-              return { settlements, hasMore, nextBefore, definitions: recordDefinitions }
-            }
+            rowPage(stored, "interfirmRecords", [{ column: "partner_id", value: partnerId }], query, (row) => row.id),
+            ({ shown, end }) => ({ settlements: shown.map(interfirmView), ...end, definitions: recordDefinitions })
           )
       })
     })

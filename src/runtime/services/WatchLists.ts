@@ -13,7 +13,7 @@ import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
 import type { WatchEntryRow } from "../store/screeningTables.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
-import type { PageQuery } from "./paging.ts"
+import { cutPage, type PageEnd, type PageQuery } from "./paging.ts"
 import { decideUnmoved } from "./unmoved.ts"
 import { whenAway } from "./whenAway.ts"
 
@@ -37,10 +37,8 @@ export interface WatchEntryRequest {
   readonly list: "SANCTIONS" | "PEP"
 }
 
-export interface WatchEntryPage {
+export interface WatchEntryPage extends PageEnd {
   readonly entries: ReadonlyArray<WatchEntryView>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 
 export class WatchLists extends Context.Service<
@@ -105,9 +103,8 @@ export class WatchLists extends Context.Service<
               ? select("removed_at IS NULL ORDER BY id DESC LIMIT $1", [BigInt(limit + 1)])
               : select("removed_at IS NULL AND id < $2 ORDER BY id DESC LIMIT $1", [BigInt(limit + 1), BigInt(before)]),
             (rows) => {
-              const entries = rows.slice(0, limit).map(entryView)
-              const hasMore = rows.length > limit
-              return { entries, hasMore, nextBefore: hasMore ? (entries.at(-1)?.entryId ?? null) : null }
+              const { shown, end } = cutPage(rows, limit, ({ row }) => row.id)
+              return { entries: shown.map(entryView), ...end }
             }
           ),
         remove: (caller, entryId) =>

@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
 import { isRecord } from "../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody, invalidWhole, notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DeliveryContext, DeliveryStatus, WebhookDelivery } from "../../machines/webhook/Webhook.ts"
 import { parseWebhookUrl } from "../../machines/webhook/webhookUrl.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Turn, type Unavailable } from "../engine/ActorHost.ts"
@@ -16,7 +17,8 @@ import { WebhookAddresses } from "../webhooks/WebhookAddresses.ts"
 import { type Caller, presentPartner } from "./Caller.ts"
 import { Directory } from "./Directory.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
-import type { PageQuery } from "./paging.ts"
+import type { PageEnd, PageQuery } from "./paging.ts"
+import { rowPage } from "./rowLists.ts"
 import { RowReads } from "./RowReads.ts"
 import {
   noWebhook,
@@ -42,10 +44,8 @@ export interface WebhookRemoval {
   readonly updatedAt: number
 }
 
-export interface DeliveryPage {
+export interface DeliveryPage extends PageEnd {
   readonly deliveries: ReadonlyArray<WebhookDelivery>
-  readonly hasMore: boolean
-  readonly nextBefore: number | null
 }
 export type DeliveryQuery = PageQuery & { readonly status?: DeliveryStatus }
 
@@ -89,27 +89,16 @@ export class Webhooks extends Context.Service<
           ...(store === undefined ? {} : { store })
         })
 
-      const deliveries = (partnerId: number, { limit, before, status }: DeliveryQuery) =>
+      const deliveries = (partnerId: number, query: DeliveryQuery) =>
         Effect.map(
-          stored.page(
-            "webhookDeliveries",
-            [
-              { column: "partner_id", value: partnerId },
-              ...(status === undefined ? [] : [{ column: "state", value: status }])
-            ],
-            { limit: limit + 1, ...(before === undefined ? {} : { before }) }
-          ),
-          (rows): DeliveryPage => {
-            const page = rows.slice(0, limit).map(deliveryView)
-            const hasMore = rows.length > limit
-            return { deliveries: page, hasMore, nextBefore: hasMore ? (page.at(-1)?.deliveryId ?? null) : null }
-          }
+          rowPage(stored, "webhookDeliveries", [{ column: "partner_id", value: partnerId }], query, (row) => row.id),
+          ({ shown, end }): DeliveryPage => ({ deliveries: shown.map(deliveryView), ...end })
         )
 
       return Webhooks.of({
         register: (caller, body) =>
           Effect.gen(function* () {
-            if (!isRecord(body)) return refuse(notAnObject)
+            if (!isRecord(body)) return refuse(invalidWhole(notAnObject))
             const parsed = parseWebhookUrl(body["url"])
             if (!parsed.ok) return refuse(badUrl(parsed.sentence))
             const found = yield* Effect.result(addresses.check(parsed.host))
@@ -159,8 +148,7 @@ export class Webhooks extends Context.Service<
 
 const partnerSubject = (partnerId: number): string => `partner:${partnerId}`
 
-const notAnObject: Refusal = { _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null }
-const badUrl = (sentence: string): Refusal => ({ _tag: "Invalid", sentence, errors: { url: sentence } })
+const badUrl = (sentence: string): Refusal => invalidBody({ sentence, errors: { url: sentence } })
 
 /** `whs_` and 32 random bytes in base64url, 43 characters; the key of the signature is the whole string (A3-29). */
 const makeWebhookSecret = (): string => `whs_${randomBytes(32).toString("base64url")}`

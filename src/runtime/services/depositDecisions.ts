@@ -6,7 +6,6 @@ import { moneyRestriction } from "../../machines/client/Restriction.ts"
 import { depositMachine } from "../../machines/deposit/depositMachine.ts"
 import {
   type DepositContext,
-  type DepositDecider,
   type DepositNotice,
   type DepositStatus,
   noticeOf
@@ -15,6 +14,7 @@ import type { DepositRequest } from "../../machines/deposit/DepositRequest.ts"
 import type { JsonObject, MachineEffect } from "../../machines/Effects.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
+import type { MoneyDecider } from "../../machines/shared/MoneyRequest.ts"
 import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"
 import type { Turn } from "../engine/ActorHost.ts"
@@ -36,8 +36,6 @@ export const wireNotice = (row: DepositNoticeRow): DepositNotice =>
 
 /** The unique fact of a reference: one name space per partner, apart from withdrawals and collateral (A3-01). */
 export const depositClaim = (partnerId: number, partnerRef: string): string => `deposit:${partnerId}:${partnerRef}`
-
-export const notUnderBroker = conflict("This partner is under PARTNER custody: use collateral reports.")
 
 export interface Filing extends DepositFacts {
   readonly partner: PartnerView
@@ -96,8 +94,8 @@ export const decideDeposit = (
 
 /** What finance decides. */
 export type DepositOrder =
-  | { readonly to: "CONFIRMED"; readonly by: DepositDecider; readonly note: string | null }
-  | { readonly to: "REJECTED"; readonly by: DepositDecider; readonly reason: string }
+  | { readonly to: "CONFIRMED"; readonly by: MoneyDecider; readonly note: string | null }
+  | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
 
 /** The answer about a notice decided before: the same decision again shows it, the other one is refused (A3-04). */
 export const repeatedDecision = (row: DepositNoticeRow, to: DepositOrder["to"]): Verdict<DepositNotice> =>
@@ -110,7 +108,7 @@ export const repeatedDecision = (row: DepositNoticeRow, to: DepositOrder["to"]):
 const confirmed = (
   turn: Turn,
   stored: Pick<Deposit, "state" | "context">,
-  by: DepositDecider,
+  by: MoneyDecider,
   note: string | null,
   refusal: string | null
 ): Deposit =>

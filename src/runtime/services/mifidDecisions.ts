@@ -15,7 +15,8 @@ import type { LifecycleState } from "../../machines/client/Client.ts"
 import type { MifidResult } from "../../machines/client/ClientWire.ts"
 import type { Json } from "../../machines/Effects.ts"
 import { mifidSectionNames, type MifidSections, mifidSections } from "../../machines/mifid/MifidRequest.ts"
-import { accept, conflict, invalidFields, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody, notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { BlockCode, BlockStatus, BlockStatuses } from "../../machines/verification/Blocks.ts"
 import { requirements } from "../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
@@ -28,16 +29,8 @@ import type { CurrentQuestionnaire } from "./Questionnaires.ts"
 const closed = refuse(conflict("The account is closed."))
 
 /** 400 4000 of one or more fields, told by the first sentence. */
-export const invalidBody = (errors: Readonly<Record<string, string>>): Refusal => {
-  const [first] = Object.values(errors)
-  return first === undefined
-    ? { _tag: "Invalid", sentence: "The request body must be a JSON object.", errors: null }
-    : { _tag: "Invalid", sentence: first, errors }
-}
-
-/** As `invalidBody` with the sentence that the MiFID writes have (doc 1, error registry). */
-export const invalidMifid = (errors: Readonly<Record<string, string>>): Refusal =>
-  Object.keys(errors).length === 0 ? invalidBody(errors) : invalidFields(errors)
+export const toldByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
+  invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
 /** The client after the event that completes both halves; the row itself while one is missing or the level has moved. */
 const grant = (at: ClientTurn, client: ClientRow, statuses: BlockStatuses, assessment?: AssessmentRow): ClientRow => {
@@ -110,7 +103,7 @@ export const submitAssessment = (
   const { retakeAt } = appropriatenessOf(turn.state.one("assessments"))
   if (retakeAt !== null && turn.now < retakeAt) return refuse({ _tag: "RetakeTooEarly", retakeAt })
   const scored = scoreAnswers(questionnaire.content, answers)
-  if (!scored.ok) return refuse(invalidBody({ [scored.path]: scored.sentence }))
+  if (!scored.ok) return refuse(toldByFirst({ [scored.path]: scored.sentence }))
   const { score, outcome } = scored.result
   const event = {
     type: "SUBMIT",
@@ -149,7 +142,7 @@ export const submitAssessment = (
 export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: unknown): Verdict<AcknowledgeResult> => {
   const { turn } = at
   const decoded = decodeAcknowledgement(body, { now: turn.now })
-  if (!decoded.ok) return refuse(invalidBody(decoded.errors))
+  if (!decoded.ok) return refuse(toldByFirst(decoded.errors))
   if (client.state === "CLOSED") return closed
   const state = turn.state.one("assessments")?.state
   if (state === "ACKNOWLEDGED") return refuse(conflict("The warning is acknowledged already."))

@@ -20,6 +20,31 @@ export interface Condition {
   readonly comparison?: ">="
 }
 
+/** How a reader goes on: with ids below `nextBefore`, null on the last page. */
+export interface PageEnd {
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export interface PageCut<Row> {
+  readonly shown: ReadonlyArray<Row>
+  readonly end: PageEnd
+}
+
+/** The query for one row more than the page has: whether there are more. */
+export const onePast = ({ limit, before }: PageQuery): PageQuery => ({
+  limit: limit + 1,
+  ...(before === undefined ? {} : { before })
+})
+
+/** The page out of rows that were read with `onePast`. */
+export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row: Row) => number): PageCut<Row> => {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit
+  return { shown, end: { hasMore, nextBefore: hasMore && last !== undefined ? idOf(last) : null } }
+}
+
 /** At most `limit` rows; ask for one more than the page to know whether there are more. */
 export const pageOf = <T extends TableName>(
   sql: PgClient.PgClient,

@@ -4,7 +4,6 @@
  * D1, D2, D3; A1-28). The MiFID blocks stay as they are until they are written again. Pure but for the turn's draft and
  * ids.
  */
-import type { LifecycleState } from "../../machines/client/Client.ts"
 import { type CaseReason, partnerReason } from "../../machines/compliance/Case.ts"
 import type { ReonboardingResult } from "../../machines/kyc/KycWire.ts"
 import { requirements } from "../../machines/verification/requirements.ts"
@@ -15,7 +14,7 @@ import { type ClientTurn, mifidFacts } from "./clientDecisions.ts"
 import { blockStatuses, lifetimeDeposits } from "./clientState.ts"
 import type { KycUpdatePlan } from "./kycUpdatePlan.ts"
 import { openCase, writeGrant, writeReportingRecord, writeScreening, writeSections } from "./kycWrites.ts"
-import { move, named, screeningAnswer, writeClaims, writeNextRevision } from "./reviseClient.ts"
+import { move, named, updateAnswer, writeClaims, writeNextRevision } from "./reviseClient.ts"
 import type { ScreenedAgain } from "./rescreening.ts"
 
 export interface Reonboarding {
@@ -68,16 +67,7 @@ export const reonboardClient = (
   }
   const eddDue = sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(turn.state) }, threshold)
   return {
-    clientId: client.id,
-    clientUid: client.uid,
-    partnerClientRef: client.partnerClientRef,
-    kycPackageId: kyc.id,
-    revision,
-    status,
-    verificationLevel: next.level,
-    lifecycleState: next.state as LifecycleState,
-    identityChanged: plan.identityChanged,
-    screening: screeningAnswer(plan),
+    ...updateAnswer(next, kyc, plan, status),
     reonboarded: true,
     grant: granted ? "ACTIVE" : "PENDING_REVIEW",
     review: caseId === null || reason === null ? null : { reason, caseId },

@@ -61,22 +61,30 @@ export const reviseClient = (
   }
   if (review !== null) openCase(at, client, { ...review, screeningRunId })
   if (review?.holds !== true && screeningRunId !== null) noteWorse(at, plan, screeningRunId)
-  return {
-    clientId: client.id,
-    clientUid: client.uid,
-    partnerClientRef: client.partnerClientRef,
-    kycPackageId: kyc.id,
-    revision,
-    status,
-    verificationLevel: next.level,
-    lifecycleState: next.state as LifecycleState,
-    identityChanged: plan.identityChanged,
-    screening: screeningAnswer(plan)
-  }
+  return updateAnswer(next, kyc, plan, status)
 }
 
+/** The answer about an update; `next` is the client after it. */
+export const updateAnswer = (
+  next: ClientRow,
+  kyc: PackageRow,
+  plan: KycUpdatePlan,
+  status: KycPackageStatus
+): KycUpdateResult => ({
+  clientId: next.id,
+  clientUid: next.uid,
+  partnerClientRef: next.partnerClientRef,
+  kycPackageId: kyc.id,
+  revision: plan.base.revision + 1,
+  status,
+  verificationLevel: next.level,
+  lifecycleState: next.state as LifecycleState,
+  identityChanged: plan.identityChanged,
+  screening: screeningAnswer(plan)
+})
+
 /** The answer's word for the screening of this update. */
-export const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
+const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
   if (screened === null) return "NOT_RUN"
   return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"
 }

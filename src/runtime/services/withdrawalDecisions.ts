@@ -7,13 +7,13 @@ import type { JsonObject } from "../../machines/Effects.ts"
 import { riskFigures } from "../../machines/margin/riskFigures.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
+import type { MoneyDecider } from "../../machines/shared/MoneyRequest.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
 import { type FreeMoney, moneyOutRefusal } from "../../machines/withdrawal/moneyOut.ts"
 import { withdrawalMachine } from "../../machines/withdrawal/withdrawalMachine.ts"
 import {
   requestOf,
   type WithdrawalContext,
-  type WithdrawalDecider,
   type WithdrawalEvent,
   type WithdrawalRequest,
   type WithdrawalStatus
@@ -120,11 +120,11 @@ const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow 
 
 /** What is asked of a request that is still open. */
 export type WithdrawalOrder =
-  | { readonly to: "APPROVED"; readonly by: WithdrawalDecider; readonly paused: boolean }
+  | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
   | { readonly to: "PAID" }
-  | { readonly to: "REJECTED"; readonly by: WithdrawalDecider; readonly reason: string }
+  | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
   /** Approved, then refused by the bank for good: ends REJECTED. */
-  | { readonly to: "FAILED"; readonly by: WithdrawalDecider; readonly reason: string }
+  | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
   | { readonly to: "CANCELLED" }
 
 /** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */

@@ -4,7 +4,8 @@
  */
 import { riskFigures } from "../../machines/margin/riskFigures.ts"
 import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
-import { accept, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { invalidBody, invalidWhole } from "../../machines/shared/RequestBody.ts"
 import { verificationGate } from "../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
 import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../machines/withdrawal/moneyOut.ts"
@@ -45,15 +46,10 @@ const verification: Gate = {
   })
 }
 
-const invalid = (sentence: string, errors: Readonly<Record<string, string>> | null = null): Refusal => ({
-  _tag: "Invalid",
-  sentence,
-  errors
-})
-
 const freeBalance: Gate = {
   gate: "freeBalance",
-  refusal: ({ balance, demand }) => (balance.cash < demand.amount ? invalid(moneyOutSentences.insufficient) : null),
+  refusal: ({ balance, demand }) =>
+    balance.cash < demand.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
   compared: ({ balance, demand }) => ({
     figure: formatAmount(demand.amount, demand.currency),
     limit: formatAmount(balance.cash, demand.currency)
@@ -72,7 +68,7 @@ const margin: Gate = {
   gate: "margin",
   refusal: (facts) => {
     const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.demand.amount)
-    return sentence === null ? null : invalid(sentence)
+    return sentence === null ? null : invalidWhole(sentence)
   },
   compared: (facts) => {
     const { riskState, freeMargin } = freeMoneyOf(facts).risk
@@ -91,7 +87,9 @@ const tooMuchReserved = "The amount is too large for the reserve it leads to."
 const reserve: Gate = {
   gate: "reserve",
   refusal: ({ balance, demand }) =>
-    balance.reserved + demand.amount <= maxMinor ? null : invalid(tooMuchReserved, { amount: tooMuchReserved }),
+    balance.reserved + demand.amount <= maxMinor
+      ? null
+      : invalidBody({ sentence: tooMuchReserved, errors: { amount: tooMuchReserved } }),
   compared: ({ balance, demand }) => ({
     figure: formatAmount(balance.reserved + demand.amount, demand.currency),
     limit: formatAmount(maxMinor, demand.currency)
@@ -101,9 +99,7 @@ const reserve: Gate = {
 /** The demand, or what is wrong with its fields. */
 export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalDemand> => {
   const decoded = decodeWithdrawal(body, text)
-  if (decoded.ok) return accept(decoded.demand)
-  const { sentence, errors } = decoded
-  return refuse({ _tag: "Invalid", sentence, errors: Object.keys(errors).length === 0 ? null : errors })
+  return decoded.ok ? accept(decoded.demand) : refuse(invalidBody(decoded))
 }
 
 export const withdrawalGates: MoneyGates<WithdrawalFacts> = [

@@ -122,4 +122,3 @@ export const defaultFourEyes = [
 
 /** Every command that can be made to wait for one. */
 export const fourEyesClasses = [...defaultFourEyes, "withdrawal fail", "break close"] as const
-export type FourEyesClass = (typeof fourEyesClasses)[number]

@@ -1,0 +1,43 @@
+/** What the lists of deposit notices and withdrawal requests ask for and show alike (operator surface, Back office). */
+import type { Command } from "commander"
+import { beforeOption, limitOption, tokenOption } from "../options.ts"
+import { time } from "./View.ts"
+
+export interface MoneyListOptions<Status> {
+  readonly status?: Status
+  readonly partner?: string
+  readonly limit?: number
+  readonly before?: number
+}
+
+export const moneyListCommand = (parent: Command, statuses: ReadonlyArray<string>): Command =>
+  parent
+    .command("list")
+    .addOption(tokenOption("--status <status>", "only these", statuses))
+    .option("--partner <P>", "only of this partner: id or code")
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+
+interface MoneyRow {
+  readonly partnerId: number
+  readonly clientUid: string
+  readonly partnerRef: string
+  readonly amount: string
+  readonly currency: string
+  readonly status: string
+  readonly createdAt: number
+}
+
+/** The columns before those of its own. */
+export const filedColumns = {
+  partner: (row: MoneyRow) => row.partnerId,
+  client: (row: MoneyRow) => row.clientUid,
+  reference: (row: MoneyRow) => row.partnerRef,
+  amount: (row: MoneyRow) => `${row.amount} ${row.currency}`
+}
+
+/** The columns after them. */
+export const standingColumns = {
+  status: (row: MoneyRow) => row.status,
+  created: (row: MoneyRow) => time(row.createdAt)
+}

@@ -1,0 +1,47 @@
+// What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
+// the documented order (document 1, error registry, code 4000; A1-01, A1-27).
+import * as Fields from "./Fields.ts"
+import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
+
+/**
+ * What is wrong with a body: the sentence of the first failing field, and every failing field with its own; no field when
+ * the body is no object.
+ */
+export interface BodyFaults {
+  readonly ok: false
+  readonly sentence: string
+  readonly errors: Fields.FieldErrors
+}
+
+export const notAnObject = "The request body must be a JSON object."
+
+/** The refusal of what is no JSON object, or can't be told by a field: the sentence alone. */
+export const invalidWhole = (sentence: string): Refusal => ({ _tag: "Invalid", sentence, errors: null })
+
+/** The refusal of a body with faults, told by their sentence. */
+export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">): Refusal =>
+  Object.keys(errors).length === 0 ? invalidWhole(sentence) : { _tag: "Invalid", sentence, errors }
+
+/** The refusal of a body of sections: the general sentence; without a field to name, the body is no object. */
+export const invalidSections = (errors: Readonly<Record<string, string>>): Refusal =>
+  Object.keys(errors).length === 0 ? invalidWhole(notAnObject) : invalidFields(errors)
+
+/**
+ * Judges a body. `judge` gets it without its null members and answers the decision when it could be made; every sentence
+ * it adds refuses the body all the same. Faults are named in the order of `labels`, whichever pass found them.
+ */
+export const judgeBody = <A extends { readonly ok: true }>(
+  body: unknown,
+  labels: Readonly<Record<string, string>>,
+  judge: (raw: Fields.JsonRecord, add: Fields.AddError) => A | undefined
+): A | BodyFaults => {
+  if (!Fields.isRecord(body)) return { ok: false, sentence: notAnObject, errors: {} }
+  const found: Fields.FieldErrors = {}
+  const decided = judge(Fields.withoutNulls(body, 0) as Fields.JsonRecord, (path, sentence) => {
+    found[path] ??= sentence
+  })
+  const errors: Fields.FieldErrors = {}
+  for (const field of Object.keys(labels)) if (found[field] !== undefined) errors[field] = found[field]
+  const [first] = Object.values(errors)
+  return decided === undefined || first !== undefined ? { ok: false, sentence: first ?? checkFields, errors } : decided
+}
