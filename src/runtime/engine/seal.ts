@@ -1,8 +1,9 @@
 /**
  * The chain over what must never change: decisions, the audit, ledger transactions and postings, payments between the
- * firms and changes of custody models. Each batch that writes any of them seals them: SHA-256 over the seal before it and the rows as they are sent to the server, columns in the
- * binary form of a batch. A row changed, added or removed later breaks the seal of its batch and every one after it
- * (architecture, Ledger; A3-45). Rows belong to a seal by their ids, which are given in commit order.
+ * firms and changes of custody models. Each batch that writes any of them seals them: SHA-256 over the seal before it and
+ * the rows as they are sent to the server, columns in the binary form of a batch. A row changed, added or removed later
+ * breaks the seal of its batch and every one after it (architecture, Ledger; A3-45). Rows belong to a seal by their ids,
+ * which are given in commit order.
  */
 import { createHash, type Hash } from "node:crypto"
 import { catalogue, type TableSpec } from "../store/Catalogue.ts"
