@@ -44,11 +44,16 @@ const deposit = (firm: Firm, clientId: number, amount: string) =>
     key: firm.key,
     body: { partnerRef: `d${++refs}`, currency: "USDC", amount }
   })
-const withdraw = (firm: Firm, clientId: number, amount: string) =>
+const withdraw = (firm: Firm, clientId: number, amount: string, currency = "USDC") =>
   service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, {
     key: firm.key,
-    body: { partnerRef: `w${++refs}`, currency: "USDC", amount }
+    body: { partnerRef: `w${++refs}`, currency, amount }
   })
+/** What the firms have paid each other; positive: the service paid the partner. */
+const payFirms = (code: string, amount: string) => {
+  const period = ["--from", "0", "--to", String(Date.now()), "--tx-ref", `wire ${++refs}`]
+  return service.done(["interfirm", "record", code, "--amount", amount, ...period], "FINANCE")
+}
 const settle = async (firm: Firm, status: "SETTLED" | "FAILED") => {
   const { items } = (await get(service, firm.key, "/settlement/items?limit=500")).json.data
   for (const { itemId } of items.filter((item: { status: string }) => item.status !== "SETTLED")) {
@@ -118,39 +123,80 @@ describe("doc 3, Changing the custody model", () => {
     const clientId = await service.client(firm.key)
     await report(firm, clientId, "DEPOSIT", "50")
     await adjust(clientId, "-10")
+    await adjust(clientId, "1.5", "BTC")
     const line = custody("BACK", "BROKER")
     const open = await blockersOf(line)
     assert.match(open[0] ?? "", /^Clients hold 40\.000000 USDC of cash .*WITHDRAWAL, or client payout C/)
-    assert.match(
-      open[1] ?? "",
-      new RegExp(`^House account partner_custody:${firm.partnerId} is at -50\\.000000 USDC\\.`)
+    assert.strictEqual(
+      open[1],
+      `House account partner_custody:${firm.partnerId} is at -50.000000 USDC, recorded payments between the firms are at 0.000000 USDC: they have to be equal. To clear: POST /clients/{clientId}/collateral with direction WITHDRAWAL until clients hold nothing, and interfirm record P for what is outstanding between the firms.`
     )
     assert.match(open[2] ?? "", /^Settlement items are not settled: 1 PENDING, -10\.000000 USDC/)
     assert.match(open[3] ?? "", /^-10\.000000 USDC are outstanding .*interfirm record P --amount -10\.000000\.$/)
     assert.lengthOf(open, 4)
-    await adjust(clientId, "10")
-    await report(firm, clientId, "WITHDRAWAL", "50")
+    // The recipe of the text, in its order.
     await settle(firm, "FAILED")
-    const failed = await blockersOf(line)
-    assert.lengthOf(failed, 1)
-    assert.match(failed[0] ?? "", /2 FAILED, 0\.000000 USDC \(item \d+, \d+\)\. To clear: POST \/settlement\/items/)
+    assert.match(
+      (await blockersOf(line))[2] ?? "",
+      /1 FAILED, -10\.000000 USDC \(item \d+\)\. To clear: POST \/settlement/
+    )
     await settle(firm, "SETTLED")
+    assert.lengthOf(await blockersOf(line), 3)
+    await payFirms("BACK", "-10")
+    const late = await blockersOf(line)
+    assert.lengthOf(late, 2)
+    assert.match(late[1] ?? "", /is at -50\.000000 USDC, recorded payments between the firms are at -10\.000000 USDC/)
+    await report(firm, clientId, "WITHDRAWAL", "40")
+    assert.deepStrictEqual(await blockersOf(line), [])
     assert.strictEqual((await service.done(line)).custodyModel, "BROKER")
-    // What is on file stays readable, and what comes now goes the other way.
-    assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 2)
+    // What is on file stays readable, and what comes now goes the other way; the BTC is paid out that way too.
+    assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 1)
     assert.lengthOf((await get(service, firm.key, "/collateral")).json.data.reports, 2)
     assert.strictEqual((await report(firm, clientId, "DEPOSIT", "1")).status, 409)
+    assert.strictEqual((await withdraw(firm, clientId, "1.5", "BTC")).status, 201)
     const notice = (await deposit(firm, clientId, "7")).json.data
     await service.done(["deposit", "confirm", String(notice.noticeId)], "FINANCE")
     await adjust(clientId, "-3")
-    assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 2)
+    assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 1)
     assert.deepStrictEqual(await brokenInvariants(service), [])
-    await adjust(clientId, "-4")
-    await service.done(custody("BACK", "PARTNER"))
-    await report(firm, clientId, "DEPOSIT", "9")
-    await adjust(clientId, "-2")
-    assert.lengthOf((await get(service, firm.key, "/settlement/items")).json.data.items, 3)
-    assert.deepStrictEqual(await brokenInvariants(service), [])
+  })
+
+  it.each([
+    { name: "a loss", code: "LOST", change: "-10", left: "90" },
+    { name: "a gain", code: "GAINED", change: "10", left: "110" }
+  ])("SC-SET-11: there and back with $name: nothing has to be made good by a correction", async (way) => {
+    const firm = await partnerFirm(way.code)
+    const clientId = await service.client(firm.key)
+    for (let round = 0; round < 2; round++) {
+      await report(firm, clientId, "DEPOSIT", "100")
+      await adjust(clientId, way.change)
+      await settle(firm, "SETTLED")
+      await report(firm, clientId, "WITHDRAWAL", way.left)
+      // Only the firms' own balance is left, and its payment is all that is asked for.
+      const open = await blockersOf(custody(way.code, "BROKER"))
+      assert.lengthOf(open, 2)
+      assert.isTrue(
+        open.every((blocker) => blocker.includes("interfirm record P") && !blocker.includes("ledger adjust"))
+      )
+      await payFirms(way.code, way.change)
+      assert.strictEqual((await service.done(custody(way.code, "BROKER"))).custodyModel, "BROKER")
+      assert.deepStrictEqual(await brokenInvariants(service), [])
+      assert.strictEqual((await service.done(custody(way.code, "PARTNER"))).custodyModel, "PARTNER")
+    }
+  })
+
+  it("SC-SET-11: a payment recorded too much is told under BROKER custody too, with what takes it back", async () => {
+    const firm = await partnerFirm("OVERPAID")
+    await service.done(custody("OVERPAID", "BROKER"))
+    await payFirms("OVERPAID", "5")
+    const open = await blockersOf(custody("OVERPAID", "PARTNER"))
+    assert.match(
+      open[0] ?? "",
+      new RegExp(`^House account partner_custody:${firm.partnerId} is at 0\\.000000 .*To clear: interfirm record P for`)
+    )
+    assert.match(open[1] ?? "", /^-5\.000000 USDC are outstanding .*--amount -5\.000000\.$/)
+    await payFirms("OVERPAID", "-5")
+    assert.strictEqual((await service.done(custody("OVERPAID", "PARTNER"))).custodyModel, "PARTNER")
   })
 
   it("a recorded reason: the change is in the profile's history and in the audit, with the role that made it", async () => {

@@ -1,10 +1,13 @@
 // `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
 // surface). The books are followed from look to look.
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Exit, Scope } from "effect"
 import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import { prometheusText } from "../../src/runtime/services/prometheus.ts"
-import { metricsAge } from "../../src/runtime/services/Metrics.ts"
+import { LagWindows } from "../../src/runtime/services/loopLag.ts"
+import { lookPatience, metricsAge } from "../../src/runtime/services/Metrics.ts"
 import { collateral, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -108,6 +111,16 @@ const valuesOf = (families: ReadonlyMap<string, Family>, name: string) =>
 let references = 0
 const report = (amount: string, direction = "DEPOSIT") =>
   collateral(service, key, clientId, { partnerRef: `m${++references}`, direction, amount, currency: "USDC" })
+const adjust = (client: number, amount: string) =>
+  service.done(["ledger", "adjust", String(client), "--currency", "USDC", "--amount", amount, "--reason", "r"])
+/** Of every partner under PARTNER custody, by its id. */
+const differences = async () =>
+  Object.fromEntries(
+    Object.entries(valuesOf(await look(), "brokerage_custody_difference")).map(([name, value]) => [
+      /"(\d+)"/.exec(name)?.[1],
+      value
+    ])
+  )
 
 describe("operator surface, metrics", () => {
   it("any role reads it as text; nobody without a key", async () => {
@@ -143,6 +156,104 @@ describe("operator surface, metrics", () => {
     assert.strictEqual(valuesOf(await look(), "brokerage_custody_difference")[name], 0)
   })
 
+  it("doc 3, Changing the custody model: what was booked under the model left is judged by neither", async () => {
+    const code = "MOVER"
+    const mover = await service.partner({ code, custody: "BROKER", collateralAsset: "" })
+    const client = await service.client(mover.key)
+    const to = (model: "BROKER" | "PARTNER") => {
+      const asset = model === "PARTNER" ? ["--collateral-asset", "EURX"] : []
+      return service.done(["partner", "custody", code, model, ...asset, "--reason", "new agreement"])
+    }
+    await adjust(client, "100")
+    assert.notProperty(await differences(), String(mover.partnerId))
+    const body = { partnerRef: "out", currency: "USDC", amount: "100", destination: { iban: "DE1" } }
+    const asked = await service.call("POST", `/partner/v1/clients/${client}/withdrawals`, { key: mover.key, body })
+    assert.strictEqual(asked.json.data.status, "PAID")
+    await to("PARTNER")
+    assert.propertyVal(await differences(), String(mover.partnerId), 0)
+    const move = (partnerRef: string, direction: string) =>
+      collateral(service, mover.key, client, { partnerRef, direction, amount: "7" })
+    await move("in", "DEPOSIT")
+    await adjust(client, "2")
+    assert.propertyVal(await differences(), String(mover.partnerId), 0)
+    await adjust(client, "-2")
+    await move("back", "WITHDRAWAL")
+    const { items } = (await service.call("GET", "/partner/v1/settlement/items", { key: mover.key })).json.data
+    for (const { itemId } of items) {
+      const told = { status: "SETTLED", partnerTxRef: `t${itemId}` }
+      await service.call("POST", `/partner/v1/settlement/items/${itemId}/report`, { key: mover.key, body: told })
+    }
+    await to("BROKER")
+    await adjust(client, "5")
+    assert.notProperty(await differences(), String(mover.partnerId))
+    await adjust(client, "-5")
+    await to("PARTNER")
+    await move("again", "DEPOSIT")
+    const now = await differences()
+    assert.propertyVal(now, String(mover.partnerId), 0)
+    assert.propertyVal(now, String(partnerId), 0)
+  })
+
+  it("a database that does not answer in time takes its own figures and no others, and is asked once", async () => {
+    await look()
+    const scope = await service.run(Scope.make())
+    const holder = await service.run(PgConnection.make({ url: service.database.url }).pipe(Scope.provide(scope)))
+    const ask = (text: string) => service.run(holder.query(text))
+    const waiting = async () =>
+      (await ask("SELECT 1 FROM pg_locks WHERE relation = 'seals'::regclass AND NOT granted")).rows
+    await service.run(Effect.andThen(holder.query("BEGIN"), holder.query("LOCK TABLE seals IN ACCESS EXCLUSIVE MODE")))
+    const started = performance.now()
+    wall += metricsAge
+    const real = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => real() + wall)
+    const answers = Promise.all([raw(service.keys.ADMIN), raw(service.keys.SUPPORT), raw(service.keys.FINANCE)])
+    await vi.waitFor(async () => assert.lengthOf(await waiting(), 1))
+    for (const { status, text } of await answers) {
+      assert.strictEqual(status, 200)
+      const families = readMetrics(text)
+      assert.deepStrictEqual(valuesOf(families, "brokerage_database_up"), { "brokerage_database_up{}": 0 })
+      for (const name of ["memory_bytes", "loop_lag_seconds", "mailboxes", "webhook_attempts", "answers_total"]) {
+        assert.isTrue(families.has(`brokerage_${name}`), name)
+      }
+      assert.isFalse(families.has("brokerage_postings_sum"))
+    }
+    assert.isBelow(real() - started, 2 * lookPatience)
+    // Who comes later does not wait for what is late already.
+    const asked = real()
+    assert.include((await raw(service.keys.ADMIN)).text, "brokerage_database_up 0")
+    assert.isBelow(real() - asked, lookPatience)
+    assert.lengthOf(await waiting(), 1)
+    await ask("COMMIT")
+    clock.mockRestore()
+    await service.run(Scope.close(scope, Exit.void))
+    await vi.waitFor(async () =>
+      assert.deepStrictEqual(valuesOf(await look(), "brokerage_database_up"), { "brokerage_database_up{}": 1 })
+    )
+  })
+
+  it("a statement that the database refuses is logged, and the process answers for itself", async () => {
+    await query(service, "ALTER TABLE seals RENAME COLUMN custody_to TO custody_gone")
+    const broken = await look()
+    await query(service, "ALTER TABLE seals RENAME COLUMN custody_gone TO custody_to")
+    assert.deepStrictEqual(valuesOf(broken, "brokerage_database_up"), { "brokerage_database_up{}": 0 })
+    assert.isTrue(broken.has("brokerage_memory_bytes"))
+    assert.deepStrictEqual(valuesOf(await look(), "brokerage_database_up"), { "brokerage_database_up{}": 1 })
+  })
+
+  it("events of several partners between two looks: no gap is told, a missing one is", async () => {
+    const others = await Promise.all(["SEQA", "SEQB"].map((code) => service.partner({ code })))
+    await look()
+    await Promise.all(others.flatMap(({ key: own }) => [service.client(own), service.client(own)]))
+    assert.deepStrictEqual(valuesOf(await look(), "brokerage_event_gaps"), { "brokerage_event_gaps{}": 0 })
+    await query(service, "ALTER TABLE events DISABLE TRIGGER ALL")
+    await query(
+      service,
+      "INSERT INTO events SELECT partner_id, seq + 3, name, client_id, data, ts FROM events WHERE partner_id = $1 ORDER BY seq DESC LIMIT 1",
+      [BigInt(others[0]?.partnerId ?? 0)]
+    )
+    assert.deepStrictEqual(valuesOf(await look(), "brokerage_event_gaps"), { "brokerage_event_gaps{}": 2 })
+  })
+
   it("a posting that breaks the books is seen at the next look", async () => {
     await look()
     await query(service, "ALTER TABLE postings DISABLE TRIGGER ALL")
@@ -167,6 +278,25 @@ describe("operator surface, metrics", () => {
     assert.strictEqual(ran.status, 0, ran.stderr)
     assert.isTrue(readMetrics(ran.stdout).has("brokerage_mailboxes"))
     assert.isTrue(readMetrics((await service.done(["metrics"])).metrics).has("brokerage_mailboxes"))
+  })
+
+  it("the delay of the event loop is of the last whole window, for every reader", () => {
+    const histogram = {
+      mean: Number.NaN,
+      max: 0,
+      percentile: () => histogram.max,
+      reset: () => void (histogram.max = 0)
+    }
+    const windows = new LagWindows(histogram as never)
+    assert.deepStrictEqual(windows.figures(), { mean: 0, p99: 0, max: 0 })
+    Object.assign(histogram, { mean: 1e9, max: 3e9 })
+    const first = windows.figures()
+    assert.deepStrictEqual(first, { mean: 1, p99: 3, max: 3 })
+    windows.roll()
+    histogram.max = 1e9
+    assert.deepStrictEqual([windows.figures(), windows.figures()], [first, first])
+    windows.roll()
+    assert.strictEqual(windows.figures().max, 1)
   })
 
   it("label values are escaped as the format wants it", () => {

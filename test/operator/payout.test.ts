@@ -85,7 +85,7 @@ describe("operator surface, client payout", () => {
     assert.strictEqual((await service.cli(payout(clientId, "1"), "FINANCE")).refusal.code, 4092)
   })
 
-  it("A3-43: PARTNER custody has the posting of a collateral withdrawal, without an item, in USDC alone", async () => {
+  it("A3-43: PARTNER custody has the posting of a collateral withdrawal, without an item", async () => {
     const own = await service.partner({ custody: "PARTNER", code: "PAYC" })
     const clientId = String(await service.client(own.key))
     await collateral(service, own.key, Number(clientId), { partnerRef: "in", direction: "DEPOSIT", amount: "30" })
@@ -96,7 +96,32 @@ describe("operator surface, client payout", () => {
       ["PARTNER_COLLATERAL_OUT", `partner_custody:${own.partnerId}`, "cash", 30_000_000]
     ])
     assert.deepStrictEqual(await ofClient(service, "settlementItems", Number(clientId)), [])
-    assert.strictEqual((await service.cli(payout(clientId, "1", "EUR"), "FINANCE")).refusal.code, 4092)
+  })
+
+  it("A3-43: another currency under PARTNER custody is paid at any level as a withdrawal, so the partner can be closed", async () => {
+    const own = await service.partner({ custody: "PARTNER", code: "PAYX" })
+    const clientId = await funded(service, own.key, "BTC")
+    const close = ["partner", "status", "PAYX", "CLOSED", "--reason", "r"]
+    const { blockers } = await service.done([...close, "--dry-run"])
+    assert.deepStrictEqual(blockers, [
+      `Clients hold 100.00000000 BTC of cash (client ${clientId}). To clear: client payout C.`
+    ])
+    assert.strictEqual((await service.cli(payout(clientId, "101", "BTC"), "FINANCE")).refusal.code, 4092)
+    const line = [...payout(clientId, "100", "BTC"), "--reference", "end"]
+    const paid = await service.done(line, "FINANCE")
+    assert.deepStrictEqual(await service.done(line, "FINANCE"), paid)
+    assert.deepStrictEqual(
+      (await postings(clientId)).map(([type, account]) => [type, account]),
+      [
+        ["WITHDRAWAL_RESERVE", `client:${clientId}`],
+        ["WITHDRAWAL_RESERVE", `client:${clientId}`],
+        ["WITHDRAWAL", `client:${clientId}`],
+        ["WITHDRAWAL", "transit"]
+      ]
+    )
+    assert.deepStrictEqual(await ofClient(service, "settlementItems", Number(clientId)), [])
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+    assert.strictEqual((await service.done(close)).status, "CLOSED")
   })
 
   it("operator surface, client payout: a client who can ask is refused, and so is what a withdrawal would not let out", async () => {

@@ -3,13 +3,12 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Metrics } from "../../runtime/services/Metrics.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
-import { engineError } from "./toOperatorError.ts"
 
 export const MetricsHandlersLayer = HttpApiBuilder.group(
   OperatorApi,
   "metrics",
   Effect.fnUntraced(function* (handlers) {
     const metrics = yield* Metrics
-    return handlers.handleAll({ show: () => Effect.catch(metrics.text, engineError) })
+    return handlers.handleAll({ show: () => metrics.text })
   })
 )

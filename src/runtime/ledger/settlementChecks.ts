@@ -67,11 +67,17 @@ export const settlementChecks = [
   {
     name: "every transaction fits the custody model it was booked under",
     figure: "SELECT count(*) AS n FROM custody_changes",
-    breaks: `WITH ${periods}, routes (type, model) AS (VALUES ${routes})
-             SELECT 'transaction ' || t.tx_id || ' is ' || t.type || ' under ' || f.model || ' custody' AS what
-               FROM ledger_transactions t JOIN routes r ON r.type = t.type
-               JOIN periods f ON f.partner_id = t.partner_id AND t.tx_id > f.after_tx AND t.tx_id < f.before_tx
-              WHERE r.model <> f.model LIMIT 1`
+    // What partners hold is USDC alone: another currency is paid out under either model as a withdrawal is.
+    breaks: `WITH ${periods}, routes (type, model) AS (VALUES ${routes}),
+             strays AS MATERIALIZED (
+               SELECT t.tx_id, t.type, t.key, f.model FROM ledger_transactions t JOIN routes r ON r.type = t.type
+                 JOIN periods f ON f.partner_id = t.partner_id AND t.tx_id > f.after_tx AND t.tx_id < f.before_tx
+                WHERE r.model <> f.model)
+             SELECT 'transaction ' || s.tx_id || ' is ' || s.type || ' under ' || s.model || ' custody' AS what
+               FROM strays s
+              WHERE (s.model = 'PARTNER' AND s.type IN ('WITHDRAWAL_RESERVE', 'WITHDRAWAL') AND s.key LIKE 'payout:%'
+                     AND (SELECT min(p.currency) FROM postings p WHERE p.tx_id = s.tx_id AND p.client_id IS NOT NULL) <> 'USDC')
+                    IS NOT TRUE LIMIT 1`
   },
   {
     name: "every change of custody model starts from the one before it, and the last one is the partner's",

@@ -8,6 +8,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
+import { onceChecks } from "./onceChecks.ts"
+import { ownershipChecks } from "./ownershipChecks.ts"
 import { readChain } from "./sealChain.ts"
 import { settlementChecks } from "./settlementChecks.ts"
 import { withdrawalChecks } from "./withdrawalChecks.ts"
@@ -96,6 +98,8 @@ const checks: ReadonlyArray<SqlCheck> = [
   },
   ...settlementChecks,
   ...figureChecks,
+  ...ownershipChecks,
+  ...onceChecks,
   {
     name: "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed",
     figure: "SELECT count(*) AS n FROM seals",

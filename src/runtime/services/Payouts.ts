@@ -5,7 +5,9 @@
  * answered with the first, so the command is safe to repeat.
  *
  * Under PARTNER custody this is the one collateral posting without a report, which is the partner's own word on its own
- * rails: the operator pays, so there is no collateral.booked, and money.movement tells the partner.
+ * rails: the operator pays, so there is no collateral.booked, and money.movement tells the partner. The partner holds USDC
+ * alone; another currency there is with the service, no route lets anybody ask for it, and so it is paid out at any level,
+ * with the postings of a withdrawal.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -265,13 +267,14 @@ interface Paying {
   readonly paused: boolean
 }
 
-/** Only for a client who can't ask, and only what a withdrawal would let out. */
+/** Whether the client's partner has a route for the currency: collateral is USDC alone. */
+const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
+  row.custodyModel === "BROKER" || currency === "USDC"
+
+/** Only what the client can't ask for, and only what a withdrawal would let out. */
 const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, minor }: Order): Refusal | null => {
-  if (client.level !== "NONE") {
+  if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
-  }
-  if (partner.row.custodyModel === "PARTNER" && currency !== "USDC") {
-    return conflict("Under PARTNER custody the partner holds USDC collateral alone.")
   }
   const { restrictions } = clientContext(client)
   const sentence = moneyOutRefusal({ ...freeMoney(cashOf, currency), restrictions, paused }, minor)
@@ -283,7 +286,7 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
   const payoutId = turn.nextId("transaction")
-  const broker = partner.row.custodyModel === "BROKER"
+  const asCollateral = partner.row.custodyModel === "PARTNER" && currency === "USDC"
   const leg = (entry: "WITHDRAWAL_RESERVE" | "WITHDRAWAL" | "PARTNER_COLLATERAL_OUT", step: string) =>
     ({
       type: "ledger.post",
@@ -295,13 +298,13 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
       refs: { payoutId, ...(reference === null ? {} : { reference }) }
     }) satisfies MachineEffect
   // Transactions are numbered in the order in which they are booked: the seals rely on it.
-  if (broker)
+  if (!asCollateral)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
-  const txId = broker ? turn.nextId("transaction") : payoutId
+  const txId = asCollateral ? payoutId : turn.nextId("transaction")
   if (reference !== null) turn.draft.claim(payoutClaim(client.id, reference), txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
-    broker ? leg("WITHDRAWAL", ":out") : leg("PARTNER_COLLATERAL_OUT", ""),
+    asCollateral ? leg("PARTNER_COLLATERAL_OUT", "") : leg("WITHDRAWAL", ":out"),
     { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
     {
       type: "audit",

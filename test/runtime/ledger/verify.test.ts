@@ -4,9 +4,10 @@
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { verifyLedger } from "../../../src/runtime/ledger/verify.ts"
 import { Adjustments } from "../../../src/runtime/services/Adjustments.ts"
+import { Payouts } from "../../../src/runtime/services/Payouts.ts"
 import { brokenInvariants, collateral, query } from "../../support/Builders.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
 
@@ -23,6 +24,17 @@ const adjust = (clientId: number, amount: string) =>
       Adjustments.layer
     )
   )
+/** A correction and a payout, each with its reference: another currency than USDC, which no route pays out. */
+const payOutOnce = async (clientId: number) => {
+  const order = { currency: "EUR", amount: "4", reason: "test", reference: "once" }
+  const books = Layer.merge(Adjustments.layer, Payouts.layer)
+  const both = Effect.gen(function* () {
+    const booked = yield* (yield* Adjustments).adjust(operator, String(clientId), order)
+    const paid = yield* (yield* Payouts).pay(operator, String(clientId), order)
+    return [booked.ok, paid.ok]
+  })
+  assert.deepStrictEqual(await service.run(Effect.provide(both, books)), [true, true])
+}
 const deposit = (clientId: number, partnerRef: string) =>
   collateral(service, key, clientId, { partnerRef, direction: "DEPOSIT", amount: "3" })
 
@@ -46,6 +58,7 @@ beforeAll(async () => {
     const asked = { partnerRef: "w", currency: "USDC", amount: "1", destination: { iban: "DE1" } }
     await service.call("POST", `${path}/withdrawals`, { key: broker.key, body: asked })
   }
+  await payOutOnce(clients[0] as number)
 })
 afterAll(() => service.stop())
 
@@ -88,6 +101,12 @@ describe("ledger verify", () => {
     `CREATE TABLE kept AS SELECT * FROM settlement_items WHERE id = ${anItem}; DELETE FROM settlement_items WHERE id = (SELECT id FROM kept)`,
     "INSERT INTO settlement_items SELECT * FROM kept; DROP TABLE kept"
   ] as const
+  const keptClaims = "DELETE FROM claims WHERE name IN (SELECT name FROM kept)"
+  const ofAnother = (table: string) =>
+    [
+      `UPDATE ${table} SET partner_id = partner_id + 1000 WHERE id = (SELECT min(id) FROM ${table})`,
+      `UPDATE ${table} SET partner_id = partner_id - 1000 WHERE partner_id > 1000`
+    ] as const
   const plants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
     "every transaction sums to zero per currency": [
       `UPDATE postings SET amount = amount + 1 WHERE posting_id = ${aPosting}`,
@@ -187,6 +206,22 @@ describe("ledger verify", () => {
       "UPDATE ledger_transactions SET key = 'x' || key WHERE tx_id = (SELECT min(tx_id) FROM ledger_transactions WHERE key LIKE 'collateral:%')",
       "UPDATE ledger_transactions SET key = ltrim(key, 'x') WHERE key LIKE 'xcollateral:%'"
     ],
+    "every balance is of its client's partner": [
+      "UPDATE balances SET partner_id = partner_id + 1000 WHERE client_id = 1",
+      "UPDATE balances SET partner_id = partner_id - 1000 WHERE client_id = 1"
+    ],
+    "every deposit notice is of its client's partner": ofAnother("deposit_notices"),
+    "every withdrawal request is of its client's partner": ofAnother("withdrawal_requests"),
+    "every settlement item is of its client's partner": ofAnother("settlement_items"),
+    "every client is of the partner that its postings name": ofAnother("clients"),
+    "every payout and correction with a reference holds it, and every such reference names its transaction": [
+      `CREATE TABLE kept AS SELECT * FROM claims WHERE name LIKE 'payout:%'; ${keptClaims}`,
+      "INSERT INTO claims SELECT * FROM kept; DROP TABLE kept"
+    ],
+    "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval": [
+      "INSERT INTO claims VALUES ('approval:999', 999)",
+      "DELETE FROM claims WHERE name = 'approval:999'"
+    ],
     "every withdrawal request shows the destination it was filed with": [
       "UPDATE withdrawal_requests SET destination = NULL WHERE state = 'REQUESTED'",
       "UPDATE withdrawal_requests SET destination = (SELECT destination FROM kept_destinations) WHERE state = 'REQUESTED'"
@@ -240,6 +275,52 @@ describe("ledger verify", () => {
       assert.deepStrictEqual(await brokenInvariants(service), [])
     }
   )
+
+  const once = "every payout and correction with a reference holds it, and every such reference names its transaction"
+  const approved = "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval"
+  const anAudit = (id: number, after: string) =>
+    `INSERT INTO audit (id, ts, role, key_label, request_id, object, action, after) VALUES (${id}, 1, 'ADMIN', 'k', 'r', 'approval:999', 'approval.used', '${after}')`
+  const anApproval =
+    "INSERT INTO approvals VALUES (999, 'GRANTED', '1', '{}', 'ledger adjust', '{}', 1, 1); INSERT INTO claims VALUES ('approval:999', 999)"
+  const gone = "DELETE FROM approvals WHERE id = 999; DELETE FROM claims WHERE name = 'approval:999'"
+  const deletions = [
+    {
+      what: "a correction's reference is deleted",
+      check: once,
+      plant: `CREATE TABLE kept AS SELECT * FROM claims WHERE name LIKE 'manual:%'; ${keptClaims}`,
+      undo: "INSERT INTO claims SELECT * FROM kept; DROP TABLE kept"
+    },
+    {
+      what: "a payout's reference is another transaction's",
+      check: once,
+      plant: "UPDATE claims SET owner = owner + 1000000 WHERE name LIKE 'payout:%'",
+      undo: "UPDATE claims SET owner = owner - 1000000 WHERE name LIKE 'payout:%'"
+    },
+    {
+      what: "the fact of a refused command is deleted",
+      check: approved,
+      plant: anAudit(999999999, "COMMAND_REFUSED"),
+      undo: "DELETE FROM audit WHERE id = 999999999"
+    },
+    {
+      what: "a refused command's fact says that it was done",
+      check: approved,
+      plant: `${anApproval}; ${anAudit(999999999, "COMMAND_REFUSED")}`,
+      undo: `${gone}; DELETE FROM audit WHERE id = 999999999`
+    }
+  ]
+  it.each(deletions)("A3-43: $what: found", async ({ check, plant, undo }) => {
+    await run(plant)
+    const report = await service.run(verifyLedger).finally(() => run(undo))
+    assert.isFalse(report.checks.find(({ name }) => name === check)?.ok)
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+  })
+
+  it("operator surface, Four eyes: an approval that its command used is no break", async () => {
+    await run(anApproval)
+    const report = await service.run(verifyLedger).finally(() => run(gone))
+    assert.isTrue(report.checks.find(({ name }) => name === approved)?.ok)
+  })
 
   it("architecture 5: a caller that goes away ends its statement, and the connection is whole", async () => {
     const scope = await service.run(Scope.make())

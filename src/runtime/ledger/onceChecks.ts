@@ -1,0 +1,42 @@
+/**
+ * What `ledger verify` proves about facts that make something happen once (A3-43; operator surface, Four eyes): a fact that
+ * is gone would let the same payout, correction or refused command through again. The references are compared with the
+ * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
+ * don't, so the fact of a command that was done can't be missed here.
+ */
+
+/** Entries of the list in verify.ts. */
+export const onceChecks = [
+  {
+    name: "every payout and correction with a reference holds it, and every such reference names its transaction",
+    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%'",
+    // A payout in two steps belongs to the one that took the money out.
+    breaks: `WITH filed AS MATERIALIZED (
+               SELECT CASE type WHEN 'MANUAL' THEN 'manual:' ELSE 'payout:' END || client_id || ':' || (refs ->> 'reference') AS name,
+                      tx_id AS owner
+                 FROM ledger_transactions
+                WHERE (type = 'MANUAL' OR (key LIKE 'payout:%' AND key NOT LIKE 'payout:%:reserve'))
+                  AND refs ->> 'reference' IS NOT NULL),
+             held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%')
+             SELECT 'transaction ' || coalesce(f.owner, h.owner)
+                    || CASE WHEN h.name IS NULL THEN ' does not hold its reference' ELSE ' holds a reference that is not its own' END AS what
+               FROM filed f FULL JOIN held h ON h.name = f.name AND h.owner = f.owner
+              WHERE f.name IS NULL OR h.name IS NULL LIMIT 1`
+  },
+  {
+    name: "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval",
+    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'approval:%'",
+    breaks: `WITH held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'approval:%'),
+             used AS MATERIALIZED (
+               SELECT object AS name,
+                      CASE after WHEN 'COMMAND_REFUSED' THEN 0 ELSE split_part(object, ':', 2)::bigint END AS owner
+                 FROM audit WHERE action = 'approval.used'),
+             granted AS (SELECT 'approval:' || id AS name, id FROM approvals WHERE state = 'GRANTED')
+             SELECT what FROM (
+               SELECT u.name || ' was used and does not hold its fact' AS what
+                 FROM used u LEFT JOIN held h ON h.name = u.name AND h.owner = u.owner WHERE h.name IS NULL
+               UNION ALL
+               SELECT h.name || ' is used and was not granted'
+                 FROM held h LEFT JOIN granted g ON g.name = h.name AND h.owner IN (0, g.id) WHERE g.name IS NULL) f LIMIT 1`
+  }
+] as const

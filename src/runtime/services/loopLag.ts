@@ -1,0 +1,62 @@
+/**
+ * How late the event loop runs, by the minute (operator surface, metrics). Readers see the last whole minute, so that none
+ * takes its figures from another; the first minute is shown while it lasts.
+ */
+import { Effect, type Scope } from "effect"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+
+const windowMillis = 60_000
+
+/** Seconds. */
+export interface LagFigures {
+  readonly mean: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** Nanoseconds. */
+type Histogram = Pick<ReturnType<typeof monitorEventLoopDelay>, "mean" | "max" | "percentile" | "reset">
+
+export class LagWindows {
+  private whole: LagFigures | null = null
+  private readonly histogram: Histogram
+
+  constructor(histogram: Histogram) {
+    this.histogram = histogram
+  }
+
+  /** Ends the window that runs. */
+  roll(): void {
+    this.whole = figuresOf(this.histogram)
+    this.histogram.reset()
+  }
+
+  figures(): LagFigures {
+    return this.whole ?? figuresOf(this.histogram)
+  }
+}
+
+/** An empty histogram has a mean that is no number. */
+const figuresOf = (histogram: Histogram): LagFigures => {
+  const seconds = (nanos: number): number => (Number.isFinite(nanos) ? nanos / 1e9 : 0)
+  return { mean: seconds(histogram.mean), p99: seconds(histogram.percentile(99)), max: seconds(histogram.max) }
+}
+
+/** Measures while its scope is open. */
+export const loopLag: Effect.Effect<LagWindows, never, Scope.Scope> = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const histogram = monitorEventLoopDelay({ resolution: 20 })
+      histogram.enable()
+      const windows = new LagWindows(histogram)
+      const timer = setInterval(() => windows.roll(), windowMillis).unref()
+      return { histogram, windows, timer }
+    }),
+    ({ histogram, timer }) =>
+      Effect.sync(() => {
+        clearInterval(timer)
+        histogram.disable()
+      })
+  ),
+  ({ windows }) => windows
+)
