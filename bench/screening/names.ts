@@ -1,6 +1,8 @@
 /**
  * Invented people whose names behave like real ones: nine ways of naming, five scripts, common names far commoner than
- * rare ones, one to five words, marks and double-barrelled surnames. Seeded: the same seed is the same people.
+ * rare ones, one to five words, marks and double-barrelled surnames. As in real registers a longer list has more
+ * surnames, most of them rare and longer than the common ones. Lists of all lengths are drawn from the same people, so
+ * the entries that are like one client grow in number as the list does. Seeded: the same seed is the same people.
  */
 
 /** A number from 0 to below 1, evenly spread (mulberry32). */
@@ -128,9 +130,13 @@ const cultures: ReadonlyArray<Culture> = [
   {
     countries: ["CN", "TW", "SG"],
     given:
-      "wei:伟 fang:芳 na:娜 min:敏 jing:静 li:丽 qiang:强 lei:磊 jun:军 yang:洋 yong:勇 jie:杰 tao:涛 ming:明 chao:超 xiu:秀 ying:英 hua:华 ping:平 gang:刚 gui:桂 xin:欣 yu:宇 hao:浩",
+      "wei:伟 fang:芳 na:娜 min:敏 jing:静 li:丽 qiang:强 lei:磊 jun:军 yang:洋 yong:勇 jie:杰 tao:涛 ming:明 chao:超 xiu:秀 ying:英 hua:华 ping:平 gang:刚 gui:桂 xin:欣 yu:宇 hao:浩 " +
+      "bo:博 cai:才 chun:春 cui:翠 dan:丹 de:德 dong:东 fei:飞 feng:峰 fu:福 guang:光 hai:海 hong:红 hui:辉 jia:佳 jian:建 jin:金 juan:娟 kai:凯 kun:坤 lan:兰 liang:亮 lin:琳 ling:玲 " +
+      "long:龙 mei:梅 meng:梦 ning:宁 peng:鹏 qi:琪 qin:琴 qing:青 rong:荣 rui:瑞 shan:山 sheng:生 shu:淑 song:松 ting:婷 wen:文 xia:霞 xiang:翔 xiao:晓 xue:雪 yan:艳 yi:毅 yuan:媛 yue:月 zhen:珍 zhi:志",
     family:
-      "wang:王 li:李 zhang:张 liu:刘 chen:陈 yang:杨 zhao:赵 huang:黄 zhou:周 wu:吴 xu:徐 sun:孙 hu:胡 zhu:朱 gao:高 lin:林 he:何 guo:郭 ma:马 luo:罗 ou:欧 shang:上 tan:谭 xie:谢",
+      "wang:王 li:李 zhang:张 liu:刘 chen:陈 yang:杨 zhao:赵 huang:黄 zhou:周 wu:吴 xu:徐 sun:孙 hu:胡 zhu:朱 gao:高 lin:林 he:何 guo:郭 ma:马 luo:罗 ou:欧 shang:上 tan:谭 xie:谢 " +
+      "song:宋 zheng:郑 han:韩 tang:唐 feng:冯 yu:于 dong:董 xiao:萧 cheng:程 cao:曹 yuan:袁 deng:邓 fu:傅 shen:沈 zeng:曾 peng:彭 lu:吕 su:苏 jiang:蒋 cai:蔡 jia:贾 ding:丁 wei:魏 xue:薛 " +
+      "ye:叶 yan:阎 pan:潘 du:杜 dai:戴 xia:夏 zhong:钟 tian:田 ren:任 fan:范 fang:方 shi:石 yao:姚 liao:廖 zou:邹 xiong:熊 jin:金 hao:郝 kong:孔 bai:白 cui:崔 kang:康 mao:毛 qiu:邱 qin:秦",
     endings: "",
     familySyllables: [1, 1],
     givenSyllables: [1, 2],
@@ -154,7 +160,8 @@ const cultures: ReadonlyArray<Culture> = [
 interface Names {
   readonly culture: Culture
   readonly given: ReadonlyArray<Word>
-  readonly family: ReadonlyArray<Word>
+  /** The surname of a rank. */
+  readonly family: (rank: number) => Word
 }
 
 const wordsOf = (text: string): ReadonlyArray<Word> =>
@@ -177,7 +184,11 @@ const between = (random: Random, [least, most]: readonly [number, number]): numb
   least + Math.floor(random() * (most - least + 1))
 
 const givenInPool = 1_500
-const familyInPool = 30_000
+
+/** The ranks that surnames are drawn from. */
+const familyRanks = 60_000
+/** From this rank on surnames have one more syllable. */
+const longerFrom = 5_000
 
 /** Real names are more than their syllables: a part of them has a letter that no pattern explains. */
 const changed = 0.35
@@ -190,34 +201,44 @@ const varied = (word: Word, random: Random): Word => {
   return { latin, native: latin }
 }
 
-const poolsOf = (culture: Culture, random: Random): Names => {
-  const given = wordsOf(culture.given)
-  const family = wordsOf(culture.family)
+const some = (random: Random, values: ReadonlyArray<Word>, count: number): ReadonlyArray<Word> =>
+  Array.from({ length: count }, () => pick(random, values))
+
+const givenNames = (culture: Culture, seed: number): ReadonlyArray<Word> => {
+  const random = randomFrom(seed)
+  const syllables = wordsOf(culture.given)
+  return Array.from({ length: givenInPool }, () =>
+    varied(joined(some(random, syllables, between(random, culture.givenSyllables))), random)
+  )
+}
+
+const surnames = (culture: Culture, seed: number): ((rank: number) => Word) => {
+  const syllables = wordsOf(culture.family)
   const endings = wordsOf(culture.endings)
-  const some = (values: ReadonlyArray<Word>, count: number) => Array.from({ length: count }, () => pick(random, values))
-  return {
-    culture,
-    given: Array.from({ length: givenInPool }, () =>
-      varied(joined(some(given, between(random, culture.givenSyllables))), random)
-    ),
-    family: Array.from({ length: familyInPool }, () =>
-      varied(
-        joined([
-          ...some(family, between(random, culture.familySyllables)),
-          ...some(endings, endings.length > 0 ? 1 : 0)
-        ]),
-        random
-      )
-    )
+  // Where a surname is one syllable, rarity makes it no longer: there are as many surnames as syllables.
+  if (endings.length === 0) return (rank) => syllables[rank % syllables.length] as Word
+  return (rank) => {
+    const random = randomFrom(seed + Math.imul(rank, 0x9e3779b1))
+    const count = between(random, culture.familySyllables) + (rank >= longerFrom ? 1 : 0)
+    return varied(joined([...some(random, syllables, count), ...some(random, endings, 1)]), random)
   }
 }
 
 /** The pools belong to the world, not to one list: clients and listed people share their names. */
-const pools: ReadonlyArray<Names> = cultures.map((culture, place) => poolsOf(culture, randomFrom(1_000 + place)))
+const pools: ReadonlyArray<Names> = cultures.map((culture, place) => ({
+  culture,
+  given: givenNames(culture, 1_000 + place),
+  family: surnames(culture, 5_000 + place)
+}))
 
-/** Few names are common, most are rare: the square of an even number prefers the front of a pool. */
-const common = (random: Random, pool: ReadonlyArray<Word>): Word =>
-  pool[Math.floor(random() ** 2 * pool.length)] as Word
+/** Few given names are common, most are rare: the square of an even number prefers the front of a pool. */
+const commonGiven = (random: Random, { given }: Names): Word => given[Math.floor(random() ** 2 * given.length)] as Word
+
+/**
+ * The third power: the ten commonest surnames of a culture are five people of a hundred, the thousand commonest
+ * twenty-five. Of a hundred people on a list of 500,000 names forty bear a surname that nobody else on it has.
+ */
+const commonFamily = (random: Random, { family }: Names): Word => family(Math.floor(random() ** 3 * familyRanks))
 
 const twoDigits = (value: number): string => String(value).padStart(2, "0")
 
@@ -225,12 +246,13 @@ const birthDate = (random: Random): string =>
   `${1935 + Math.floor(random() * 70)}-${twoDigits(1 + Math.floor(random() * 12))}-${twoDigits(1 + Math.floor(random() * 28))}`
 
 export const makePerson = (random: Random): Person => {
-  const { culture, given, family } = pick(random, pools)
-  const last = common(random, family)
-  const second = random() < culture.double ? common(random, family) : null
+  const names = pick(random, pools)
+  const { culture } = names
+  const last = commonFamily(random, names)
+  const second = random() < culture.double ? commonFamily(random, names) : null
   return {
-    first: common(random, given),
-    middle: random() < culture.middle ? common(random, given) : null,
+    first: commonGiven(random, names),
+    middle: random() < culture.middle ? commonGiven(random, names) : null,
     last:
       second === null ? last : { latin: `${last.latin}-${second.latin}`, native: `${last.native}-${second.native}` },
     dob: birthDate(random),

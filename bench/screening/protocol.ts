@@ -12,6 +12,8 @@ export interface ScreeningQuestion {
 
 export interface ScreeningAnswer {
   readonly buildMillis: number
+  /** The longest of the pieces that the index was built in. */
+  readonly pieceMillis: number
   /** Heap of the index with its entries, and of the entries alone, in MB. */
   readonly indexMegabytes: number
   readonly entriesMegabytes: number
@@ -21,9 +23,10 @@ export interface ScreeningAnswer {
   readonly scanMicros: ReadonlyArray<number>
   /** Processor time of this thread for one client on average: other programs do not show in it. */
   readonly cpuMicros: ReadonlyArray<number>
-  /** Patterns of names looked at and names compared for one client on average. */
+  /** Patterns of names looked at, names compared and entries at or over a threshold for one client on average. */
   readonly seen: number
   readonly scored: number
+  readonly matched: number
   /** Clients screened, those whose answer was not CLEAR, and those whose answer a scan confirmed. */
   readonly screened: number
   readonly found: number

@@ -15,11 +15,14 @@ export interface ListFindings {
   /** Processor time of one client on average. */
   readonly cpu: Spread
   readonly buildMillis: number
+  /** The longest of the pieces that the index was built in. */
+  readonly pieceMillis: number
   readonly indexMegabytes: number
   readonly entriesMegabytes: number
-  /** Patterns of names looked at and names compared for one client on average. */
+  /** Patterns of names looked at, names compared and entries at or over a threshold for one client on average. */
   readonly seen: number
   readonly scored: number
+  readonly matched: number
   readonly screened: number
   readonly found: number
   readonly compared: number
@@ -55,7 +58,7 @@ export const measureScreening = async (plan: ScreeningPlan): Promise<ScreeningFi
       }
       findings.push(found)
       plan.progress(
-        `screening, ${entries} entries: p50 ${found.p50.median.toFixed(0)} us, p99 ${found.p99.median.toFixed(0)} us | plain scan ${found.scan.median.toFixed(0)} us | built in ${found.buildMillis.toFixed(0)} ms, ${found.indexMegabytes.toFixed(0)} MB`
+        `screening, ${entries} entries: p50 ${found.p50.median.toFixed(0)} us, p99 ${found.p99.median.toFixed(0)} us | plain scan ${found.scan.median.toFixed(0)} us | ${found.matched.toFixed(1)} of ${found.scored.toFixed(0)} compared names match | built in ${found.buildMillis.toFixed(0)} ms, at most ${found.pieceMillis.toFixed(0)} at a stretch, ${found.indexMegabytes.toFixed(0)} MB`
       )
     } finally {
       await child.stop()

@@ -10,9 +10,11 @@ const line = (list: ListFindings): ReadonlyArray<string> => [
   spread(list.scan, whole),
   `${whole(list.scan.median / Math.max(1e-9, list.p50.median))} x`,
   whole(list.buildMillis),
+  whole(list.pieceMillis),
   millis(list.indexMegabytes),
   whole(list.seen),
   whole(list.scored),
+  list.matched.toFixed(1),
   `${((100 * list.found) / Math.max(1, list.screened)).toFixed(0)} %`
 ]
 
@@ -34,11 +36,13 @@ export const screeningSection = (findings: ScreeningFindings): string => {
       "plain scan us",
       "scan is",
       "built in ms",
+      "longest piece ms",
       "memory MB",
       "patterns seen",
       "names compared",
+      "candidates",
       "not CLEAR"
     ],
     findings.map(line)
-  )}\n\n${growthSentence(findings)} Microseconds for one client (processor: on average), all in one process. Memory is that of the entries with their index. Patterns seen and names compared are for one client on average. ${whole(compared)} answers were compared with those of the plain scan: all the same.`
+  )}\n\n${growthSentence(findings)} Microseconds for one client (processor: on average), all in one process. Memory is that of the entries with their index. Patterns seen, names compared and candidates (entries at or over a threshold) are for one client on average; candidates grow as the list does. ${whole(compared)} answers were compared with those of the plain scan: all the same.`
 }

@@ -17,17 +17,22 @@ export const kindOf = (code: number): number => (code >= 65 && code <= 90 ? code
 
 /**
  * Letters with their bits: n characters of a kind are written as n ones, so the ones common to two patterns count common
- * characters. Together 96, with three for the space.
+ * characters. Together 96, with three for the space. The first word has the first of every letter and the second of the
+ * five commonest: what one text has there and the other lacks refuses most pairs before the rest is read.
  */
 const letterBits = "A7 E5 I5 N5 O5 R5 L4 S4 T4 H4 M4 U4 D3 K3 B3 C3 F3 G3 P3 V3 Y3 Z3 J2 W2 X2 Q1"
+const wordBits = 32
+const mostRoom = 7
 const room = new Uint8Array(kinds)
-const firstBit = new Uint8Array(kinds)
+/** The bit of the nth character of a kind, by kind times `mostRoom` plus n. */
+const bitOf = new Uint8Array(kinds * mostRoom)
 let bitsUsed = 0
-for (const letter of [...letterBits.split(" "), " 3"]) {
-  const kind = kindOf(letter.charCodeAt(0))
-  room[kind] = Number(letter.slice(1))
-  firstBit[kind] = bitsUsed
-  bitsUsed += Number(letter.slice(1))
+for (let nth = 0; nth < mostRoom; nth += 1) {
+  for (const letter of [...letterBits.split(" "), " 3"]) {
+    const kind = kindOf(letter.charCodeAt(0))
+    room[kind] = Number(letter.slice(1))
+    if (nth < Number(letter.slice(1))) bitOf[kind * mostRoom + nth] = bitsUsed++
+  }
 }
 
 /** Longest text that fits in the eight bits of its length. */
@@ -59,7 +64,7 @@ export const patternOf = (text: string): NamePattern => {
     if (i < maxPrefix) head |= (kind + 1) << (27 - 5 * i)
     if (before >= (room[kind] ?? 0)) extra += 1
     else {
-      const bit = (firstBit[kind] ?? 0) + before
+      const bit = bitOf[kind * mostRoom + before] ?? 0
       words[bit >>> 5] = (words[bit >>> 5] ?? 0) | (1 << (bit & 31))
     }
   }
@@ -78,6 +83,15 @@ const ones = (word: number): number => {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+/** Ones of `once` and twice the ones of `twice`, counted together: neither alone fills its four bits in between. */
+const weightedOnes = (once: number, twice: number): number => {
+  const pairs = once - ((once >>> 1) & 0x55555555)
+  const doubled = twice - ((twice >>> 1) & 0x55555555)
+  const fours =
+    (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333) + 2 * ((doubled & 0x33333333) + ((doubled >>> 2) & 0x33333333))
+  return Math.imul((fours & 0x0f0f0f0f) + ((fours >>> 4) & 0x0f0f0f0f), 0x01010101) >>> 24
 }
 
 /** Absorbs the rounding of the bounds; the scores themselves are never rounded. */
@@ -135,35 +149,44 @@ export const writeRow = (rows: Uint32Array, at: number, slot: number, pattern: N
 
 /** How often the row's text has characters of a kind; only told up to the kind's room. */
 export const countInRow = (rows: Uint32Array, at: number, kind: number): number => {
-  const first = firstBit[kind] ?? 0
   let count = 0
-  for (let bit = first; bit < first + (room[kind] ?? 0); bit += 1)
-    count += ((rows[at + 2 + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1
+  for (let nth = 0; nth < (room[kind] ?? 0); nth += 1) {
+    const bit = bitOf[kind * mostRoom + nth] ?? 0
+    count += ((rows[at + 2 + Math.floor(bit / wordBits)] ?? 0) >>> (bit % wordBits)) & 1
+  }
   return count
 }
 
 export const lengthInRow = (rows: Uint32Array, at: number): number => ((rows[at + 1] ?? 0) >>> 4) & 255
 
-/** Passes on the slots of all rows from word `start` to `end` whose texts may share what `demand` asks for. */
+/**
+ * Passes on the slots of all rows from word `start` to `end` whose texts may share what `demand` asks for and lack at most
+ * `most` characters of the asked one.
+ */
 export const judgeRows = (
   rows: Uint32Array,
   start: number,
   end: number,
   asked: NamePattern,
   demand: Uint16Array,
+  most: number,
   pass: (slot: number) => void
 ): void => {
-  const { head, low, middle, high } = asked
+  const { text, head, low, middle, high } = asked
   const extra = head & 15
   for (let at = start; at < end; at += rowWords) {
+    // Characters that the other text lacks for certain: most rows are done with here.
+    const lacking = ones(low & ~rows[at + 2]!)
+    if (lacking > most) continue
     const other = rows[at + 1]!
     const needed = demand[((other >>> 4) & 255) * (maxPrefix + 1) + prefixByZeros[Math.clz32(other ^ head)]!]!
+    if (lacking > text.length - needed) continue
     const x = rows[at + 2]! & low
     const y = rows[at + 3]! & middle
     const z = rows[at + 4]! & high
     const odd = x ^ y
-    // Added up bit by bit before they are counted: two counts instead of three.
-    const shared = ones(odd ^ z) + 2 * ones((x & y) | (odd & z))
+    // Added up bit by bit before they are counted.
+    const shared = weightedOnes(odd ^ z, (x & y) | (odd & z))
     const both = Math.min(extra, other & 15)
     if (shared + both >= needed || (both === manyExtra && needed !== outOfReach)) pass(rows[at]!)
   }

@@ -1,12 +1,12 @@
 /**
- * Patterns of names in a tree: by length first, then by how often each letter occurs, one letter a level. With m
+ * Patterns of names in a tree: by length first, then, if it has letters, by how often each occurs, one a level. With m
  * characters to share, at most a - m characters of the asked text and b - m of the other may stay unpaired: a search
  * goes down only while the letters that one has more of than the other fit in. So the part of the tree that is seen
  * grows far slower than the list. Entries come and go one by one; nothing is ever rebuilt. Source: F26.
  */
 import { maxPrefix } from "./nameMatch.ts"
 import { countInRow, judgeRows, kindOf, lengthInRow, type NamePattern, rowWords } from "./NamePattern.ts"
-import { nodeWords, type RowPool } from "./RowPool.ts"
+import { mostChildren, type RowPool } from "./RowPool.ts"
 
 /** A letter (its number among the kinds of NamePattern) and the count from which on a level tells no more apart. */
 interface Level {
@@ -22,7 +22,7 @@ const levelsOf = (letters: string, most: number): ReadonlyArray<Level> =>
  * more apart than a pattern has room for.
  */
 const allLevels: ReadonlyArray<Level> = [
-  ...levelsOf("AEINOR", nodeWords - 1),
+  ...levelsOf("AEINOR", mostChildren - 1),
   ...levelsOf(" LSTHMUKD", 3),
   ...levelsOf("VCBGYZPFJWX", 2)
 ]
@@ -36,6 +36,8 @@ export interface Search {
   /** Characters to share; see Floor. */
   readonly demand: Uint16Array
   readonly pass: (slot: number) => void
+  /** Characters of the asked text that the texts being looked at may lack. */
+  most: number
   /** Rows looked at, for whoever measures. */
   seen: number
 }
@@ -58,7 +60,8 @@ export const sharesOf = (of: number): ReadonlyArray<Share> =>
     levels: allLevels.filter((_level, i) => i % of === number)
   }))
 
-const whole: Share = { number: 0, of: 1, levels: allLevels }
+/** No letters at all: texts by length alone, for those that are few or of whom much may differ. */
+const byLengthAlone: Share = { number: 0, of: 1, levels: [] }
 
 const differencesIn = ({ number, of }: Share, all: number): number =>
   Math.floor((all + 1) / of) + (number < (all + 1) % of ? 1 : 0) - 1
@@ -71,7 +74,7 @@ export class NameTrie {
   #root: number
   #byLength: Array<number> | null = null
 
-  constructor(pool: RowPool, share: Share = whole) {
+  constructor(pool: RowPool, share: Share = byLengthAlone) {
     this.#pool = pool
     this.#share = share
     this.#root = pool.leaf()
@@ -99,6 +102,7 @@ export class NameTrie {
    */
   visit(search: Search, prefix: number = maxPrefix): void {
     if (this.#byLength === null) {
+      search.most = search.asked.text.length
       judge(this.#pool, this.#root, search)
       return
     }
@@ -107,6 +111,7 @@ export class NameTrie {
       const shared = search.demand[other * (maxPrefix + 1) + prefix]!
       if (node === 0 || shared > other) continue
       const some = differencesIn(this.#share, length + other - 2 * shared)
+      search.most = length - shared
       if (some >= 0) descend(this.#pool, this.#share.levels, node, 0, search, length - shared, other - shared, some)
     }
   }
@@ -143,7 +148,7 @@ const judge = (pool: RowPool, leaf: number, search: Search): void => {
   const start = pool.startOf(leaf)
   const count = pool.rowsOf(leaf)
   search.seen += count
-  judgeRows(pool.chunkOf(leaf), start, start + count * rowWords, search.asked, search.demand, search.pass)
+  judgeRows(pool.chunkOf(leaf), start, start + count * rowWords, search.asked, search.demand, search.most, search.pass)
 }
 
 /** `mine` and `theirs`: characters that may still stay unpaired on either side, `some` on both together. */
@@ -165,7 +170,7 @@ const descend = (
   const count = search.asked.counts[kind]!
   const last = Math.min(most, count + Math.min(theirs, some))
   for (let other = Math.min(most, Math.max(0, count - Math.min(mine, some))); other <= last; other += 1) {
-    const child = pool.nodes[node * nodeWords + other]!
+    const child = pool.childAt(node, other)
     if (child === 0) continue
     // At `most` the other may have any number from there on.
     const more = other === most ? 0 : Math.max(0, count - other)

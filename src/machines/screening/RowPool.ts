@@ -13,8 +13,15 @@ const chunkRows = 1 << chunkBits
 /** Rows of the smallest block; each further size doubles it. */
 const smallest = 4
 
-/** Most children of a node, and so its words. A leaf has in them: -1 - size of its block, first row, rows in use. */
-export const nodeWords = 5
+/**
+ * Words of a node. A leaf has -1 - size of its block, its first row and its rows in use; a branch has 1 and the word
+ * where its children begin; all nothing where there is no node.
+ */
+const nodeWords = 3
+
+/** Most children of a branch. They lie side by side in one line of the processor's cache. */
+export const mostChildren = 5
+const familyWords = 16
 
 export class RowPool {
   readonly #chunks: Array<Uint32Array> = []
@@ -23,39 +30,46 @@ export class RowPool {
   /** The part of the last chunk not handed out yet. */
   #next = 0
   #end = 0
-  /** Children of branches by place; 0 is none. */
-  nodes = new Int32Array(1024)
-  /** Node 0 is none. */
-  #lastNode = 0
+  /** Nodes by the word where they begin. Word 0 begins none. */
+  #nodes = new Int32Array(familyWords)
+  /** The words handed out so far. */
+  #lastWord = familyWords
+  /** Single nodes, which are few, still to be handed out of the last family. */
+  #single = familyWords
 
-  /** A new leaf without rows. */
+  /** A new leaf without rows, which no branch leads to. */
   leaf(): number {
-    this.#lastNode += 1
-    if ((this.#lastNode + 1) * nodeWords > this.nodes.length) {
-      const wider = new Int32Array(this.nodes.length * 2)
-      wider.set(this.nodes)
-      this.nodes = wider
+    if (this.#single + nodeWords > this.#lastWord || this.#single % familyWords === familyWords - 1) {
+      this.#single = this.#family()
     }
-    this.#fill(this.#lastNode, 0, this.#takeBlock(0), 0)
-    return this.#lastNode
+    const leaf = this.#single
+    this.#single += nodeWords
+    this.#fill(leaf, 0, this.#takeBlock(0), 0)
+    return leaf
   }
 
   isLeaf(node: number): boolean {
-    return this.nodes[node * nodeWords]! < 0
+    return this.#nodes[node]! < 0
   }
 
   /** Rows of a leaf. */
   rowsOf(leaf: number): number {
-    return this.nodes[leaf * nodeWords + 2]!
+    return this.#nodes[leaf + 2]!
   }
 
   /** The chunk with a leaf's rows, which begin at word `startOf`. */
   chunkOf(leaf: number): Uint32Array {
-    return this.#chunks[this.nodes[leaf * nodeWords + 1]! >>> chunkBits]!
+    return this.#chunks[this.#nodes[leaf + 1]! >>> chunkBits]!
   }
 
   startOf(leaf: number): number {
-    return (this.nodes[leaf * nodeWords + 1]! & (chunkRows - 1)) * rowWords
+    return (this.#nodes[leaf + 1]! & (chunkRows - 1)) * rowWords
+  }
+
+  /** The child of a branch at a place, 0 if there is none. */
+  childAt(branch: number, place: number): number {
+    const child = this.#nodes[branch + 1]! + place * nodeWords
+    return this.#nodes[child] === 0 ? 0 : child
   }
 
   put(leaf: number, slot: number, pattern: NamePattern): void {
@@ -71,7 +85,7 @@ export class RowPool {
     for (let at = start; at <= last; at += rowWords) {
       if (rows[at] !== slot) continue
       rows.copyWithin(at, last, last + rowWords)
-      this.nodes[leaf * nodeWords + 2]! -= 1
+      this.#nodes[leaf + 2]! -= 1
       return
     }
   }
@@ -81,16 +95,19 @@ export class RowPool {
     const rows = this.chunkOf(leaf)
     const start = this.startOf(leaf)
     const end = start + this.rowsOf(leaf) * rowWords
-    const size = -1 - this.nodes[leaf * nodeWords]!
-    const block = this.nodes[leaf * nodeWords + 1]!
-    this.nodes.fill(0, leaf * nodeWords, (leaf + 1) * nodeWords)
+    const size = -1 - this.#nodes[leaf]!
+    const block = this.#nodes[leaf + 1]!
+    const children = this.#family()
+    this.#nodes[leaf] = 1
+    this.#nodes[leaf + 1] = children
+    this.#nodes[leaf + 2] = 0
     for (let at = start; at < end; at += rowWords) this.copyRow(this.child(leaf, placeOf(rows, at)), rows, at)
     this.#giveBlock(size, block)
   }
 
   /** Gives the rows of a leaf that nothing leads to any more back. */
   drop(leaf: number): void {
-    this.#giveBlock(-1 - this.nodes[leaf * nodeWords]!, this.nodes[leaf * nodeWords + 1]!)
+    this.#giveBlock(-1 - this.#nodes[leaf]!, this.#nodes[leaf + 1]!)
   }
 
   copyRow(leaf: number, from: Uint32Array, at: number): void {
@@ -100,33 +117,43 @@ export class RowPool {
 
   /** The child of a branch, a new leaf if there was none. */
   child(branch: number, place: number): number {
-    const known = this.nodes[branch * nodeWords + place]!
-    if (known !== 0) return known
-    const fresh = this.leaf()
-    this.nodes[branch * nodeWords + place] = fresh
-    return fresh
+    const child = this.#nodes[branch + 1]! + place * nodeWords
+    if (this.#nodes[child] === 0) this.#fill(child, 0, this.#takeBlock(0), 0)
+    return child
   }
 
   /** The word where one more row of the leaf begins; its block is changed for a larger one when it is full. */
   #newRow(leaf: number): number {
-    const size = -1 - this.nodes[leaf * nodeWords]!
+    const size = -1 - this.#nodes[leaf]!
     const count = this.rowsOf(leaf)
     if (count === smallest << size) {
       const rows = this.chunkOf(leaf)
       const start = this.startOf(leaf)
-      const block = this.nodes[leaf * nodeWords + 1]!
+      const block = this.#nodes[leaf + 1]!
       this.#fill(leaf, size + 1, this.#takeBlock(size + 1), count)
       this.chunkOf(leaf).set(rows.subarray(start, start + count * rowWords), this.startOf(leaf))
       this.#giveBlock(size, block)
     }
-    this.nodes[leaf * nodeWords + 2] = count + 1
+    this.#nodes[leaf + 2] = count + 1
     return this.startOf(leaf) + count * rowWords
   }
 
   #fill(leaf: number, size: number, block: number, count: number): void {
-    this.nodes[leaf * nodeWords] = -1 - size
-    this.nodes[leaf * nodeWords + 1] = block
-    this.nodes[leaf * nodeWords + 2] = count
+    this.#nodes[leaf] = -1 - size
+    this.#nodes[leaf + 1] = block
+    this.#nodes[leaf + 2] = count
+  }
+
+  /** Room for the children of a branch. */
+  #family(): number {
+    const first = this.#lastWord
+    this.#lastWord += familyWords
+    if (this.#lastWord > this.#nodes.length) {
+      const wider = new Int32Array(Math.max(16_384, this.#nodes.length * 2))
+      wider.set(this.#nodes)
+      this.#nodes = wider
+    }
+    return first
   }
 
   #takeBlock(size: number): number {

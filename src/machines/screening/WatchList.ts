@@ -2,9 +2,9 @@
  * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
  *
  * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
- * there is one tree of names for each: by very birth date, by year of birth, by country where no birth date is known,
- * and one for all that count whatever the birth date. What the trees leave out is proved unable to reach its floor
- * (NamePattern, NameTrie). Source: F26.
+ * the names are held for each: by very birth date, by year of birth, by country where no birth date is known, and all
+ * that count whatever the birth date. Only the last are too many to be read through: they have trees (NameIndex), the
+ * others stand by length. What is left out is proved unable to reach its floor (NamePattern, NameTrie). Source: F26.
  */
 import { Schema } from "effect"
 import { listedForms, type NameForms } from "./nameMatch.ts"
@@ -81,7 +81,7 @@ export class WatchList {
   readonly #pool = new RowPool()
   readonly #byDay = new Map<string, NameTrie>()
   readonly #pepByYear = new Map<string, NameTrie>()
-  readonly #undatedByCountry = new Map<string, NameIndex>()
+  readonly #undatedByCountry = new Map<string, NameTrie>()
   /** Every entry but the politically exposed persons whose year of birth is known. */
   readonly #anyone = new NameIndex(this.#pool)
   /** Slots with a text too long for a pattern: whoever is long enough himself is compared with it. */
@@ -147,7 +147,7 @@ export class WatchList {
       this.#visitLong(text, pass)
       const asked = patternOf(text)
       for (const { trie, floor } of this.#asked(question)) {
-        const search: Search = { asked, demand: floor.demand(text.length), pass, seen: 0 }
+        const search: Search = { asked, demand: floor.demand(text.length), pass, most: 0, seen: 0 }
         trie?.visit(search)
         seen += search.seen
       }
@@ -197,7 +197,7 @@ export class WatchList {
         ? [getOrMake(this.#pepByYear, year, () => new NameTrie(this.#pool))]
         : [this.#anyone]),
       ...(dob === null
-        ? [getOrMake(this.#undatedByCountry, country ?? unknownCountry, () => new NameIndex(this.#pool))]
+        ? [getOrMake(this.#undatedByCountry, country ?? unknownCountry, () => new NameTrie(this.#pool))]
         : [])
     ]
   }

@@ -22,53 +22,86 @@ export const commonPrefix = (a: string, b: string): number => {
 export const jaroNeeded = (jaroWinklerScore: number, prefix: number): number =>
   (jaroWinklerScore - prefixWeight * prefix) / (1 - prefixWeight * prefix)
 
-/** Marks of the characters paired so far, used again for every pair of texts. */
-let markedA = new Uint8Array(256)
-let markedB = new Uint8Array(256)
+/** How many characters are paired, and how many of the pairs stand in another order. */
+interface Pairs {
+  count: number
+  outOfOrder: number
+}
 
-const clearMarks = (a: number, b: number): void => {
-  if (Math.max(a, b) > markedA.length) {
-    markedA = new Uint8Array(2 * Math.max(a, b))
-    markedB = new Uint8Array(2 * Math.max(a, b))
-    return
+const pairs: Pairs = { count: 0, outOfOrder: 0 }
+
+/** How far a character may be from its partner. */
+const reachOf = (a: string, b: string): number => Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
+
+/** Longest text whose places fit in the bits of one number, and codes that have a set of places. */
+const shortText = 31
+const shortCodes = 128
+/** Places of each code in b; empty between two pairs of texts. */
+const placesOf = new Int32Array(shortCodes)
+
+const fitsBits = (text: string): boolean => {
+  if (text.length > shortText) return false
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) >= shortCodes) return false
+  return true
+}
+
+/** `pairUp` for two short texts of plain letters, with sets of places as bits: the first free place is the lowest bit. */
+const pairUpShort = (a: string, b: string): Pairs => {
+  const reach = reachOf(a, b)
+  for (let j = 0; j < b.length; j += 1) placesOf[b.charCodeAt(j)]! |= 1 << j
+  let pairedA = 0
+  let pairedB = 0
+  for (let i = 0; i < a.length; i += 1) {
+    // Places from i - reach to i + reach that are not taken.
+    const near = (i + reach >= shortText ? -1 : (2 << (i + reach)) - 1) & (i > reach ? -1 << (i - reach) : -1)
+    const free = placesOf[a.charCodeAt(i)]! & near & ~pairedB
+    if (free === 0) continue
+    pairedA |= 1 << i
+    pairedB |= free & -free
   }
-  markedA.fill(0, 0, a)
-  markedB.fill(0, 0, b)
+  for (let j = 0; j < b.length; j += 1) placesOf[b.charCodeAt(j)] = 0
+  pairs.count = 0
+  pairs.outOfOrder = 0
+  for (; pairedA !== 0; pairedA &= pairedA - 1, pairedB &= pairedB - 1) {
+    pairs.count += 1
+    const [i, j] = [31 - Math.clz32(pairedA & -pairedA), 31 - Math.clz32(pairedB & -pairedB)]
+    if (a.charCodeAt(i) !== b.charCodeAt(j)) pairs.outOfOrder += 1
+  }
+  return pairs
 }
 
 /** Pairs each character of a with the first free equal one of b not farther away than half the longer text. */
-const pairUp = (a: string, b: string): number => {
-  const reach = Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
-  clearMarks(a.length, b.length)
-  let count = 0
+const pairUp = (a: string, b: string): Pairs => {
+  const reach = reachOf(a, b)
+  const takenB = new Uint8Array(b.length)
+  const paired: Array<number> = []
   for (let i = 0; i < a.length; i += 1) {
     const code = a.charCodeAt(i)
     const end = Math.min(b.length, i + reach + 1)
     for (let j = Math.max(0, i - reach); j < end; j += 1) {
-      if (b.charCodeAt(j) !== code || markedB[j] === 1) continue
-      markedA[i] = 1
-      markedB[j] = 1
-      count += 1
+      if (b.charCodeAt(j) !== code || takenB[j] === 1) continue
+      takenB[j] = 1
+      paired.push(code)
       break
     }
   }
-  return count
+  pairs.count = paired.length
+  pairs.outOfOrder = 0
+  let next = 0
+  for (let j = 0; j < b.length; j += 1) {
+    if (takenB[j] === 0) continue
+    if (b.charCodeAt(j) !== paired[next]) pairs.outOfOrder += 1
+    next += 1
+  }
+  return pairs
 }
 
 /** Jaro likeness, 0 to 1. An empty text is like nothing. Source: F26. */
 export const jaro = (a: string, b: string): number => {
   if (a.length === 0 || b.length === 0) return 0
   if (a === b) return 1
-  const count = pairUp(a, b)
+  const { count, outOfOrder } = fitsBits(a) && fitsBits(b) ? pairUpShort(a, b) : pairUp(a, b)
   if (count === 0) return 0
-  let outOfOrder = 0
-  let j = 0
-  for (let i = 0; i < a.length; i += 1) {
-    if (markedA[i] === 0) continue
-    while (markedB[j] === 0) j += 1
-    if (a.charCodeAt(i) !== b.charCodeAt(j)) outOfOrder += 1
-    j += 1
-  }
   return (count / a.length + count / b.length + (count - outOfOrder / 2) / count) / 3
 }
 

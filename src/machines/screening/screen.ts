@@ -122,8 +122,10 @@ export const screeningFloors: Floors = {
   undatedNoCountry: Math.min(...lists.map((list) => neededName(list, null, null)))
 }
 
-const scoreForms = (forms: NameForms, listedAs: NameForms, person: ScreenedPerson, entry: WatchEntry): PairScore => {
-  const name = nameScore(forms, listedAs)
+/** Below it a pair is CLEAR whatever else is known; lowered a little for the rounding of the floors. */
+const leastFloor = Math.min(...Object.values(screeningFloors)) - 1e-9
+
+const scoreNamed = (name: number, person: ScreenedPerson, entry: WatchEntry): PairScore => {
   const score = totalScore(name, dobFactor(person.dob, entry.dob), countryFactor(person.nationalities, entry.country))
   return { outcome: outcomeOf(entry.list, score, name), score, nameScore: name }
 }
@@ -132,7 +134,7 @@ const formsOf = (person: ScreenedPerson): NameForms => personForms(person.firstN
 
 /** Score and outcome of one client against one entry: the definition that the index only makes quick. Source: F26. */
 export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore =>
-  scoreForms(formsOf(person), listedForms(entry.name), person, entry)
+  scoreNamed(nameScore(formsOf(person), listedForms(entry.name)), person, entry)
 
 /** Watch lists ready for screening. `add` and `remove` keep it current without a rebuild. */
 export type Screener = Pick<WatchList, "size" | "add" | "remove" | "visitCandidates">
@@ -168,8 +170,10 @@ export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArr
   if (forms.full === "") return null
   const found: Array<Found> = []
   screener.visitCandidates({ forms, dob: person.dob, nationalities: person.nationalities }, (listed) => {
+    const name = nameScore(forms, listed)
+    if (name < leastFloor) return
     const { entry } = listed
-    const pair = scoreForms(forms, listed, person, entry)
+    const pair = scoreNamed(name, person, entry)
     if (pair.outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, ...pair })
   })
   return found

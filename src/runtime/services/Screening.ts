@@ -15,6 +15,7 @@ import {
 } from "../../machines/screening/screen.ts"
 import type { WatchEntry } from "../../machines/screening/WatchList.ts"
 import { ActorHost, type Unavailable } from "../engine/ActorHost.ts"
+import { breathe } from "../engine/breathe.ts"
 import type { WatchEntryRow, WatchImportRow } from "../store/screeningTables.ts"
 import { Settings } from "../Settings.ts"
 import { RowReads } from "./RowReads.ts"
@@ -46,12 +47,22 @@ export class Screening extends Context.Service<
       const note = (row: WatchEntryRow): void => {
         listVersion = Math.max(listVersion, row.removedAt ?? row.addedAt)
       }
-      const screener = makeScreener(yield* Effect.orDie(liveEntries(stored, note)))
-      host.onCommitted("watchEntries", (row) => {
+      const screener = makeScreener([])
+      const follow = (row: WatchEntryRow): void => {
         if (row.removedAt === null) screener.add(entryOf(row))
         else screener.remove(row.id)
         note(row)
+      }
+      // What is committed while the stored entries come in is newer than what the pages say of it.
+      const committed = new Set<number>()
+      let isLoading = true
+      host.onCommitted("watchEntries", (row) => {
+        if (isLoading) committed.add(row.id)
+        follow(row)
       })
+      yield* Effect.orDie(storedEntries(stored, (row) => (committed.has(row.id) ? undefined : follow(row))))
+      isLoading = false
+      committed.clear()
       const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
       host.onCommitted("watchImports", (row) => sources.follow(row))
       return Screening.of({
@@ -70,22 +81,23 @@ export class Screening extends Context.Service<
 /** Entries read at once: a megabyte or two, and read in time on a busy machine. */
 const pageSize = 5_000
 
-/** All live entries, page by page: beside them only one page of rows is in memory. */
-const liveEntries = (
+/** Entries indexed at a stretch: some milliseconds, then whoever else waits for this thread has its turn. */
+const pieceSize = 500
+
+/** Passes on all entries ever stored, page by page: beside the index only one page of rows is in memory. */
+const storedEntries = (
   stored: RowReads["Service"],
-  note: (row: WatchEntryRow) => void
-): Effect.Effect<ReadonlyArray<WatchEntry>, Unavailable> =>
+  pass: (row: WatchEntryRow) => void
+): Effect.Effect<void, Unavailable> =>
   Effect.gen(function* () {
-    const entries: Array<WatchEntry> = []
     for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
       const rows: ReadonlyArray<WatchEntryRow> = yield* stored.page("watchEntries", [], { limit: pageSize, before })
-      for (const row of rows) {
-        note(row)
-        if (row.removedAt === null) entries.push(entryOf(row))
+      for (let from = 0; from < rows.length; from += pieceSize) {
+        for (const row of rows.slice(from, from + pieceSize)) pass(row)
+        yield* breathe
       }
       before = rows.length < pageSize ? null : (rows.at(-1)?.id ?? null)
     }
-    return entries
   })
 
 /** Versions by source, worked out when an import moves and shared by all runs until the next one does. */

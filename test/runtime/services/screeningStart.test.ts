@@ -32,7 +32,7 @@ const imported = (id: number, state: string, sourceVersion: string): WatchImport
 })
 
 /** A start on `count` stored entries; `commit` tells the listeners of a row. */
-const started = (count: number) => {
+const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = []) => {
   const rows = Array.from({ length: count }, (_, index) => entry(index + 1))
   const imports = [imported(2, "REPLACED", "1"), imported(4, "DONE", "2"), imported(5, "ABANDONED", "3")]
   const pages: Array<number> = []
@@ -42,6 +42,8 @@ const started = (count: number) => {
     page: (_table, _conditions, { limit, before = Number.MAX_SAFE_INTEGER }) => {
       const page = rows.filter(({ id }) => id < before).toSorted((a, b) => b.id - a.id)
       pages.push(Math.min(limit, page.length))
+      // The page is what was stored before these commits.
+      if (pages.length === 1) for (const row of whileLoading) commit("watchEntries", row)
       return Effect.succeed(page.slice(0, limit) as never)
     }
   })
@@ -75,6 +77,31 @@ describe("screening at start", () => {
         assert.deepStrictEqual(screening.lists().listVersions, { EU: "2" })
       })
     )
+
+  it.effect("F26: what is committed while the stored entries come in counts, not what their page said of it", () =>
+    Effect.gen(function* () {
+      const removed = { ...entry(1), removedAt: 90_000 }
+      const { screening } = yield* started(2_500, [removed, entry(9_001)])
+      assert.strictEqual(screening.size(), 2_500 - 25)
+      assert.isFalse(screening.find(screenedPerson())?.some(({ entryId }) => entryId === 1))
+    })
+  )
+
+  it.effect("F26: a long list comes in by pieces, and whoever else waits has a turn in between", () =>
+    Effect.gen(function* () {
+      let turns = 0
+      let loading = true
+      const count = (): void => {
+        turns += 1
+        if (loading) setImmediate(count)
+      }
+      setImmediate(count)
+      const { screening } = yield* started(12_345)
+      loading = false
+      assert.isAtLeast(turns, 20)
+      assert.strictEqual(screening.size(), 12_345 - 123)
+    })
+  )
 
   it.effect("F26: committed entries and imports count at once; a run's versions don't change afterwards", () =>
     Effect.gen(function* () {
