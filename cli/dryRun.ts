@@ -34,8 +34,8 @@ const addOption = (command: Command): void => {
   command.addOption(new Option("--dry-run", "run the command without writing anything, and show what it would write"))
 }
 
-/** A command that answers a dry run in its own words says so in its answer. */
-export const speaksForItself = (data: unknown): boolean =>
+/** A command that answers a dry run in its own words says so in its answer; --json prints these beside the usual form. */
+export const speaksForItself = <A>(data: A): data is A & { readonly dryRun: true } =>
   typeof data === "object" && data !== null && (data as { readonly dryRun?: unknown }).dryRun === true
 
 /** The answer of a dry run, as --json prints it. */

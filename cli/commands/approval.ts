@@ -2,7 +2,9 @@
 import type { Command } from "commander"
 import { approvalStatuses, type ApprovalStatus } from "../../src/machines/operator/Approval.ts"
 import type { Cli } from "../Cli.ts"
+import type { Globals } from "../CliIo.ts"
 import { given, limitOption, tokenOption } from "../options.ts"
+import { issuedKeyView, type IssuedKey } from "../views/issuedKey.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
 
 /** What a guarded command shows instead of its result. */
@@ -10,6 +12,12 @@ export const awaitsApproval = (approvalId: number): View =>
   text(
     `Waiting for a second operator key: brokerage approval grant ${approvalId}, with a key other than the one used here.`
   )
+
+/** A command answers an object; that of a key shows it this once. */
+const resultView = (result: unknown): View => {
+  const answer = result as object
+  return "key" in answer ? issuedKeyView(answer as IssuedKey) : fields(answer)
+}
 
 export const addApprovalCommands = (program: Command, cli: Cli): void => {
   const approval = program.command("approval").description("commands that wait for a second operator key")
@@ -46,7 +54,10 @@ export const addApprovalCommands = (program: Command, cli: Cli): void => {
       cli.call(
         command,
         (client) => client.approval.grant({ params: { approvalId } }),
-        (data) => stack(text(`Granted: ${data.command} has run.`), fields(data.result as object)),
+        ({ command: ran, result }) =>
+          command.optsWithGlobals<Globals>().dryRun === true
+            ? stack(text(`Granted, ${ran} would run.`), resultView(result))
+            : stack(text(`Granted: ${ran} has run.`), resultView(result)),
         { confirm: `Grant approval ${approvalId}? Its command runs at once.` }
       )
     )

@@ -1,8 +1,8 @@
 /** `brokerage explain …`: what a money write for a client would be answered now, gate by gate (operator surface; A3-02). */
-import type { Command } from "commander"
+import { type Command, Option } from "commander"
 import type { Explanation } from "../../src/http/api/explanation.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required, tokenOption } from "../options.ts"
+import { given, required, tokenOption, whole } from "../options.ts"
 import { stack, table, text, type View } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
@@ -10,16 +10,38 @@ interface Options {
   readonly amount: string
   readonly currency?: string
   readonly partnerRef?: string
-  readonly direction?: string
 }
 
-const explanationView = ({ write, outcome, code, sentence, gates }: Explanation): View =>
+interface CollateralOptions extends Options {
+  readonly direction?: string
+  readonly sourceAsset?: string
+  readonly txRef?: string
+  readonly occurredAt?: number
+}
+
+interface DepositOptions extends Options {
+  readonly method?: string
+  readonly evidenceRef?: string
+}
+
+interface WithdrawalOptions extends Options {
+  readonly destination?: string
+}
+
+/** The blocks that a refusal for verification names. */
+const missingOf = (data: Explanation["data"]): ReadonlyArray<View> => {
+  const missing = data?.missingBlocks
+  return Array.isArray(missing) ? [text(`Missing: ${missing.join(", ")}.`)] : []
+}
+
+const explanationView = ({ write, outcome, code, sentence, data, gates }: Explanation): View =>
   stack(
     text(
       outcome === "REFUSED"
         ? `The ${write} would be refused (${code}): ${sentence}`
         : `The ${write} would be ${outcome}.`
     ),
+    ...missingOf(data),
     text(""),
     table(
       gates,
@@ -46,28 +68,31 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
       .option("--partner-ref <text>", "the partner's reference (default a fresh one)")
   question("collateral", "a collateral report under PARTNER custody")
     .addOption(tokenOption("--direction <direction>", "which way (default WITHDRAWAL)", ["DEPOSIT", "WITHDRAWAL"]))
-    .action((client: string, { amount, currency, partnerRef, direction }: Options, command: Command) =>
-      cli.call(
-        command,
-        (api) =>
-          api.explain.collateral({ params: { client }, query: given({ amount, currency, partnerRef, direction }) }),
-        explanationView
+    .option("--source-asset <asset>", "the asset it was held in (default the partner's)")
+    .option("--tx-ref <text>", "the partner's transaction")
+    .addOption(
+      new Option("--occurred-at <ms>", "when it happened, Unix ms (default now)").argParser(
+        whole(0, Number.MAX_SAFE_INTEGER)
       )
     )
-  question("deposit", "a deposit notice under BROKER custody").action(
-    (client: string, { amount, currency, partnerRef }: Options, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.explain.deposit({ params: { client }, query: given({ amount, currency, partnerRef }) }),
-        explanationView
-      )
-  )
-  question("withdrawal", "a withdrawal request under BROKER custody").action(
-    (client: string, { amount, currency, partnerRef }: Options, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.explain.withdrawal({ params: { client }, query: given({ amount, currency, partnerRef }) }),
-        explanationView
-      )
-  )
+    .action((client: string, options: CollateralOptions, command: Command) => {
+      const { amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt } = options
+      const query = given({ amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt })
+      return cli.call(command, (api) => api.explain.collateral({ params: { client }, query }), explanationView)
+    })
+  question("deposit", "a deposit notice under BROKER custody")
+    .option("--method <method>", "FIAT or CRYPTO (default FIAT)")
+    .option("--evidence-ref <text>", "the partner's evidence")
+    .action(
+      (client: string, { amount, currency, partnerRef, method, evidenceRef }: DepositOptions, command: Command) => {
+        const query = given({ amount, currency, partnerRef, method, evidenceRef })
+        return cli.call(command, (api) => api.explain.deposit({ params: { client }, query }), explanationView)
+      }
+    )
+  question("withdrawal", "a withdrawal request under BROKER custody")
+    .option("--destination <json>", "where to pay, as the partner's JSON object")
+    .action((client: string, { amount, currency, partnerRef, destination }: WithdrawalOptions, command: Command) => {
+      const query = given({ amount, currency, partnerRef, destination })
+      return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), explanationView)
+    })
 }

@@ -3,7 +3,8 @@ import type { Command } from "commander"
 import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorCommands.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required, requiredToken } from "../options.ts"
-import { fields, stack, table, text, time } from "../views/View.ts"
+import { issuedKeyView } from "../views/issuedKey.ts"
+import { fields, table, time } from "../views/View.ts"
 
 export const addOperatorCommands = (program: Command, cli: Cli): void => {
   const operator = program.command("operator").description("operator keys")
@@ -13,11 +14,7 @@ export const addOperatorCommands = (program: Command, cli: Cli): void => {
     .addOption(required("--label <text>", "whose key it is; kept in the audit"))
     .addOption(requiredToken("--role <role>", "what the key may do", operatorRoles))
     .action(({ label, role }: { readonly label: string; readonly role: OperatorRole }, command: Command) =>
-      cli.call(
-        command,
-        (client) => client.operator.create({ payload: { label, role } }),
-        (data) => stack(fields(data), text("Keep the key now: it is not shown again."))
-      )
+      cli.call(command, (client) => client.operator.create({ payload: { label, role } }), issuedKeyView)
     )
   operator
     .command("list")

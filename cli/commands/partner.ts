@@ -6,6 +6,7 @@ import { custodyModels, keyScopes, licenceTypes } from "../../src/http/api/opera
 import type { Cli } from "../Cli.ts"
 import { given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
 import { fields, stack, table, text, time, type View } from "../views/View.ts"
+import { issuedKeyView } from "../views/issuedKey.ts"
 import { awaitsApproval } from "./approval.ts"
 
 export const partnerArgument = "<P>"
@@ -102,7 +103,6 @@ interface CustodyOptions extends Decision {
 }
 
 const dryRun = () => new Option("--dry-run", "change nothing; list what stands in the way")
-const dryRunOf = (options: Decision) => (options.dryRun === true ? { dryRun: "true" as const } : {})
 
 const blockersView = ({ blockers }: { readonly blockers: ReadonlyArray<string> }): View =>
   blockers.length === 0 ? text("Nothing stands in the way.") : stack(...blockers.map(text))
@@ -121,7 +121,6 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
         (client) =>
           client.partner.status({
             params: { partner: p },
-            query: dryRunOf(options),
             payload: { status, reason: options.reason }
           }),
         (data) => ("dryRun" in data ? blockersView(data) : fields(data)),
@@ -142,7 +141,6 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
         (client) =>
           client.partner.custody({
             params: { partner: p },
-            query: dryRunOf(options),
             payload: given({ custody, collateralAsset: options.collateralAsset, reason: options.reason })
           }),
         (data) =>
@@ -222,10 +220,7 @@ const addKeyCommands = (program: Command, cli: Cli): void => {
         cli.call(
           command,
           (client) => client.key.issue({ params: { partner: p }, payload: { label, scope } }),
-          (data) =>
-            "approvalId" in data
-              ? awaitsApproval(data.approvalId)
-              : stack(fields(data), text("Keep the key now: it is not shown again."))
+          (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : issuedKeyView(data))
         )
     )
   key

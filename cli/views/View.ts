@@ -49,6 +49,10 @@ const isTime = (name: string, value: unknown): value is number =>
 const cellOf = (name: string, value: unknown): Cell => {
   if (isTime(name, value)) return time(value)
   if (Array.isArray(value) && value.every((item) => typeof item !== "object")) return value.join(", ")
-  if (typeof value === "object" && value !== null) return JSON.stringify(value)
-  return value as Cell
+  if (typeof value !== "object" || value === null) return value as Cell
+  const members = Object.entries(value)
+  // A flat object such as a balance reads as a sentence does.
+  return Array.isArray(value) || members.some(([, member]) => typeof member === "object")
+    ? JSON.stringify(value)
+    : members.map(([member, cell]) => `${member} ${String(cell)}`).join(", ")
 }

@@ -20,14 +20,22 @@ describe("operator surface, human output", () => {
     assert.strictEqual(render(table([], { id: () => 1 }, "no partners"), false), "no partners")
   })
 
-  it("fields keep empty values in line, times are readable, lists joined", () => {
-    const view = fields({ code: "ACME", note: null, allowedCidrs: ["a", "b"], createdAt: 0, limits: { read: 1 } })
+  it("fields keep empty values in line, times are readable, lists joined, flat objects spelled out", () => {
+    const view = fields({
+      code: "ACME",
+      note: null,
+      allowedCidrs: ["a", "b"],
+      createdAt: 0,
+      limits: { read: 1, trade: 2 },
+      nested: { a: { b: 1 } }
+    })
     assert.deepStrictEqual(render(stack(view, text("done")), false).split("\n"), [
       "code          ACME",
       "note",
       "allowedCidrs  a, b",
       "createdAt     1970-01-01 00:00:00Z",
-      'limits        {"read":1}',
+      "limits        read 1, trade 2",
+      'nested        {"a":{"b":1}}',
       "done"
     ])
     assert.strictEqual(time(null), "")

@@ -34,8 +34,13 @@ afterAll(async () => {
 })
 
 const sample = { partnerRef: "r", direction: "DEPOSIT", currency: "USDC", amount: "1" }
+/** `destination` is JSON and sent as it is. */
+const rawOf = ({ destination, ...body }: Body): string =>
+  destination === undefined
+    ? JSON.stringify(body)
+    : `${JSON.stringify(body).slice(0, -1)},"destination":${String(destination)}}`
 const post = (key: string, route: string, clientId: number, body: Body) =>
-  service.call("POST", `/partner/v1/clients/${clientId}/${route}`, { key, body })
+  service.call("POST", `/partner/v1/clients/${clientId}/${route}`, { key, raw: rawOf(body) })
 
 const adjust = (clientId: number, amount: string) =>
   service.run(
@@ -80,12 +85,25 @@ const amounts = [
   "1.0000001",
   "9223372036854"
 ]
+/** JSON texts: a parsed number has forgotten how it was written. */
+const destinations = [
+  "{}",
+  '{"iban":"DE02"}',
+  '{"a":1.0}',
+  '{"a":{"b":[1.0]}}',
+  '{"a":12345678901234567890}',
+  '{"a":{"b":1e2}}',
+  '{"a":10}',
+  '"x"',
+  "null"
+]
 const bodies = fc.record(
   {
     partnerRef: fc.constantFrom("r1", "r2", "r3", "r1", "r2", "r3", "r4", "r5", "taken", ""),
     direction: fc.constantFrom("DEPOSIT", "DEPOSIT", "WITHDRAWAL", "WITHDRAWAL", "WITHDRAWAL", "SIDEWAYS"),
     currency: fc.constantFrom("USDC", "USDC", "USDC", "USDC", "USDC", "USDC", "EUR", "ZZZ"),
-    amount: fc.constantFrom(...amounts)
+    amount: fc.constantFrom(...amounts),
+    destination: fc.constantFrom(...destinations)
   },
   { requiredKeys: ["partnerRef", "amount", "currency"] }
 )
@@ -167,6 +185,21 @@ describe("explain", () => {
     )
     assert.deepStrictEqual(json.data.gates[8].compared, { figure: "12.500000", limit: "10.000000" })
   })
+
+  it.each(['{"a":1.0}', '{"a":12345678901234567890}', '{"a":[{"b":1e2}]}'])(
+    "A3-07: a destination that would not be kept as it is written (%s) is refused as the write refuses it",
+    async (destination) => {
+      const { key } = partners.BROKER
+      const clientId = await service.client(key)
+      const body = { partnerRef: `${clientId}-w`, currency: "USDC", amount: "1", destination }
+      const explained = (await post(key, "withdrawals/explain", clientId, body)).json.data
+      const written = (await post(key, "withdrawals", clientId, body)).json
+      assert.deepStrictEqual([explained.outcome, explained.code], ["REFUSED", 4000])
+      assert.deepStrictEqual([explained.sentence, explained.data], [written.msg, written.data])
+      const line = ["explain", "withdrawal", String(clientId), "--amount", "1", "--destination", destination]
+      assert.deepInclude(await service.done(line), { code: 4000, sentence: written.msg })
+    }
+  )
 
   it("writes nothing and takes no reference; a READ key may ask, and nobody about another partner's client", async () => {
     const { partnerId } = await service.partner({ code: "EXREAD" }, "READ").then(async (read) => ({ ...read }))

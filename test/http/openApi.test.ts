@@ -130,6 +130,23 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     )
   })
 
+  it("A1-01: a numeric path or query parameter is an integer with its bounds, and none is a text that looks like one", () => {
+    let integers = 0
+    for (const [id, method, path] of routes) {
+      for (const { name, in: place, schema } of spec.paths[path]?.[method]?.parameters ?? []) {
+        if (place !== "path" && place !== "query") continue
+        const described = schema as Readonly<Record<string, unknown>>
+        assert.notMatch(JSON.stringify(described), /\[Ee\]/, `${id} ${name}`)
+        if (described["type"] !== "integer") continue
+        integers++
+        assert.isNumber(described["minimum"] ?? described["exclusiveMinimum"], `${id} ${name}`)
+        assert.isNumber(described["maximum"], `${id} ${name}`)
+        if (name === "limit") assert.isNumber(described["default"], `${id} ${name}`)
+      }
+    }
+    assert.isAbove(integers, 40)
+  })
+
   it("docs/openapi.json is what the contract says (run scripts/generateOpenApi.ts)", () => {
     assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"), openApiText())
   })

@@ -1,9 +1,11 @@
 // Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
-import { approvalMillis, hashArguments } from "../../src/runtime/services/Approvals.ts"
+import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/approvalDecisions.ts"
+import type { Turn } from "../../src/runtime/engine/ActorHost.ts"
+import type { ApprovalRow } from "../../src/runtime/store/Rows.ts"
 import { query } from "../support/Builders.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
 let clientId: string
@@ -247,6 +249,74 @@ describe("operator surface, Four eyes", () => {
       entries.map((row: { action: string }) => row.action),
       ["approval.request", "approval.grant", "approval.used", "approval.resume"]
     )
+  })
+
+  /** A guarded request of an operator key of its own, which is revoked afterwards when `revoke` is called. */
+  const askedByAnother = async (label: string) => {
+    const { operatorId, key } = await service.done(["operator", "create", "--label", label, "--role", "FINANCE"])
+    const connection = ["--url", service.url, "--operator-key", key, "--ca", service.caFile]
+    const ran = await runRecorded([...adjust("1"), "--json", ...connection])
+    const grant = ["approval", "grant", String(ran.json.approvalId)]
+    return { approvalId: ran.json.approvalId as number, grant, revoke: ["operator", "revoke", String(operatorId)] }
+  }
+  const revoked = "The operator key that asked for the command is revoked: ask for it again with another key."
+
+  it("what a key asked for that is revoked since is not granted, and may be refused", async () => {
+    const before = await cash()
+    const { approvalId, grant, revoke } = await askedByAnother("stolen")
+    await service.done(revoke)
+    const late = await service.cli(grant, "SECOND")
+    assert.deepStrictEqual([late.status, late.refusal.code, late.refusal.msg], [1, 4092, revoked])
+    assert.strictEqual(await cash(), before)
+    const refused = await service.done(["approval", "refuse", String(approvalId)], "SECOND")
+    assert.strictEqual(refused.status, "REFUSED")
+  })
+
+  it("nor is it granted again when its command has not run yet", async () => {
+    const { approvalId, grant, revoke } = await askedByAnother("left")
+    await service.done(grant, "ADMIN")
+    // Without its mark it looks as it would after a crash before the command's commit.
+    await query(service, "DELETE FROM claims WHERE name = $1", [`approval:${approvalId}`])
+    const before = await cash()
+    await service.done(revoke)
+    const late = await service.cli(grant, "SECOND")
+    assert.deepStrictEqual([late.refusal.code, late.refusal.msg], [4092, revoked])
+    assert.strictEqual(await cash(), before)
+  })
+
+  it("arguments changed in the approval's row with their hash are not what the audit says: no grant, no resume", async () => {
+    const before = await cash()
+    const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
+    const [entry] = (await service.done(["audit", "tail", "--object", `approval:${approvalId}`])).entries
+    const row = (await query<{ readonly args: string }>(service, "SELECT args::text FROM approvals WHERE id = $1", [
+      BigInt(approvalId)
+    ])) as ReadonlyArray<{ readonly args: string }>
+    const args = JSON.parse(row[0]?.args ?? "{}")
+    assert.strictEqual(entry.reason, `ledger adjust ${hashArguments(args)}`)
+    const forged = { ...args, amount: "4000" }
+    // As if it had been granted: a row that waits is taken from memory, not from the table.
+    await query(
+      service,
+      `UPDATE approvals SET state = 'GRANTED', args = $2::json,
+         context = jsonb_set(context::jsonb, '{argumentsHash}', to_jsonb($3::text))::json WHERE id = $1`,
+      [BigInt(approvalId), JSON.stringify(forged), hashArguments(forged)]
+    )
+    const late = await service.cli(grant, "ADMIN")
+    assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
+    assert.include(late.refusal.msg, "have changed")
+    assert.strictEqual(await cash(), before)
+  })
+
+  it.each([
+    ["the note of the request", `ledger adjust ${hashArguments({ a: "1" })}`, true],
+    ["a request of an older service", "ledger adjust", true],
+    ["other arguments", `ledger adjust ${hashArguments({ a: "2" })}`, false],
+    ["another command", `ledger export ${hashArguments({ a: "1" })}`, false],
+    ["no audit row", null, false]
+  ])("the audit of the request against the row that waits: %s", (_, asked, same) => {
+    const turn = { state: { get: () => ({ state: "ACTIVE" }) } } as unknown as Turn
+    const row = { command: "ledger adjust", args: { a: "1" }, requestedBy: 1 } as unknown as ApprovalRow
+    assert.strictEqual(grantRefusal(turn, row, asked) === null, same)
   })
 
   it("an approval that waited too long has expired", async () => {

@@ -11,7 +11,8 @@ export const clientParams = { clientId: Id.annotate({ description: "The client's
 export const pageParams = ({ max, default: usual }: PageLimit) => ({
   limit: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })).annotate({
-      description: `Rows of a page, 1 to ${max}; ${usual} when absent.`
+      description: `Rows of a page, 1 to ${max}; ${usual} when absent.`,
+      default: usual
     })
   ),
   before: Schema.optionalKey(

@@ -2,8 +2,8 @@
 // almost all of it; added here is what it can't say: numeric parameters as numbers (it describes their text form),
 // objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
 // webhooks (doc 3).
-import { OpenApi } from "effect/http-api"
-import { pageLimits } from "../../machines/shared/Limits.ts"
+import { Schema } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
 import { PartnerApi } from "./PartnerApi.ts"
 import { webhookItems, webhookTag } from "./webhookEvents.ts"
 
@@ -16,14 +16,24 @@ interface Parameter {
   readonly in: string
 }
 
-const id = { type: "integer", minimum: 1 }
-const listOf: Readonly<Record<string, { readonly max: number; readonly default: number }>> = {
-  "clients.list": pageLimits.clients,
-  "collateral.list": pageLimits.collateral,
-  "collateral.listOfClient": pageLimits.collateral,
-  "settlement.listItems": pageLimits.settlementItems,
-  "account.ledger": pageLimits.history,
-  "webhook.deliveries": pageLimits.deliveries
+/** The schemas of an endpoint's path and query parameters by name, as values instead of their text form. */
+const valuesOf = (schema: Schema.Top | undefined): Readonly<Record<string, JsonObject>> =>
+  schema === undefined
+    ? {}
+    : (Schema.toJsonSchemaDocument(Schema.toType(schema)).schema["properties"] as Record<string, JsonObject>)
+
+/** By operation and by place of the parameter. */
+const parameterValues = () => {
+  const found = new Map<string, Readonly<Record<string, Readonly<Record<string, JsonObject>>>>>()
+  HttpApi.reflect(PartnerApi, {
+    onGroup: () => {},
+    onEndpoint: ({ group, endpoint }) =>
+      void found.set(`${group.identifier}.${endpoint.identifier}`, {
+        path: valuesOf(endpoint.params),
+        query: valuesOf(endpoint.query)
+      })
+  })
+  return found
 }
 
 const text = (description: string) => ({ description, schema: { type: "string" } })
@@ -34,13 +44,6 @@ const rates = {
   "RateLimit-Limit": seconds("Requests of this kind in 60 seconds."),
   "RateLimit-Remaining": seconds("Requests left in the window."),
   "RateLimit-Reset": seconds("Seconds until the next slot frees.")
-}
-
-const schemaOf = ({ name, in: place }: Parameter, operation: string): JsonObject | null => {
-  if (place === "path" ? name === "clientId" || name === "itemId" : name === "before") return id
-  if (name === "since") return { type: "integer", minimum: 0 }
-  const page = name === "limit" ? listOf[operation] : undefined
-  return page === undefined ? null : { type: "integer", minimum: 1, maximum: page.max, default: page.default }
 }
 
 const headersOf = (status: number, secured: boolean): JsonObject => ({
@@ -69,11 +72,12 @@ export const openApiDocument = (): OpenApiDocument => {
   const described = OpenApi.fromApi(PartnerApi)
   const spec = { ...described, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
   open(spec)
+  const values = parameterValues()
   for (const item of Object.values(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
-      for (const parameter of operation.parameters) {
-        const schema = schemaOf(parameter, operation.operationId)
-        if (schema !== null) Object.assign(parameter, { schema })
+      for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
+        const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
+        if (schema?.["type"] === "integer") Object.assign(parameter, { schema })
       }
       for (const [status, response] of Object.entries(operation.responses)) {
         Object.assign(response as object, { headers: headersOf(Number(status), operation.security.length > 0) })

@@ -9,8 +9,8 @@ import { enveloped, type Write, write } from "./writes.ts"
 const explaining = (explain: Explain["Service"], name: ExplainedWrite): Write =>
   write(
     (explanation: Explanation) => enveloped(200, explanation),
-    ({ caller: { partner, by }, clientId, body }) =>
-      Effect.map(explain.explain(name, { partner, by, clientId, body }), (verdict) =>
+    ({ caller: { partner, by }, clientId, body, text }) =>
+      Effect.map(explain.explain(name, { partner, by, clientId, body, text }), (verdict) =>
         verdict.ok ? accept(explanationView(verdict.value)) : verdict
       )
   )
@@ -19,5 +19,6 @@ const explaining = (explain: Explain["Service"], name: ExplainedWrite): Write =>
 export const explainWrites = (explain: Explain["Service"]): Readonly<Record<string, Write>> => ({
   "explain.collateral": explaining(explain, "collateral"),
   "explain.deposit": explaining(explain, "deposit"),
-  "explain.withdrawal": explaining(explain, "withdrawal")
+  // As the write itself: a destination is judged digit for digit.
+  "explain.withdrawal": { ...explaining(explain, "withdrawal"), verbatim: true }
 })

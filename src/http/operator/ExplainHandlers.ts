@@ -3,13 +3,14 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
-import { accept, refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { accept, invalidFields, refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { ActorHost } from "../../runtime/engine/ActorHost.ts"
 import { findClient } from "../../runtime/services/clientLookup.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
 import { Explain, type ExplainedWrite } from "../../runtime/services/Explain.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { explanationView } from "../explanationView.ts"
+import { parseBody } from "../middleware/parseBody.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
@@ -21,7 +22,7 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
     const directory = yield* Directory
     const host = yield* ActorHost
     const sql = yield* PgClient.PgClient
-    const ask = (write: ExplainedWrite, client: string, body: object) =>
+    const ask = (write: ExplainedWrite, client: string, body: object, text?: string) =>
       Effect.flatMap(currentCaller, ({ by }) =>
         answer(
           Effect.gen(function* () {
@@ -29,7 +30,7 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
             const partner = found === null ? null : directory.partner(found.partnerId)
             if (found === null || partner === null) return refuse(unknown("Client"))
             const asked = { partnerRef: randomUUID(), ...body }
-            const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked })
+            const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked, text })
             return verdict.ok ? accept(explanationView(verdict.value)) : verdict
           })
         )
@@ -37,7 +38,16 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
     return handlers.handleAll({
       collateral: ({ params, query }) => ask("collateral", params.client, { direction: "WITHDRAWAL", ...query }),
       deposit: ({ params, query }) => ask("deposit", params.client, { currency: "USDC", ...query }),
-      withdrawal: ({ params, query }) => ask("withdrawal", params.client, { currency: "USDC", ...query })
+      withdrawal: ({ params, query: { destination, ...query } }) => {
+        const body = { currency: "USDC", ...query }
+        if (destination === undefined) return ask("withdrawal", params.client, body)
+        const parsed = parseBody(Buffer.from(destination))
+        return parsed.ok
+          ? ask("withdrawal", params.client, { ...body, destination: parsed.value }, `{"destination":${destination}}`)
+          : answer(Effect.succeed(refuse(invalidFields({ destination: notJson }))))
+      }
     })
   })
 )
+
+const notJson = 'The destination must be JSON, such as {"iban":"DE02..."}.'

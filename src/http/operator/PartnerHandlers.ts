@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown } from "../../machines/shared/Refusal.ts"
+import { currentDryRun } from "../../runtime/engine/dryRun.ts"
 import { Approvals } from "../../runtime/services/Approvals.ts"
 import { OperatorKeys } from "../../runtime/services/OperatorKeys.ts"
 import { Partners } from "../../runtime/services/Partners.ts"
@@ -20,16 +21,16 @@ const PartnerHandlers = HttpApiBuilder.group(
       create: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(partners.create(caller, payload))),
       list: () => answerOf(Effect.map(partners.list, (list) => ({ partners: list }))),
       show: ({ params }) => answer(partners.show(params.partner)),
-      status: ({ params, payload: { status, reason }, query }) =>
-        query.dryRun !== undefined && status === "CLOSED"
+      status: ({ params, payload: { status, reason } }) =>
+        currentDryRun() !== null && status === "CLOSED"
           ? answer(partners.closingBlockers(params.partner))
           : Effect.flatMap(currentCaller, (caller) => answer(partners.status(caller, params.partner, status, reason))),
-      custody: ({ params, payload, query }) =>
-        query.dryRun === undefined
-          ? Effect.flatMap(currentCaller, (caller) =>
+      custody: ({ params, payload }) =>
+        currentDryRun() !== null
+          ? answer(partners.custodyBlockers(params.partner, payload))
+          : Effect.flatMap(currentCaller, (caller) =>
               answer(approvals.submit(caller, "partner custody", { ...payload, partner: params.partner }))
-            )
-          : answer(partners.custodyBlockers(params.partner, payload)),
+            ),
       reliance: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) =>
           answer(partners.reliance(caller, params.partner, payload.status, payload.reason))

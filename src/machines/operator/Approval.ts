@@ -21,6 +21,10 @@ export interface ApprovalInput {
   readonly expiresAt: number
 }
 
+/** What the audit says of a request: the command and the arguments it was asked with. */
+export const requestNote = ({ command, argumentsHash }: Pick<ApprovalInput, "command" | "argumentsHash">): string =>
+  `${command} ${argumentsHash}`
+
 export interface ApprovalContext extends ApprovalInput {
   readonly decidedBy: number | null
   readonly decidedAt: number | null

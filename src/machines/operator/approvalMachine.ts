@@ -4,7 +4,13 @@
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import type { ApprovalContext, ApprovalEvent, ApprovalInput, ApprovalStatus } from "./Approval.ts"
+import {
+  type ApprovalContext,
+  type ApprovalEvent,
+  type ApprovalInput,
+  type ApprovalStatus,
+  requestNote
+} from "./Approval.ts"
 
 const approval = setup({
   types: {
@@ -44,7 +50,8 @@ export const approvalMachine = approval.createMachine({
         action: "approval.request",
         before: null,
         after: "PENDING",
-        reason: context.command
+        // The audit is sealed, the approval's own row is not: whoever changes the arguments there can't change them here.
+        reason: requestNote(context)
       })),
       on: {
         GRANT: {

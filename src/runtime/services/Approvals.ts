@@ -5,9 +5,7 @@
  * command that nobody knows the end of (the process died, the database was away) may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
-import canonicalize from "canonicalize"
 import { Context, Effect, Layer } from "effect"
-import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../machines/Effects.ts"
 import type {
   ApprovalContext,
@@ -15,16 +13,23 @@ import type {
   ApprovalOutcome,
   ApprovalStatus
 } from "../../machines/operator/Approval.ts"
-import { approvalMachine } from "../../machines/operator/approvalMachine.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../engine/ActorHost.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../engine/ActorHost.ts"
 import type { Claim } from "../engine/Commit.ts"
-import { begin, step, versionOf } from "../engine/decide.ts"
 import { currentDryRun } from "../engine/dryRun.ts"
 import { applyEffects } from "../engine/Interpreter.ts"
 import { SealingService } from "../engine/SealingService.ts"
 import { Settings } from "../Settings.ts"
 import type { ApprovalRow } from "../store/Rows.ts"
+import {
+  type Barred,
+  decideApproval,
+  decidedAlready,
+  grantRefusal,
+  hashArguments,
+  requestApproval,
+  resumeApproval
+} from "./approvalDecisions.ts"
 import {
   type ArgsOf,
   type GuardedCommand,
@@ -37,9 +42,6 @@ import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKe
 import { pageOf } from "./paging.ts"
 import { RowReads } from "./RowReads.ts"
 import { whenAway } from "./whenAway.ts"
-
-/** How long a request waits for its second pair of eyes. */
-export const approvalMillis = 7 * 86_400_000
 
 export interface ApprovalView {
   readonly approvalId: number
@@ -114,23 +116,38 @@ export class Approvals extends Context.Service<
       const decide = (
         caller: OperatorCaller,
         approvalId: number,
-        event: (row: ApprovalRow, at: number) => ApprovalEvent
+        event: (row: ApprovalRow, at: number) => ApprovalEvent,
+        barred?: Barred
       ): Answer<ApprovalRow> =>
         host.dispatch({
           subject: systemSubject,
           by: caller.by,
-          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event)
+          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event, barred)
         })
 
+      /** What the audit kept of the request when it was made; null when there is no such row. */
+      const requestedAs = (approvalId: number) =>
+        Effect.map(
+          stored.page(
+            "audit",
+            [
+              { column: "object", value: `approval:${approvalId}` },
+              { column: "action", value: "approval.request" }
+            ],
+            { limit: 1 }
+          ),
+          ([row]) => row?.reason ?? null
+        )
+
       /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
-      const resume = (caller: OperatorCaller, row: ApprovalRow): Answer<ApprovalRow> =>
+      const resume = (caller: OperatorCaller, row: ApprovalRow, asked: string | null): Answer<ApprovalRow> =>
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
           used.length > 0
             ? Effect.succeed(refuse(decidedAlready))
             : host.dispatch({
                 subject: systemSubject,
                 by: caller.by,
-                decide: (turn) => resumeApproval(turn, row, caller.keyId)
+                decide: (turn) => resumeApproval(turn, row, caller.keyId, asked)
               })
         )
 
@@ -213,15 +230,21 @@ export class Approvals extends Context.Service<
             running.add(approvalId)
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
+              const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
-                  ? yield* resume(caller, row)
-                  : yield* decide(caller, approvalId, (asked, at) => ({
-                      type: "GRANT",
-                      at,
-                      by: caller.keyId,
-                      argumentsHash: hashArguments(asked.args)
-                    }))
+                  ? yield* resume(caller, row, asked)
+                  : yield* decide(
+                      caller,
+                      approvalId,
+                      ({ args }, at) => ({
+                        type: "GRANT",
+                        at,
+                        by: caller.keyId,
+                        argumentsHash: hashArguments(args)
+                      }),
+                      (turn, waiting) => grantRefusal(turn, waiting, asked)
+                    )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(
               Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
@@ -247,8 +270,6 @@ const isUsed =
   (error: DispatchError): boolean =>
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
 
-const decidedAlready = conflict("This approval is decided already.")
-
 /** Nothing was done for certain, and the approval is not used. */
 const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
 
@@ -271,81 +292,6 @@ const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal 
     refusal: sentence,
     outcome: "REFUSED"
   })
-}
-
-/** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
-export const hashArguments = (args: JsonObject): string =>
-  createHash("sha256")
-    .update(canonicalize(args) ?? "")
-    .digest("hex")
-
-const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
-  const id = turn.nextId("approval")
-  const decided = begin(approvalMachine, {
-    approvalId: id,
-    command,
-    argumentsHash: hashArguments(args),
-    requestedBy: keyId,
-    requestedAt: turn.now,
-    expiresAt: turn.now + approvalMillis
-  })
-  turn.draft.put("approvals", {
-    id,
-    state: decided.state,
-    version: versionOf("approval"),
-    context: decided.context as unknown as JsonObject,
-    command,
-    args,
-    requestedBy: keyId,
-    requestedAt: turn.now
-  })
-  applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, decided.effects)
-  return id
-}
-
-/** Only PENDING approvals are in the mailbox: one that is not there was decided before. */
-const decideApproval = (
-  turn: Turn,
-  approvalId: number,
-  keyId: number,
-  event: (row: ApprovalRow, at: number) => ApprovalEvent
-): Verdict<ApprovalRow> => {
-  const row = turn.state.get("approvals", String(approvalId))
-  if (row === undefined) return refuse(decidedAlready)
-  const context = row.context as unknown as ApprovalContext
-  if (turn.now >= context.expiresAt) {
-    moveApproval(turn, row, { type: "EXPIRE", at: turn.now })
-    return refuse(expired)
-  }
-  const next = moveApproval(turn, row, event(row, turn.now))
-  if (next !== null) return accept(next)
-  return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
-}
-
-const expired = conflict("This approval has expired: ask for the command again.")
-const ownRequest = conflict("The operator key that asked for the command can't grant it.")
-const changedArguments = conflict("The arguments of this approval have changed: it can't be granted.")
-
-/** The grant stands; who lets the command run now is written down beside who granted it. */
-const resumeApproval = (turn: Turn, row: ApprovalRow, keyId: number): Verdict<ApprovalRow> => {
-  const { requestedBy, expiresAt, argumentsHash } = row.context as unknown as ApprovalContext
-  if (turn.now >= expiresAt) return refuse(expired)
-  if (requestedBy === keyId) return refuse(ownRequest)
-  if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
-  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [
-    { type: "audit", action: "approval.resume", before: "GRANTED", after: "GRANTED", reason: row.command }
-  ])
-  return accept(row)
-}
-
-const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): ApprovalRow | null => {
-  const stored = { state: row.state, context: row.context as unknown as ApprovalContext }
-  const decided = step(approvalMachine, stored, event)
-  if (!decided.changed) return null
-  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
-  turn.draft.put("approvals", next)
-  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, decided.effects)
-  return next
 }
 
 /** Granted without a trace of its command: the process died in between, or the command could not run. */

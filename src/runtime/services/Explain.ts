@@ -40,6 +40,8 @@ export interface Question {
   readonly by: Attribution
   readonly clientId: number
   readonly body: unknown
+  /** The JSON that the body was parsed from, for a write that keeps something exactly as it is written. */
+  readonly text?: string | undefined
 }
 
 type Answer = Effect.Effect<Verdict<Explanation>, DispatchError>
@@ -90,7 +92,7 @@ interface Rules<Request extends { readonly partnerRef: string }, T extends Table
   readonly write: ExplainedWrite
   readonly custody: "BROKER" | "PARTNER"
   readonly wrongCustody: Refusal
-  readonly decode: (body: unknown, now: number) => Verdict<Request>
+  readonly decode: (question: Pick<Question, "body" | "text">, now: number) => Verdict<Request>
   /** Where references are filed, and under which claim. */
   readonly table: T
   readonly claim: (partnerId: number, partnerRef: string) => string
@@ -103,13 +105,13 @@ interface Rules<Request extends { readonly partnerRef: string }, T extends Table
 const explainWrite = <Request extends { readonly partnerRef: string }, T extends TableName, Facts>(
   { host, directory, stored, clock }: Parts,
   rules: Rules<Request, T, Facts>,
-  { partner, by, clientId, body }: Question
+  { partner, by, clientId, ...asking }: Question
 ): Answer =>
   Effect.gen(function* () {
     const partnerId = partner.row.id
     const { write } = rules
     const rest = [ownReference, ...rules.gates.map(({ gate }) => gate)]
-    const decoded = rules.decode(body, clock.now())
+    const decoded = rules.decode(asking, clock.now())
     const early = walkGates(earlyGates(rules), { custody: partner.row.custodyModel, decoded })
     const filed = decoded.ok
       ? yield* rowUnder(stored, rules.table, rules.claim(partnerId, decoded.value.partnerRef))
@@ -188,7 +190,7 @@ const collateralRules = (
   write: "collateral",
   custody: "PARTNER",
   wrongCustody: notUnderPartner,
-  decode: checkCollateral,
+  decode: ({ body }, now) => checkCollateral(body, now),
   table: "collateralReports",
   claim: collateralClaim,
   replayed: ({ filed, client }) => {
@@ -204,7 +206,7 @@ const depositRules = (threshold: bigint): Rules<RequestOf<typeof checkDeposit>, 
   write: "deposit",
   custody: "BROKER",
   wrongCustody: notUnderBroker,
-  decode: checkDeposit,
+  decode: ({ body }) => checkDeposit(body),
   table: "depositNotices",
   claim: depositClaim,
   replayed: ({ filed, client }) => (filed?.clientId === client.id ? null : undefined),
@@ -218,7 +220,7 @@ const withdrawalRules = (
   write: "withdrawal",
   custody: "BROKER",
   wrongCustody: notUnderBroker,
-  decode: (body) => checkWithdrawal(body),
+  decode: ({ body, text }) => checkWithdrawal(body, text),
   table: "withdrawalRequests",
   claim: withdrawalClaim,
   replayed: ({ turn, filed, client, request }) => {

@@ -12,7 +12,15 @@ import type { Turn } from "../engine/ActorHost.ts"
 import { cashAtMost } from "../ledger/Ledger.ts"
 import type { BalanceRow, ClientRow, CollateralReportRow } from "../store/Rows.ts"
 import { blockStatuses, lifetimeDeposits } from "./clientState.ts"
-import { accountGate, type MoneyGate, type MoneyGates, referenceGate, restrictionGate } from "./moneyGates.ts"
+import {
+  accountGate,
+  type MoneyGate,
+  type MoneyGates,
+  referenceGate,
+  restrictionGate,
+  sizeCompared,
+  verificationCompared
+} from "./moneyGates.ts"
 
 export interface CollateralFacts {
   readonly turn: Turn
@@ -49,10 +57,7 @@ const verification: Gate = {
     const gate = verificationGate(actionOf(facts), blockStatuses(turn.state), client.level, due)
     return gate === null ? null : { _tag: "Unverified", ...gate }
   },
-  compared: (facts) => ({
-    figure: `${facts.client.level}, deposits ${usdc(countedDeposits(facts))} USDC`,
-    limit: `MICA, source of wealth over ${usdc(facts.threshold)} USDC`
-  })
+  compared: (facts) => verificationCompared(facts, countedDeposits(facts))
 }
 
 const tooLarge = "The amount is too large for the balance it leads to."
@@ -64,9 +69,9 @@ const size: Gate = {
     if (cashAtMost(turn.state, balance) + amount <= maxMinor && balance.deposited + amount <= maxMinor) return null
     return { _tag: "Invalid", sentence: tooLarge, errors: { amount: tooLarge } }
   },
-  compared: (facts) =>
-    facts.request.direction === "DEPOSIT"
-      ? { figure: usdc(cashAtMost(facts.turn.state, facts.balance) + facts.request.amount), limit: usdc(maxMinor) }
+  compared: ({ turn, request: { direction, amount }, balance }) =>
+    direction === "DEPOSIT"
+      ? sizeCompared("USDC", cashAtMost(turn.state, balance) + amount, balance.deposited + amount)
       : null
 }
 

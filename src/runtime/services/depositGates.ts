@@ -4,7 +4,7 @@
  */
 import type { DepositRequest } from "../../machines/deposit/DepositRequest.ts"
 import type { Currency } from "../../machines/shared/Currency.ts"
-import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
+import { maxMinor } from "../../machines/shared/Money.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"
 import { verificationGate } from "../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../machines/verification/sourceOfWealth.ts"
@@ -19,7 +19,9 @@ import {
   type MoneyGate,
   type MoneyGates,
   referenceGate,
-  restrictionGate
+  restrictionGate,
+  sizeCompared,
+  verificationCompared
 } from "./moneyGates.ts"
 
 export interface DepositFacts extends MoneyFacts {
@@ -47,13 +49,11 @@ const verification: Gate = {
     const gate = verificationGate("DEPOSIT:CRYPTO", blockStatuses(turn.state), client.level, due)
     return gate === null ? null : { _tag: "Unverified", ...gate }
   },
-  compared: ({ turn, client, request, threshold }) => {
+  compared: (facts) => {
+    const { turn, request } = facts
     const counted =
       lifetimeDeposits(turn.state) + pendingDeposits(turn.state) + depositValue(request.currency, request.amount)
-    return {
-      figure: `${client.level}, deposits ${formatAmount(counted, "USDC")} USDC`,
-      limit: `MICA, source of wealth over ${formatAmount(threshold, "USDC")} USDC`
-    }
+    return verificationCompared(facts, counted)
   }
 }
 
@@ -78,10 +78,7 @@ const size: Gate = {
     cashReached(facts) <= maxMinor && depositsReached(facts) <= maxMinor
       ? null
       : { _tag: "Invalid", sentence: tooLarge, errors: { amount: tooLarge } },
-  compared: (facts) => ({
-    figure: formatAmount(cashReached(facts), facts.request.currency),
-    limit: formatAmount(maxMinor, facts.request.currency)
-  })
+  compared: (facts) => sizeCompared(facts.request.currency, cashReached(facts), depositsReached(facts))
 }
 
 export const depositGates: MoneyGates<DepositFacts> = [

@@ -4,9 +4,12 @@
  * tells of each. A gate that passes allocates nothing: this is the hot path.
  */
 import { moneyRestriction } from "../../machines/client/Restriction.ts"
+import type { Currency } from "../../machines/shared/Currency.ts"
+import { formatAmount, maxMinor } from "../../machines/shared/Money.ts"
 import { conflict, type Refusal } from "../../machines/shared/Refusal.ts"
+import type { Turn } from "../engine/ActorHost.ts"
 import type { ClientRow } from "../store/Rows.ts"
-import { clientContext } from "./clientState.ts"
+import { blockStatuses, clientContext } from "./clientState.ts"
 
 /** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */
 export interface Compared {
@@ -49,7 +52,11 @@ export const referenceGate: MoneyGate<MoneyFacts> = {
   gate: "reference",
   refusal: ({ filed, client }) =>
     filed != null && filed.clientId !== client.id ? conflict("This partnerRef was used for another client.") : null,
-  compared: () => null
+  compared: ({ filed, client }) => {
+    if (filed === undefined) return null
+    const figure = filed === null ? "free" : filed.clientId === client.id ? "this client's" : "another client's"
+    return { figure, limit: "free" }
+  }
 }
 
 /** FROZEN refuses both directions, NO_WITHDRAWALS a withdrawal only (A3-10). */
@@ -66,6 +73,30 @@ export const restrictionGate = <Facts extends MoneyFacts>(
     limit: directionOf(facts) === "DEPOSIT" ? "not FROZEN" : "neither FROZEN nor NO_WITHDRAWALS"
   })
 })
+
+/** The verification gate's figure: the level, the deposits it counts in micro-USDC, and the block that many call for (F25). */
+export const verificationCompared = (
+  { turn, client, threshold }: { readonly turn: Turn; readonly client: ClientRow; readonly threshold: bigint },
+  deposits: bigint
+): Compared => {
+  const status = blockStatuses(turn.state).get("SOURCE_OF_WEALTH") ?? "NOT_STARTED"
+  return {
+    figure: `${client.level}, deposits ${formatAmount(deposits, "USDC")} USDC, source of wealth ${status}`,
+    limit: `MICA, source of wealth over ${formatAmount(threshold, "USDC")} USDC`
+  }
+}
+
+/**
+ * The size gate's figure, of the two that it bounds the one that decides: cash, unless the lifetime deposits alone are
+ * over. Cash is in the request's currency, deposits in micro-USDC.
+ */
+export const sizeCompared = (currency: Currency, cash: bigint, deposits: bigint): Compared =>
+  cash <= maxMinor && deposits > maxMinor
+    ? {
+        figure: `deposits ${formatAmount(deposits, "USDC")} USDC`,
+        limit: `deposits ${formatAmount(maxMinor, "USDC")} USDC`
+      }
+    : { figure: formatAmount(cash, currency), limit: formatAmount(maxMinor, currency) }
 
 /** One gate as `explain` tells of it. */
 export interface GateResult {

@@ -20,7 +20,8 @@ import {
   type MoneyGate,
   type MoneyGates,
   referenceGate,
-  restrictionGate
+  restrictionGate,
+  verificationCompared
 } from "./moneyGates.ts"
 
 export interface WithdrawalFacts extends MoneyFacts {
@@ -40,10 +41,7 @@ const verification: Gate = {
     const gate = verificationGate("WITHDRAW:CRYPTO", blockStatuses(turn.state), client.level, due)
     return gate === null ? null : { _tag: "Unverified", ...gate }
   },
-  compared: ({ turn, client, threshold }) => ({
-    figure: `${client.level}, deposits ${formatAmount(lifetimeDeposits(turn.state), "USDC")} USDC`,
-    limit: `MICA, source of wealth over ${formatAmount(threshold, "USDC")} USDC`
-  })
+  compared: (facts) => verificationCompared(facts, lifetimeDeposits(facts.turn.state))
 }
 
 const freeBalance: Gate = {

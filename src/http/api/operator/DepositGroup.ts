@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"
 import { optionalText, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, Limit, OptionalBody, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 const notice = { noticeId: Reference }
 
@@ -26,7 +26,7 @@ export class DepositGroup extends HttpApiGroup.make("deposit").add(
   }),
   HttpApiEndpoint.post("confirm", "/deposits/:noticeId/confirm", {
     params: notice,
-    payload: Schema.Struct({ note: optionalText("The note", 500) }),
+    payload: OptionalBody({ note: optionalText("The note", 500) }),
     success: Answer(DepositNotice)
   }),
   HttpApiEndpoint.post("reject", "/deposits/:noticeId/reject", {

@@ -1,10 +1,13 @@
 /** `explain`: what a partner's money write for a client would be answered now, gate by gate (operator surface; A3-02, A3-14). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text } from "../../../machines/shared/Fields.ts"
 import { Explanation } from "../explanation.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, Reference } from "./OperatorFieldSchemas.ts"
+
+/** A field of the body that may be empty or wrong: the write's own rules judge it. */
+const sent = Schema.optionalKey(Schema.String.annotate({ message: "It must be sent once." }))
 
 /** As in the partner's body, and judged by the write's own rules; a reference that is not named is a fresh one. */
 const question = {
@@ -12,15 +15,37 @@ const question = {
   currency: Schema.optionalKey(text("The currency", 16)),
   partnerRef: Schema.optionalKey(text("The partner reference", 200))
 }
+
+/** A name that no route knows is refused: what it was to ask would be left out without a word. */
+const only = <F extends Schema.Struct.Fields>(fields: F) =>
+  Schema.Struct(fields).annotate({ messageUnexpectedKey: "This question has no such field." })
+
 const params = { client: Reference }
 const success = Answer(Explanation)
 
-export class ExplainGroup extends HttpApiGroup.make("explain").add(
-  HttpApiEndpoint.get("collateral", "/clients/:client/explain/collateral", {
-    params,
-    query: { ...question, direction: Schema.optionalKey(text("The direction", 16)) },
-    success
-  }),
-  HttpApiEndpoint.get("deposit", "/clients/:client/explain/deposit", { params, query: question, success }),
-  HttpApiEndpoint.get("withdrawal", "/clients/:client/explain/withdrawal", { params, query: question, success })
-) {}
+export class ExplainGroup extends HttpApiGroup.make("explain")
+  .add(
+    HttpApiEndpoint.get("collateral", "/clients/:client/explain/collateral", {
+      params,
+      query: only({
+        ...question,
+        direction: Schema.optionalKey(text("The direction", 16)),
+        sourceAsset: sent,
+        txRef: sent,
+        occurredAt: Cursor("The time of occurrence")
+      }),
+      success
+    }),
+    HttpApiEndpoint.get("deposit", "/clients/:client/explain/deposit", {
+      params,
+      query: only({ ...question, method: sent, evidenceRef: sent }),
+      success
+    }),
+    HttpApiEndpoint.get("withdrawal", "/clients/:client/explain/withdrawal", {
+      params,
+      // The destination as JSON.
+      query: only({ ...question, destination: sent }),
+      success
+    })
+  )
+  .annotateEndpoints(HttpApi.QueryParseOptions, { errors: "all", onExcessProperty: "error" }) {}

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
-import { text, token } from "../../../machines/shared/Fields.ts"
+import { nameText, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { ApprovalPending, Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Millis, OptionalBody, Reference } from "./OperatorFieldSchemas.ts"
 import { keyScopes } from "./operatorTokens.ts"
 
 export const KeyView = Schema.Struct({
@@ -28,7 +28,7 @@ export const IssuedKey = Schema.Struct({
   scope: Schema.Literals(keyScopes)
 })
 
-export const KeyRequest = Schema.Struct({ label: text("The label", 64), scope: token("The scope", keyScopes) })
+export const KeyRequest = Schema.Struct({ label: nameText("The label", 64), scope: token("The scope", keyScopes) })
 
 export class KeyGroup extends HttpApiGroup.make("key").add(
   HttpApiEndpoint.post("issue", "/partners/:partner/keys", {
@@ -42,7 +42,7 @@ export class KeyGroup extends HttpApiGroup.make("key").add(
   }),
   HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
     params: { keyId: Reference },
-    payload: Schema.Struct({ reason: Schema.optionalKey(text("The reason", 500)) }),
+    payload: OptionalBody({ reason: Schema.optionalKey(text("The reason", 500)) }),
     success: Answer(KeyView)
   })
 ) {}

@@ -12,7 +12,7 @@ import { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts
 import { CandidateEntry } from "./CaseGroup.ts"
 import { ClientView } from "./ClientGroup.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Millis, rangeOf, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { Millis, OptionalBody, rangeOf, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 const client = { client: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
@@ -90,7 +90,7 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
   }),
   HttpApiEndpoint.post("clear", "/clients/:client/kyc/clear", {
     params: client,
-    payload: Schema.Struct({
+    payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
       revision: Schema.optionalKey(rangeOf("The revision", 1, Number.MAX_SAFE_INTEGER))
     }),

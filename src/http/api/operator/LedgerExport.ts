@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -29,9 +30,7 @@ export type LedgerExportTransaction = typeof LedgerExportTransaction.Type
 
 /** `upTo` of the first page is sent with every later one: all of them then speak of the same postings. */
 export const ledgerExportQuery = {
-  part: Schema.Literals(["accounts", "transactions"]).annotate({
-    message: "The part must be one of: accounts, transactions."
-  }),
+  part: token("The part", ["accounts", "transactions"]),
   partner: Schema.optionalKey(Reference),
   from: Cursor("The time from"),
   to: Cursor("The time to"),

@@ -26,6 +26,9 @@ export class OperatorUnknown extends Schema.Error<OperatorUnknown>("OperatorUnkn
 export class OperatorConflict extends Schema.Error<OperatorConflict>("OperatorConflict")(fields, {
   httpApiStatus: 409
 }) {}
+export class OperatorTooLarge extends Schema.Error<OperatorTooLarge>("OperatorTooLarge")(fields, {
+  httpApiStatus: 413
+}) {}
 export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect")(fields, {
   httpApiStatus: 500
 }) {}

@@ -6,7 +6,12 @@ import { text } from "../../../machines/shared/Fields.ts"
 export const Reason = text("The reason", 500)
 
 /** A partner by id or code, a client by id or uid, any object by id: resolved by the service, 404 when unknown. */
-export const Reference = Schema.String.annotate({ message: "It must be one id or name." })
+export const Reference = Schema.String.annotate({ message: "It must be one id or name." }).check(
+  // What the database can't hold names nothing (A1-01).
+  Schema.makeFilter((value) =>
+    value.includes("\0") || !value.isWellFormed() ? "It must be one id or name." : undefined
+  )
+)
 
 const whole = (label: string, minimum: number, maximum: number) => {
   const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
@@ -21,6 +26,19 @@ const wholeText = (label: string, minimum: number, maximum: number) => {
   return Schema.String.annotate({ message })
     .check(Schema.isPattern(/^(0|[1-9][0-9]{0,15})$/, { message }))
     .pipe(Schema.decodeTo(whole(label, minimum, maximum), SchemaTransformation.numberFromString))
+}
+
+/** A body of which no field is required: none at all is the same as {}. */
+export const OptionalBody = <F extends Schema.Struct.Fields>(fields: F) => {
+  const body = Schema.Struct(fields)
+  // HttpApi reads an empty body as null when a payload can be null.
+  const none = Schema.Null.pipe(
+    Schema.decodeTo(
+      Schema.toType(body),
+      SchemaTransformation.transform({ decode: () => ({}) as (typeof body)["Type"], encode: () => null })
+    )
+  )
+  return [body, none] as const
 }
 
 /** A page size; the command's own default applies when it is not sent. */

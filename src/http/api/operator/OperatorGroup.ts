@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
-import { text, token } from "../../../machines/shared/Fields.ts"
+import { nameText, text, token } from "../../../machines/shared/Fields.ts"
 import { operatorRoles } from "./operatorCommands.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Millis, Reference } from "./OperatorFieldSchemas.ts"
+import { Millis, OptionalBody, Reference } from "./OperatorFieldSchemas.ts"
 
 export const OperatorView = Schema.Struct({
   operatorId: Schema.Int,
@@ -19,7 +19,7 @@ export const OperatorView = Schema.Struct({
 
 export class OperatorGroup extends HttpApiGroup.make("operator").add(
   HttpApiEndpoint.post("create", "/operators", {
-    payload: Schema.Struct({ label: text("The label", 64), role: token("The role", operatorRoles) }),
+    payload: Schema.Struct({ label: nameText("The label", 64), role: token("The role", operatorRoles) }),
     success: Answer(
       Schema.Struct({
         operatorId: Schema.Int,
@@ -35,7 +35,7 @@ export class OperatorGroup extends HttpApiGroup.make("operator").add(
   }),
   HttpApiEndpoint.post("revoke", "/operators/:operatorId/revoke", {
     params: { operatorId: Reference },
-    payload: Schema.Struct({ reason: Schema.optionalKey(text("The reason", 500)) }),
+    payload: OptionalBody({ reason: Schema.optionalKey(text("The reason", 500)) }),
     success: Answer(OperatorView)
   })
 ) {}

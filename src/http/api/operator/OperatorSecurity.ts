@@ -5,7 +5,7 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import type { OperatorRole } from "./operatorCommands.ts"
-import { OperatorForbidden, operatorErrors, OperatorUnauthorized } from "./OperatorErrors.ts"
+import { OperatorForbidden, operatorErrors, OperatorTooLarge, OperatorUnauthorized } from "./OperatorErrors.ts"
 
 /** The operator behind a request. The role is what partners may see; the label stays in the audit. */
 export class CurrentOperator extends Context.Service<
@@ -18,14 +18,17 @@ export class CurrentOperator extends Context.Service<
   }
 >()("brokerage/http/CurrentOperator") {}
 
-/** Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command. */
+/**
+ * Bearer bok_…: 401 code 4010 without a live key, 403 code 4034 when the role does not cover the command, 413 code 4000
+ * when the body is longer than the command's.
+ */
 export class OperatorAuthorization extends HttpApiMiddleware.Service<
   OperatorAuthorization,
   { provides: CurrentOperator }
 >()("brokerage/http/OperatorAuthorization", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },
-  error: [OperatorUnauthorized, OperatorForbidden]
+  error: [OperatorUnauthorized, OperatorForbidden, OperatorTooLarge]
 }) {}
 
 /** Turns a request that does not decode into 400 code 4000 with one sentence a field. */

@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { partnerStatuses } from "../../../machines/partner/Partner.ts"
 import { relianceStatuses } from "../../../machines/partner/Reliance.ts"
-import { country, flag, optionalText, shaped, text, token } from "../../../machines/shared/Fields.ts"
+import { boundedList, country, flag, nameText, optionalText, shaped, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { ApprovalPending, Millis, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
+import { ApprovalPending, Millis, OptionalBody, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { custodyModels, licenceTypes } from "./operatorTokens.ts"
 
 /** The partner profile as the partner itself reads it (doc 1, Partner profile), with what only the operator sees. */
@@ -51,9 +51,6 @@ const Blockers = Schema.Struct({
   blockers: Schema.Array(Schema.String)
 })
 
-/** `dryRun=true` asks what would stand in the way. */
-const dryRun = { dryRun: Schema.optionalKey(token("The dry run mark", ["true"])) }
-
 /** A code names a partner in commands, so it can't look like an id. */
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
@@ -64,8 +61,8 @@ export const PartnerCreation = Schema.Struct({
     codeShape,
     "The code must have 1 to 32 letters, digits, hyphens or underscores, at least one of them a letter."
   ),
-  name: text("The name", 200),
-  legalName: text("The legal name", 200),
+  name: nameText("The name", 200),
+  legalName: nameText("The legal name", 200),
   country: country("The country"),
   licence: token("The licence", licenceTypes),
   custody: Schema.optionalKey(token("The custody model", custodyModels)),
@@ -80,10 +77,16 @@ export const PartnerCreation = Schema.Struct({
   sandbox: Schema.optionalKey(flag("The sandbox mark"))
 })
 
+/** The same number in `runtime/services/addressRanges.ts`. */
+const maxCidrs = 256
+
 /** The service judges each range; an empty list opens the partner to every address (A1-08). */
-const Cidrs = Schema.Array(Schema.String.annotate({ message: "Each entry must be text." }))
-  .annotate({ message: "The address ranges must be a list." })
-  .annotateKey({ messageMissingKey: "The address ranges are required." })
+const Cidrs = boundedList(
+  Schema.String.annotate({ message: "Each entry must be text." }),
+  "The address ranges",
+  0,
+  maxCidrs
+).annotateKey({ messageMissingKey: "The address ranges are required." })
 
 const partner = { partner: Reference }
 
@@ -98,14 +101,12 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
   HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(ShownPartner) }),
   HttpApiEndpoint.post("status", "/partners/:partner/status", {
     params: partner,
-    // Of a closing alone: the other moves have nothing in their way.
-    query: dryRun,
+    // The blockers answer a dry run of a closing alone: the other moves have nothing in their way.
     payload: Schema.Struct({ status: token("The status", partnerStatuses), reason: Reason }),
     success: Answer(Schema.Union([Blockers, PartnerProfile]))
   }),
   HttpApiEndpoint.post("custody", "/partners/:partner/custody", {
     params: partner,
-    query: dryRun,
     payload: Schema.Struct({
       custody: token("The custody model", custodyModels),
       collateralAsset: optionalText("The collateral asset", 32),
@@ -120,7 +121,7 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
   }),
   HttpApiEndpoint.post("limits", "/partners/:partner/limits", {
     params: partner,
-    payload: Schema.Struct({ read: PerMinute("The read limit"), trade: PerMinute("The trade limit") }),
+    payload: OptionalBody({ read: PerMinute("The read limit"), trade: PerMinute("The trade limit") }),
     success: Answer(PartnerProfile)
   }),
   HttpApiEndpoint.post("cidrs", "/partners/:partner/cidrs", {

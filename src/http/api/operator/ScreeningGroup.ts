@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
-import { country, date, listOf, shaped, text, token } from "../../../machines/shared/Fields.ts"
+import { boundedList, country, date, nameText, shaped, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Limit, Millis, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, Limit, Millis, OptionalBody, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
 
 export const WatchEntryView = Schema.Struct({
@@ -50,7 +50,7 @@ const Person = Schema.Struct({
 export class ScreeningGroup extends HttpApiGroup.make("screening").add(
   HttpApiEndpoint.post("add", "/screening", {
     payload: Schema.Struct({
-      name: text("The name", 200),
+      name: nameText("The name", 200),
       dob: Schema.optionalKey(date("The date of birth")),
       country: Schema.optionalKey(country("The country")),
       list: token("The list", watchLists)
@@ -107,15 +107,13 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
     params: { importId: Reference },
     payload: Schema.Struct({
       offset: rangeOf("The offset", 0, maxEntries),
-      entries: listOf(Person, "The entries").check(
-        Schema.isMaxLength(maxImportPiece, { message: `At most ${maxImportPiece} entries can be sent at once.` })
-      )
+      entries: boundedList(Person, "The entries", 1, maxImportPiece)
     }),
     success: Answer(ImportView)
   }),
   HttpApiEndpoint.post("finish", "/screening/imports/:importId/finish", {
     params: { importId: Reference },
-    payload: Schema.Struct({ allowShrink: Schema.optionalKey(Schema.Boolean) }),
+    payload: OptionalBody({ allowShrink: Schema.optionalKey(Schema.Boolean) }),
     success: Answer(ImportView)
   })
 ) {}
