@@ -67,8 +67,8 @@ const statements = {
   house: "UPDATE house_balances SET amount = amount - $2 WHERE account = $1",
   event: `INSERT INTO events (partner_id, seq, name, client_id, data, ts)
           VALUES ($1, $2, 'collateral.booked', $3, $4, $5)`,
-  audit: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, action, before, after, reason)
-          VALUES ($1, $2, 'PARTNER', 'bench', $3, $4, $5, 'collateral.report', NULL, 'BOOKED', NULL)`,
+  audit: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after, reason)
+          VALUES ($1, $2, 'PARTNER', 'bench', $3, $4, $5, $6, 'collateral.report', NULL, 'BOOKED', NULL)`,
   storeAnswer: `INSERT INTO answers (partner_id, key, fingerprint, status, body, answered_at)
                 VALUES ($1, $2, $3, $4, $5, $6)`
 } as const
@@ -154,7 +154,7 @@ const bookCollateral = async (
   await run("posting", [ids.next("posting"), txId, account, null, partnerId, -minor])
   await run("balance", [clientId, minor])
   await run("event", [partnerId, ids.next("event"), clientId, JSON.stringify(report), now])
-  await run("audit", [auditId, now, write.requestId, partnerId, clientId])
+  await run("audit", [auditId, now, write.requestId, partnerId, clientId, `collateralReport:${reportId}`])
   await run("subject", [subject, head])
   // The handler's own writes end with the house account, the answer is stored around it; tuning moves the shared row last.
   if (style === "typical") await run("house", [account, minor])

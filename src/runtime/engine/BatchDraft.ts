@@ -8,7 +8,7 @@ import type { EventRow, TableName } from "../store/Rows.ts"
 import { batchText, type EnginePart, type Part, parts } from "./batchStatement.ts"
 import { ColumnArray } from "./ColumnArray.ts"
 import { appendValue, placeOf } from "./columnValues.ts"
-import type { Commit } from "./Commit.ts"
+import type { Commit, PartnerStamp } from "./Commit.ts"
 import { PostingTotals } from "./PostingTotals.ts"
 import {
   idIn,
@@ -66,6 +66,8 @@ export class BatchDraft {
   private readonly buffers: BatchBuffers
   /** One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one. */
   private readonly stamps = new Set<string>()
+  /** The last one asked for: commits of a batch mostly share one. */
+  private stamped: PartnerStamp | null = null
 
   constructor(before: Counters, sealing: Sealing, buffers: BatchBuffers = new Map()) {
     this.before = before
@@ -147,12 +149,15 @@ export class BatchDraft {
 
   private addPartner({ partner }: Commit): void {
     if (partner === null) return
-    const key = `${partner.partnerId} ${partner.epoch}`
+    const { partnerId, epoch } = partner
+    if (this.stamped?.partnerId === partnerId && this.stamped.epoch === epoch) return
+    this.stamped = partner
+    const key = `${partnerId} ${epoch}`
     if (this.stamps.has(key)) return
     this.stamps.add(key)
     const { columns } = this.row("stamps")
-    columns[0]?.int8(partner.partnerId)
-    columns[1]?.int8(partner.epoch)
+    columns[0]?.int8(partnerId)
+    columns[1]?.int8(epoch)
   }
 
   private addTotals(): void {
@@ -167,16 +172,22 @@ export class BatchDraft {
   }
 
   private addRows(table: TableName, rows: ReadonlyArray<object>): void {
-    const spec = catalogue[table] as TableSpec
-    const placesOfTable = placesOf(spec)
+    const { columns: specs } = catalogue[table] as TableSpec
+    const placesOfTable = placesOf(catalogue[table] as TableSpec)
     for (const given of rows) {
       const row = (table === "events" ? this.numbers.number(given as EventRow) : given) as Readonly<
         Record<string, unknown>
       >
       const { columns } = this.row(table)
       for (let index = 0; index < columns.length; index++) {
-        const { name, type } = spec.columns[index] as TableSpec["columns"][number]
-        appendValue(columns[index] as ColumnArray, row[name], type, placesOfTable[index] as string, this.sealing)
+        const spec = specs[index] as TableSpec["columns"][number]
+        appendValue(
+          columns[index] as ColumnArray,
+          row[spec.name],
+          spec.type,
+          placesOfTable[index] as string,
+          this.sealing
+        )
       }
     }
     const last = rows.at(-1)

@@ -13,11 +13,13 @@ export interface PostingTotal {
   readonly currency: string
   readonly type: string
   readonly day: number
-  readonly amount: bigint
+  amount: bigint
 }
 
 export class PostingTotals {
   private readonly sums = new Map<string, PostingTotal>()
+  /** The sum added to last: postings of a batch mostly add to the same one. */
+  private last: PostingTotal | null = null
 
   /** A commit writes a transaction together with its postings. */
   add({ postings, ledgerTransactions }: CommitRows): void {
@@ -26,14 +28,22 @@ export class PostingTotals {
       const transaction = ledgerTransactions?.find((each) => each.txId === txId)
       if (transaction === undefined) throw new Error("a posting came without its transaction")
       const { type, ts } = transaction
-      const day = Math.floor(ts / totalsDayMillis)
-      const key = `${partnerId} ${currency} ${day} ${type}`
-      const before = this.sums.get(key)
-      this.sums.set(key, { partnerId, currency, type, day, amount: (before?.amount ?? 0n) + amount })
+      this.sumOf(partnerId, currency, type, Math.floor(ts / totalsDayMillis)).amount += amount
     }
   }
 
-  values(): Iterable<PostingTotal> {
+  values(): Iterable<Readonly<PostingTotal>> {
     return this.sums.values()
+  }
+
+  private sumOf(partnerId: number, currency: string, type: string, day: number): PostingTotal {
+    const { last } = this
+    if (last?.partnerId === partnerId && last.currency === currency && last.type === type && last.day === day)
+      return last
+    const key = `${partnerId} ${currency} ${day} ${type}`
+    let sum = this.sums.get(key)
+    if (sum === undefined) this.sums.set(key, (sum = { partnerId, currency, type, day, amount: 0n }))
+    this.last = sum
+    return sum
   }
 }

@@ -5,7 +5,7 @@
  * breaks the seal of its batch and every one after it (architecture, Ledger; A3-45). Rows belong to a seal by their ids,
  * which are given in commit order.
  */
-import { createHash, type Hash } from "node:crypto"
+import { hash } from "node:crypto"
 import { catalogue, type TableSpec } from "../store/Catalogue.ts"
 import type { SealRow, Tables } from "../store/Rows.ts"
 import { ColumnArray } from "./ColumnArray.ts"
@@ -58,16 +58,59 @@ export interface SealedColumns {
   readonly end: number
 }
 
+/** What a seal is made over, put together for one call of the hash: a call for each column costs more than the hashing. */
+class SealedBytes {
+  private bytes = Buffer.allocUnsafeSlow(65_536)
+  private at = 0
+
+  /** Empty again; what a rare big batch took is given back. */
+  clear(): void {
+    if (this.bytes.length > keptBytes) this.bytes = Buffer.allocUnsafeSlow(65_536)
+    this.at = 0
+  }
+
+  /** ASCII alone. */
+  text(value: string): void {
+    this.reserve(value.length)
+    this.at += this.bytes.write(value, this.at, "latin1")
+  }
+
+  column(column: ColumnArray): void {
+    const content = column.content()
+    this.reserve(content.length)
+    this.bytes.set(content, this.at)
+    this.at += content.length
+  }
+
+  /** SHA-256 in lower-case hex. */
+  hash(): string {
+    return hash("sha256", this.bytes.subarray(0, this.at), "hex")
+  }
+
+  private reserve(size: number): void {
+    const needed = this.at + size
+    if (needed <= this.bytes.length) return
+    const wider = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2))
+    wider.set(this.bytes.subarray(0, this.at))
+    this.bytes = wider
+  }
+}
+
+const keptBytes = 4_194_304
+/** Filled and read within one call. */
+const sealedBytes = new SealedBytes()
+
 /** The seal that follows: `parts` in the order of `sealedTables`, those without rows left out. */
 export const sealColumns = (before: SealRow, parts: ReadonlyArray<SealedColumns>): SealRow => {
-  const hash: Hash = createHash("sha256").update(before.hash)
+  sealedBytes.clear()
+  sealedBytes.text(before.hash)
   const ends: Record<string, number> = {}
   for (const { table, rows, columns, end } of parts) {
-    hash.update(`\n${table} ${rows}\n`)
-    for (const column of columns) hash.update(column.content())
+    sealedBytes.text(`\n${table} ${rows}\n`)
+    for (const column of columns) sealedBytes.column(column)
     ends[sealEnds[table]] = end
   }
-  return { ...before, ...ends, number: before.number + 1, hash: hash.digest("hex") }
+  return { ...before, ...ends, number: before.number + 1, hash: sealedBytes.hash() }
 }
 
 /** The rows of one batch by table, in the order of their ids. */
