@@ -41,7 +41,8 @@ export class Cli {
       }
       const { data, dryRun } = await callService(connection, request)
       if (connection.dryRun === true && dryRun === undefined) throw carriedOut
-      if (dryRun === undefined || speaksForItself(data)) await this.show(globals, data, view)
+      if (dryRun === undefined) await this.show(globals, data, view)
+      else if (speaksForItself(data)) await this.show(globals, { ...data, ...dryRunDocument(data, dryRun) }, view)
       else await this.show(globals, dryRunDocument(data, dryRun), ({ answer }) => dryRunView(view(answer), dryRun))
       const failure = options.failed?.(data) ?? null
       if (failure !== null) throw failure

@@ -74,6 +74,17 @@ export class CliFailure extends Error {
   }
 }
 
+/** The answer of a command could not be written to stdout: the command may be done all the same. */
+export const unwritten = (cause: string | undefined): CliFailure => {
+  const sentence = `The answer could not be written (${cause ?? "unknown error"}): check the audit before repeating the command.`
+  return new CliFailure(exitStatus.unreachable, {
+    code: 5030,
+    msg: sentence,
+    error: sentence,
+    data: { outcomeUnknown: true }
+  })
+}
+
 /** A failure that is the command line's own: code 4000 for usage, 5030 when nobody answers. */
 export const cliFailure = (status: ExitStatus, code: number, sentence: string): CliFailure =>
   new CliFailure(status, { code, msg: sentence, error: sentence })

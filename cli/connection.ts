@@ -36,6 +36,10 @@ export const findConnection = (globals: Globals, io: CliIo): Connection => {
     )
   }
   if (!URL.canParse(url)) throw cliFailure(exitStatus.usage, 4000, "The address of --url is not a URL.")
+  // The key travels with every call: nobody on the way may read it.
+  if (new URL(url).protocol !== "https:") {
+    throw cliFailure(exitStatus.usage, 4000, "The address of the service must begin with https://.")
+  }
   return {
     url: url.replace(/\/+$/, ""),
     operatorKey: keyOf(globals, io, service),

@@ -3,7 +3,7 @@
  * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
  */
 import type { CliIo, ExitStatus } from "./CliIo.ts"
-import { exitStatus } from "./CliIo.ts"
+import { exitStatus, unwritten } from "./CliIo.ts"
 import { runCli } from "./runCli.ts"
 
 const confirm = async (question: string): Promise<boolean> => {
@@ -50,10 +50,14 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   return exitStatus.refused
 }
 
-// A reader that has seen enough (`| head`) is no failure, and nothing more can be told to it.
+// A reader that has seen enough (`| head`) is no failure, and nothing more can be told to it. Anything else (a full disk)
+// keeps the answer of a command that may be done: told like a connection that broke before the answer came.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error
-  process.exit()
+  if (error.code === "EPIPE") process.exit()
+  const failure = unwritten(error.code)
+  const json = process.argv.includes("--json")
+  process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
+  process.exit(failure.status)
 })
 
 process.exitCode = await runCli(process.argv.slice(2), {

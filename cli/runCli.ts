@@ -1,11 +1,17 @@
 /** One run of the command line: arguments in, exit status out (operator surface: 0, 1, 2, 3). */
 import { type Command, CommanderError } from "commander"
+import { readFileSync } from "node:fs"
 import { Cli } from "./Cli.ts"
 import { cliFailure, type CliIo, type ExitStatus, exitStatus } from "./CliIo.ts"
 import { buildProgram } from "./program.ts"
 
 /** Never throws for anything a user can do; a thrown error is a defect of ours. */
 export const runCli = async (args: ReadonlyArray<string>, io: CliIo): Promise<ExitStatus> => {
+  // Alone only, as in the launcher: `screening import` has an option of this name.
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    io.stdout(`${packageVersion()}\n`)
+    return exitStatus.done
+  }
   const cli = new Cli(io)
   const program = buildProgram(cli)
   // What commander has to say about wrong usage: printed as it is, or inside one envelope with --json.
@@ -28,6 +34,11 @@ export const runCli = async (args: ReadonlyArray<string>, io: CliIo): Promise<Ex
     else io.stderr(said)
     return exitStatus.usage
   }
+}
+
+const packageVersion = (): string => {
+  const described = readFileSync(new URL("../package.json", import.meta.url), "utf8")
+  return (JSON.parse(described) as { readonly version: string }).version
 }
 
 const sentenceOf = (said: string, error: CommanderError): string =>

@@ -167,7 +167,7 @@ interface PayoutOptions extends Reasoned {
 const addPayoutCommand = (client: Command, cli: Cli): void => {
   client
     .command("payout")
-    .description("pay a client out who can't ask: one held or refused by compliance, at level NONE")
+    .description("pay a client out who can't ask: at level NONE, or under PARTNER custody what is not USDC")
     .argument(clientArgument, clientMeaning)
     .addOption(requiredToken("--currency <code>", "currency", currencyCodes))
     .addOption(required("--amount <decimal>", "what is paid out, such as 12.50"))

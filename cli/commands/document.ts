@@ -1,10 +1,9 @@
 /** `brokerage document …`: what partners uploaded, for compliance (operator surface, Back office; A1-38). */
 import type { Command } from "commander"
-import { lstatSync, rmSync, writeFileSync } from "node:fs"
 import type { Cli } from "../Cli.ts"
-import { cliFailure, type Globals, exitStatus } from "../CliIo.ts"
 import { findConnection } from "../connection.ts"
 import { required } from "../options.ts"
+import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields, stack, table, text, time } from "../views/View.ts"
 
 export const addDocumentCommands = (program: Command, cli: Cli): void => {
@@ -65,34 +64,18 @@ interface ShowOptions {
 const showDocument = (cli: Cli, documentId: string, { reason, output }: ShowOptions, command: Command): Promise<void> =>
   cli.attempt(command, async (globals) => {
     const connection = findConnection(globals, cli.io)
-    if (output !== undefined) refuseExisting(output, globals)
     const { callService } = await import("../OperatorClient.ts")
-    const { data } = await callService(connection, (api) =>
-      api.document.show({ params: { documentId }, payload: { reason, content: output !== undefined } })
-    )
-    const { dataBase64, ...facts } = data
-    if (output === undefined || dataBase64 === null) {
+    const look = (content: boolean) =>
+      callService(connection, (api) => api.document.show({ params: { documentId }, payload: { reason, content } }))
+    if (output === undefined) {
+      const { dataBase64: _, ...facts } = (await look(false)).data
       return cli.show(globals, facts, (shown) => stack(fields(shown), text(`Save its content with --output FILE.`)))
     }
-    save(output, Buffer.from(dataBase64, "base64"), globals)
+    refuseExisting(output, globals)
+    const facts = await intoFile(output, async (write) => {
+      const { dataBase64, ...known } = (await look(true)).data
+      write(Buffer.from(dataBase64 ?? "", "base64"))
+      return known
+    })
     return cli.show(globals, { ...facts, output }, fields)
   })
-
-const exists = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined
-
-/** Looked at before the service is asked, so that no audited read comes to nothing. */
-const refuseExisting = (file: string, globals: Globals): void => {
-  if (globals.yes !== true && exists(file)) {
-    throw cliFailure(exitStatus.refused, 4092, "The file of --output exists: overwrite it with --yes.")
-  }
-}
-
-/** A new file always, so that neither somebody else's permissions nor a link decide who can read it. */
-const save = (file: string, bytes: Uint8Array, globals: Globals): void => {
-  try {
-    if (globals.yes === true) rmSync(file, { force: true })
-    writeFileSync(file, bytes, { mode: 0o600, flag: "wx" })
-  } catch {
-    throw cliFailure(exitStatus.usage, 4000, "The file of --output can not be written.")
-  }
-}

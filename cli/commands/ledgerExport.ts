@@ -1,8 +1,7 @@
 /** `brokerage ledger export`: the books for another program, page by page as the service reads them (A2-62, A2-74). */
 import { type Command, Option } from "commander"
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import type { Cli } from "../Cli.ts"
-import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
+import { cliFailure, exitStatus } from "../CliIo.ts"
 import { type Connection, findConnection } from "../connection.ts"
 import { beancountFormat } from "../ledgerFormats/beancount.ts"
 import { csvFormat } from "../ledgerFormats/csv.ts"
@@ -14,6 +13,7 @@ import type {
   LedgerFormat
 } from "../ledgerFormats/LedgerFormat.ts"
 import { given, requiredToken, whole } from "../options.ts"
+import { intoFile, refuseExisting } from "../outputFile.ts"
 import { fields } from "../views/View.ts"
 
 const formats = {
@@ -87,10 +87,12 @@ const writeExport = async (
   }
 
   const text = formats[format]({ from: from ?? null })
-  write(text.head())
+  // An export that is refused writes nothing: the head waits for the first page.
+  let head = text.head()
   await read("accounts", ({ accounts }) => {
     figures.accounts += accounts.length
-    write(accounts.map(text.opened).join(""))
+    write(head + accounts.map(text.opened).join(""))
+    head = ""
   })
   write(text.allOpened())
   await read("transactions", ({ transactions }) => {
@@ -119,46 +121,4 @@ interface Page {
   readonly nextAfter: number | null
   readonly accounts: ReadonlyArray<LedgerExportAccount>
   readonly transactions: ReadonlyArray<LedgerExportTransaction>
-}
-
-const refuseExisting = (file: string, globals: Globals): void => {
-  if (globals.yes !== true && lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-    throw cliFailure(exitStatus.refused, 4092, "The file of --output exists: overwrite it with --yes.")
-  }
-}
-
-/** The file has its name only once it is whole: an export that breaks off leaves nothing that looks like books. */
-const intoFile = async <A>(file: string, fill: (write: (text: string) => void) => Promise<A>): Promise<A> => {
-  const part = `${file}.part`
-  const writing = <B>(write: () => B): B => {
-    try {
-      return write()
-    } catch {
-      throw cliFailure(exitStatus.usage, 4000, "The file of --output can not be written.")
-    }
-  }
-  const descriptor = writing(() => {
-    rmSync(part, { force: true })
-    return openSync(part, "wx", 0o600)
-  })
-  try {
-    const filled = await fill((text) =>
-      writing(() => {
-        const bytes = Buffer.from(text)
-        for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at)
-      })
-    )
-    writing(() => fsyncSync(descriptor))
-    closeSync(descriptor)
-    writing(() => renameSync(part, file))
-    return filled
-  } catch (error) {
-    try {
-      closeSync(descriptor)
-    } catch {
-      // Closed already.
-    }
-    rmSync(part, { force: true })
-    throw error
-  }
 }

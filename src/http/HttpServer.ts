@@ -11,6 +11,7 @@ import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { under } from "./middleware/routes.ts"
+import { largestOperatorBody } from "./operator/operatorBody.ts"
 import { publicApp, routerApp } from "./publicRoutes.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
@@ -39,7 +40,10 @@ const start = (options: HttpServerOptions) =>
       const bodies = new BodyBudget(options.bodyBudget)
       const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp : publicApp)
-      const operator = options.operatorApp === undefined ? publicRoutes : edged(options.operatorApp, bodies)
+      const operator =
+        options.operatorApp === undefined
+          ? publicRoutes
+          : edged(options.operatorApp, { bodies, cap: largestOperatorBody })
       return (request: HttpServerRequest.HttpServerRequest) => {
         const { url } = request
         if (under(url, partnerPrefix)) return dispatcher.handle(request)

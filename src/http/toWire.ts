@@ -1,7 +1,8 @@
 // One table from a refusal to what the wire says: status, code, sentence, data (doc 1, Errors; A1-02, A1-51). Gates and
 // services speak Refusal or a named gate refusal; nobody else writes codes.
 import type { JsonObject } from "../machines/Effects.ts"
-import { checkFields, type Refusal } from "../machines/shared/Refusal.ts"
+import { shownFaults } from "../machines/shared/Limits.ts"
+import { checkFields, type Refusal, shownErrors } from "../machines/shared/Refusal.ts"
 
 /** A refusal as the wire shows it. */
 export interface WireRefusal {
@@ -46,7 +47,7 @@ export const gateRefusals = {
 
 /** 400 4000 with or without a field map. */
 export const invalid = (msg: string, errors: Readonly<Record<string, string>> | null = null): WireRefusal =>
-  wire(400, 4000, msg, errors === null ? null : { errors })
+  wire(400, 4000, msg, errors === null ? null : { errors: shownErrors(errors, shownFaults.partner) })
 
 /** 400 4000 of query parameters, keyed by the parameter. */
 export const invalidQuery = (errors: Readonly<Record<string, string>>): WireRefusal => {

@@ -1,13 +1,15 @@
 // The rules for every command: exit status, what goes to stdout and stderr, questions, where the service is found.
 import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { findConnection } from "../../cli/connection.ts"
 import { type CliFailure, exitStatus, type ServeRequest } from "../../cli/CliIo.ts"
 import { parseDuration } from "../../cli/duration.ts"
+import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { recordingIo, runRecorded } from "../operator/operatorHarness.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-cli-"))
@@ -73,6 +75,14 @@ describe("operator surface, exit status 2: wrong usage", () => {
     assert.strictEqual(json.refusal.error, json.refusal.msg)
   })
 
+  it.each([["--version"], ["-V"]])("%s prints the package's version, here as in the launcher", async (option) => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../../package.json"), "utf8")) as {
+      readonly version: string
+    }
+    const ran = await runRecorded([option])
+    assert.deepStrictEqual([ran.status, ran.stdout, ran.stderr], [exitStatus.done, `${version}\n`, ""])
+  })
+
   it("help is no failure, and names every option of every command", async () => {
     const help = await runRecorded(["key", "issue", "--help"])
     assert.deepStrictEqual([help.status, help.stderr], [exitStatus.done, ""])
@@ -102,10 +112,14 @@ describe("operator surface, exit status 3: service unreachable", () => {
   })
 
   it("somebody else listens", async () => {
-    const server = createServer((_, response) => response.end("<html>hello</html>"))
+    const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
+    const server = createServer({ cert: tls.certificate, key: tls.key }, (_, response) =>
+      response.end("<html>hello</html>")
+    )
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const ran = await runRecorded(["partner", "list", "--url", url, "--operator-key", "bok_x"])
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ca = file("somebody.pem", tls.ca)
+    const ran = await runRecorded(["partner", "list", "--url", url, "--operator-key", "bok_x", "--ca", ca])
     server.close()
     assert.strictEqual(ran.status, exitStatus.unreachable)
     assert.match(ran.stderr, /^The address answers, but not as the brokerage/)
@@ -139,6 +153,23 @@ describe("operator surface, where the service is", () => {
     const { io } = recordingIo({ env: variables })
     assert.deepStrictEqual(findConnection({ dataDir: folder, ...given }, io), expected)
   })
+
+  it.each(["http://127.0.0.1:1", "HTTP://service:8080", "ws://service", "ftp://service", "file:///service"])(
+    "the key never travels over %s: by option, environment or service file",
+    async (url) => {
+      const insecure = mkdtempSync(join(folder, "insecure-"))
+      writeFileSync(join(insecure, "service.json"), JSON.stringify({ url, operatorKeyFile: key }))
+      const list = ["partner", "list", "--json", "--data-dir"]
+      for (const ran of [
+        await runRecorded([...list, folder, "--url", url]),
+        await runRecorded([...list, folder], { env: { BROKERAGE_URL: url } }),
+        await runRecorded([...list, insecure])
+      ]) {
+        assert.deepStrictEqual([ran.status, ran.stdout], [exitStatus.usage, ""])
+        assert.strictEqual(ran.refusal.msg, "The address of the service must begin with https://.")
+      }
+    }
+  )
 
   it.each([
     ["no key", { dataDir: join(folder, "none"), url: "https://x" }, exitStatus.usage],

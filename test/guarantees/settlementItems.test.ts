@@ -93,6 +93,7 @@ describe("settlement items", () => {
     const fits = check("every settlement item has exactly its posting")
     const exists = check("every economic posting")
     const adds = check("client cash under PARTNER custody")
+    const owned = check("every settlement item is of its client's partner")
     const sane = check("every settlement item is in a state")
     beforeAll(() => query(service, "CREATE TABLE kept AS TABLE settlement_items"))
     afterEach(async () => {
@@ -114,7 +115,7 @@ describe("settlement items", () => {
         [fits, exists, adds]
       ],
       ["another amount", set("amount = amount + 1"), [fits, adds, sane]],
-      ["another client", set("client_id = client_id + 1"), [fits]],
+      ["another client", set("client_id = client_id + 1"), [fits, owned]],
       ["another type", set("type = 'PNL'"), [fits]],
       ["an undeclared state", set("state = 'LOST'"), [sane]],
       ["SETTLED without a report", set("state = 'SETTLED'"), [sane]],

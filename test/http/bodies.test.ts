@@ -6,7 +6,9 @@ import { HttpServerResponse } from "effect/http"
 import * as fc from "fast-check"
 import { parseBody } from "../../src/http/middleware/parseBody.ts"
 import { matchRoute, partnerRoutes } from "../../src/http/middleware/routes.ts"
-import { bodyCaps } from "../../src/machines/shared/Limits.ts"
+import { toWire } from "../../src/http/toWire.ts"
+import { bodyCaps, bodyMembers } from "../../src/machines/shared/Limits.ts"
+import { invalidFields } from "../../src/machines/shared/Refusal.ts"
 import { edgeCapCases } from "../fixtures/golden.ts"
 import type { Answer, CallOptions } from "./callServer.ts"
 import { clientId, clientWire } from "./canned.ts"
@@ -101,6 +103,42 @@ describe("A1-01: bodies", () => {
         assert.deepStrictEqual(deep.ok ? "" : deep.sentence, "The request body is nested too deeply.")
       })
     )
+  })
+
+  it("A1-01: a body of more members and entries than 50,000 in all is told before anything is built from it", () => {
+    const many = { ok: false, sentence: "The request body has more than 50000 members and entries." } as const
+    const members = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`).join(",")
+    const entries = (item: string, count: number) => `[${Array.from({ length: count }, () => item).join(",")}`
+    for (const text of [
+      `{${members(bodyMembers + 1)}}`,
+      `{"name":"a",${members(900_000)}}`,
+      // Not JSON, which only a parser would notice: these were judged before one ran.
+      entries("1", bodyMembers + 1),
+      entries("[]", bodyMembers / 2 + 1),
+      entries('{"a":{"b":1}}', bodyMembers / 3 + 1)
+    ]) {
+      assert.deepStrictEqual(parseBody(Buffer.from(text)), many)
+    }
+    for (const text of [
+      `{${members(bodyMembers)}}`,
+      `${entries("1", bodyMembers)}]`,
+      `["${",[{".repeat(bodyMembers)}"]`
+    ]) {
+      assert.isTrue(parseBody(Buffer.from(text)).ok)
+    }
+  })
+
+  it("A1-01: a document body of 900,000 members is 400 4000, and no service runs", async () => {
+    const raw = `{${Array.from({ length: 900_000 }, (_, i) => `"k${i}":1`).join(",")}}`
+    const answer = await server.call("POST", `/partner/v1/clients/${clientId}/documents`, { raw })
+    assert.deepStrictEqual([...told(answer), server.stub.runs], [400, 4000, 0])
+  })
+
+  it("A1-27: an answer names a thousand faults at the most, the first ones", () => {
+    const errors = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`items.${i}`, "It is wrong."]))
+    const { data } = toWire(invalidFields(errors))
+    assert.deepStrictEqual(Object.keys((data as { errors: object }).errors), Object.keys(errors).slice(0, 1_000))
+    assert.deepStrictEqual(toWire(invalidFields({ a: "It is wrong." })).data, { errors: { a: "It is wrong." } })
   })
 
   it("A1-01: a JSON value that is no object reaches the service, which says so", async () => {

@@ -51,6 +51,48 @@ describe("doc 1, Envelope: operator bodies", () => {
   })
 })
 
+describe("operator surface, rules: a command that requires no field takes no body", () => {
+  const call = (path: string, raw: string, key = service.keys.ADMIN) =>
+    callServer(agent, Number(new URL(service.url).port), "POST", `/operator/v1/${path}`, { key, raw })
+
+  it("POST without a body is POST with {}", async () => {
+    const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
+    const { code, key, keyId } = await service.partner({ code: "BODYLESS", ...broker })
+    const clientId = await service.client(key)
+    const body = { partnerRef: "d", currency: "USDC", amount: "1" }
+    const notice = await service.call("POST", `/partner/v1/clients/${clientId}/deposits`, { key, body })
+    const spare = await service.done(["operator", "create", "--label", "l", "--role", "SUPPORT"])
+    const answers = [
+      await call(`deposits/${notice.json.data.noticeId}/confirm`, ""),
+      await call(`keys/${keyId}/revoke`, ""),
+      await call(`operators/${spare.operatorId}/revoke`, ""),
+      await call(`partners/${code}/limits`, "")
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ status, text }) => (status === 200 ? "200" : text)),
+      ["200", "200", "200", "200"]
+    )
+    // Judged by the state, not by the body.
+    for (const path of [`clients/${clientId}/kyc/clear`, "screening/imports/999999/finish"]) {
+      const [none, empty] = [await call(path, ""), await call(path, "{}")]
+      assert.deepStrictEqual([none.status, none.json], [empty.status, empty.json])
+      assert.include([404, 409], none.status)
+    }
+  })
+
+  it("fields are judged as ever, and so is what is no object", async () => {
+    const long = await call("keys/1/revoke", JSON.stringify({ reason: "r".repeat(501) }))
+    const { data } = long.json as { readonly data: { readonly errors: object } }
+    assert.deepStrictEqual([long.status, Object.keys(data.errors)], [400, ["reason"]])
+    for (const raw of ["[]", "7", '"x"', "{"]) {
+      const { status, json } = await call("keys/1/revoke", raw)
+      assert.deepStrictEqual([status, (json as { msg: string }).msg], [400, "The request body must be a JSON object."])
+    }
+    const lift = await call("clients/1/lift", "")
+    assert.strictEqual(lift.status, 400)
+  })
+})
+
 describe("operator surface, rules: a body is JSON whatever it is called", () => {
   it.each([{}, { "content-type": "text/plain" }, { "content-type": "application/x-www-form-urlencoded" }])(
     "with headers %j a command is judged like any other",

@@ -133,13 +133,15 @@ describe("operator surface, document show", () => {
     }
     assert.strictEqual(readFileSync(output, "utf8"), "mine")
     assert.deepStrictEqual(await auditOf(documentId), [])
-    for (const file of [output, link]) {
-      assert.strictEqual((await show(documentId, ["--output", file, "--yes"])).status, 0)
-      assert.isTrue(readFileSync(file).equals(pdf))
-      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-    }
+    assert.strictEqual((await show(documentId, ["--output", link, "--yes"])).refusal.code, 4092)
+    assert.deepStrictEqual(await auditOf(documentId), [])
+    assert.strictEqual((await show(documentId, ["--output", output, "--yes"])).status, 0)
+    assert.isTrue(readFileSync(output).equals(pdf))
+    assert.strictEqual(statSync(output).mode & 0o777, 0o600)
     assert.strictEqual(readFileSync(target, "utf8"), "mine")
+    const looks = await auditOf(documentId)
     assert.strictEqual((await show(documentId, ["--output", join(folder, "none", "x")])).status, 2)
+    assert.deepStrictEqual(await auditOf(documentId), looks, "a folder that is not there costs no audited read")
   })
 
   it("A1-38: a deleted document answers 409 and an unknown one 404, with a sentence and no audit row", async () => {

@@ -271,10 +271,32 @@ describe("operator surface, --dry-run", () => {
 
   it("no key is shown that was never issued", async () => {
     const dry = await send("POST", "/operator/v1/operators?dryRun=true", { label: "l", role: "SUPPORT" })
-    assert.strictEqual(dry.json.data.key, "bok_(dry run)")
+    assert.deepInclude(dry.json.data, { key: "bok_(dry run)", prefix: "bok_(dry run)" })
     const granted = await send("POST", `/operator/v1/approvals/${world.approvalId}/grant?dryRun=true`)
-    assert.strictEqual(granted.json.data.result.key, "pbk_(dry run)")
+    assert.deepInclude(granted.json.data.result, { key: "pbk_(dry run)", prefix: "pbk_(dry run)" })
   })
+
+  it.each([
+    ["status", { status: "SUSPENDED", reason }],
+    ["status", { status: "CLOSED", reason }],
+    ["custody", { custody: "BROKER", reason }],
+    ["cidrs", { cidrs: [] }]
+  ])("?dryRun=false on partner %s is no dry run: %j is judged as without it", async (verb, body) => {
+    const { code } = await service.partner({ sandbox: false, collateralAsset: "EURD" })
+    const twin = await service.partner({ sandbox: false, collateralAsset: "EURD" })
+    const asked = await send("POST", `/operator/v1/partners/${code}/${verb}?dryRun=false`, body)
+    const plain = await send("POST", `/operator/v1/partners/${twin.code}/${verb}`, body)
+    assert.deepStrictEqual([asked.status, asked.json.dryRun], [200, undefined], JSON.stringify(asked.json))
+    assert.deepStrictEqual(Object.keys(asked.json.data), Object.keys(plain.json.data))
+  })
+
+  it.each(["dryRun=true", "dry-run=true"])(
+    "?%s on partner custody asks for the blockers, in every spelling",
+    async (asked) => {
+      const sent = await send("POST", `/operator/v1/partners/PART/custody?${asked}`, { custody: "BROKER", reason })
+      assert.deepStrictEqual([sent.status, sent.json.data.dryRun], [200, true])
+    }
+  )
 
   it.each(["dryrun=true", "DRY_RUN=true", "dry-run=true"])("?%s is a dry run too", async (spelling) => {
     const before = await contents()
@@ -358,6 +380,30 @@ describe("operator surface, --dry-run on the command line", () => {
     assert.strictEqual(shown.status, 0, shown.stderr)
     assert.include(shown.stdout, "Dry run. It would write:")
     assert.deepStrictEqual(await contents(), before)
+  })
+
+  it("a list of what stands in the way has the form of other dry runs too", async () => {
+    const printed = await service.done(["partner", "custody", "PART", "BROKER", "--reason", reason, "--dry-run"])
+    const { answer, would, ...list } = printed
+    assert.deepStrictEqual([Object.keys(list).sort(), answer], [["blockers", "dryRun", "partnerId"], list])
+    assert.deepStrictEqual(Object.keys(would).sort(), ["events", "postings", "rows"])
+  })
+
+  it("a key that was not issued is not to be kept, and has no prefix", async () => {
+    const line = ["operator", "create", "--label", "l", "--role", "SUPPORT", "--dry-run"]
+    const shown = await runRecorded([...line, ...service.connection("ADMIN")])
+    assert.strictEqual(shown.status, 0, shown.stderr)
+    assert.include(shown.stdout, "SUPPORT")
+    assert.notMatch(shown.stdout, /Keep the key|prefix|bok_/)
+    const granted = await runRecorded([
+      "approval",
+      "grant",
+      world.approvalId,
+      "--dry-run",
+      ...service.connection("ADMIN")
+    ])
+    assert.strictEqual(granted.status, 0, granted.stderr)
+    assert.notMatch(granted.stdout, /prefix|pbk_|has run/)
   })
 
   it.each([

@@ -285,6 +285,13 @@ describe("operator surface, ledger export: command", () => {
     )
   })
 
+  it.each(["csv", "hledger", "beancount"])("a refused export to stdout prints nothing there (%s)", async (format) => {
+    const line = ["ledger", "export", "--format", format, "--partner", "NOBODY"]
+    const ran = await runRecorded([...line, ...service.connection("FINANCE")])
+    assert.deepStrictEqual([ran.status, ran.stdout], [1, ""])
+    assert.notStrictEqual(ran.stderr, "")
+  })
+
   it("a file is the operator's alone and never overwritten without --yes; stdout has the export alone", async () => {
     const output = join(folder, "kept.csv")
     writeFileSync(output, "mine")

@@ -57,7 +57,7 @@ describe("A1-14: operator sentences", () => {
     ["POST", "/sim/clock", { advanceMillis: 1.5 }, { advanceMillis: advance }],
     ["POST", "/partners/A/limits", { read: "1" }, { read }],
     ["POST", "/partners/A/cidrs", {}, { cidrs: "The address ranges are required." }],
-    ["POST", "/partners/A/cidrs", { cidrs: 1 }, { cidrs: "The address ranges must be a list." }],
+    ["POST", "/partners/A/cidrs", { cidrs: 1 }, { cidrs: "The address ranges must be a list of 0 to 256 entries." }],
     ["POST", "/partners/A/cidrs", { cidrs: [1] }, { "cidrs.0": "Each entry must be text." }]
   ] as ReadonlyArray<readonly ["GET" | "POST", string, unknown, Readonly<Record<string, string>>]>)(
     "%s %s %j is 400 code 4000 with a plain sentence",
@@ -78,15 +78,18 @@ describe("A1-01: names the database can't hold", () => {
     "/clients/A%00-00000001",
     "/audit?client=%00",
     "/audit?partner=%00",
+    "/audit?object=%00",
+    "/audit?object=client:%00",
     "/clients?partner=%00",
     "/partners/%00",
     "/machines/client/%00",
     "/machines/%00/1",
     "/machines/approval/%00",
     "/machines/verificationBlock/%00:PEP"
-  ])("%s is 404 code 4004", async (path) => {
+  ])("%s is 400 code 4000, told at its name", async (path) => {
     const { status, json } = await send("GET", path)
-    assert.deepStrictEqual([status, json.code], [404, 4004])
+    assert.deepStrictEqual([status, json.code], [400, 4000])
+    assert.deepStrictEqual(Object.values(json.data?.errors ?? {}), ["It must be one id or name."])
   })
 })
 

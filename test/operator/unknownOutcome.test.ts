@@ -4,8 +4,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { createServer } from "node:http"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { engineError } from "../../src/http/operator/toOperatorError.ts"
 import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
 import { Journal } from "../../src/runtime/engine/Journal.ts"
@@ -100,12 +104,17 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
   })
 
   it("a connection that breaks under a writing command is told as such; a reading one may be repeated", async () => {
-    const server = createServer((request) => request.socket.destroy())
+    const folder = mkdtempSync(join(tmpdir(), "brokerage-broken-"))
+    const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
+    writeFileSync(join(folder, "ca.pem"), tls.ca)
+    const server = createServer({ cert: tls.certificate, key: tls.key }, (request) => request.socket.destroy())
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const at = ["--json", "--url", `http://127.0.0.1:${(server.address() as AddressInfo).port}`, "--operator-key", "k"]
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const at = ["--json", "--url", url, "--operator-key", "k", "--ca", join(folder, "ca.pem")]
     const wrote = await runRecorded([...adjust("1"), ...at])
     const read = await runRecorded(["partner", "list", ...at])
     server.close()
+    rmSync(folder, { recursive: true, force: true })
     assert.deepStrictEqual([wrote.status, wrote.refusal.data], [3, { outcomeUnknown: true }])
     assert.match(wrote.refusal.msg, /check the audit before repeating/)
     assert.deepStrictEqual([read.status, read.refusal.data], [3, undefined])

@@ -16,8 +16,9 @@ export const wireErrors = [
   {
     code: 4000,
     status: 400,
-    meaning: "The request is not valid: a field, a query parameter, the JSON itself or the Idempotency-Key header.",
-    data: "{errors: {dotted.path: sentence}} when fields can be named"
+    meaning:
+      "The request is not valid: a field, a query parameter, the JSON itself (also when it is nested deeper than 64 levels or has more than 50,000 members and entries in all) or the Idempotency-Key header.",
+    data: "{errors: {dotted.path: sentence}} when fields can be named, the first 1,000 of them"
   },
   {
     code: 4000,

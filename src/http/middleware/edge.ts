@@ -43,12 +43,12 @@ const isJson = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
 
 /**
  * Wraps an app that is not the dispatcher: verbs, caps and the memory of bodies before it, X-Request-Id and the envelope
- * after it. A defect is logged with an id and answered by that id alone. An app that reads bodies is given `bodies`: it
- * reads through Effect, up to the edge cap, so its bodies count as declared. One that reads none is not, or
- * declarations alone would use the memory up.
+ * after it. A defect is logged with an id and answered by that id alone. An app that reads bodies is given `reading`: it
+ * reads through Effect, up to the cap named there, so its bodies count as declared, up to that. One that reads none is
+ * not, or declarations alone would use the memory up.
  */
 export const edged =
-  <R>(app: App<R>, bodies: BodyBudget | null = null) =>
+  <R>(app: App<R>, reading: { readonly bodies: BodyBudget; readonly cap: number } | null = null) =>
   (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Exclude<R, HttpServerRequest.HttpServerRequest>> => {
@@ -58,8 +58,10 @@ export const edged =
     const length = declared === undefined ? null : Number(declared)
     const refusal = verbGate(request.method) ?? edgeCapGate(length)
     if (refusal !== null) return Effect.succeed(refusalWith(refusal, headers))
-    const room = bodies?.room("operator", edgeBodyCap) ?? null
-    const bytes = room === null ? 0 : (length ?? (request.headers["transfer-encoding"] === undefined ? 0 : edgeBodyCap))
+    const cap = reading?.cap ?? 0
+    const room = reading?.bodies.room("operator", cap) ?? null
+    const undeclared = request.headers["transfer-encoding"] === undefined ? 0 : cap
+    const bytes = Math.min(length ?? undeclared, cap)
     if (room?.take(bytes) === false) {
       const busy = { ...headers, "retry-after": "1", connection: "close" }
       return Effect.succeed(refusalWith(gateRefusals.unavailable, busy))

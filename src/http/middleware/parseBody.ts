@@ -1,6 +1,7 @@
-// A JSON body that is safe to hand on: valid UTF-8 and JSON, no deeper than needed, no `__proto__` member, nothing that
-// a database text or canonical JSON could not hold (A1-01; architecture 5: refused before the key is claimed).
+// A JSON body that is safe to hand on: valid UTF-8 and JSON, no deeper or longer than needed, no `__proto__` member,
+// nothing that a database text or canonical JSON could not hold (A1-01; architecture 5: refused before the key is claimed).
 import { isUtf8 } from "node:buffer"
+import { bodyMembers } from "../../machines/shared/Limits.ts"
 
 /** Containers inside containers; the deepest documented body has six. */
 const depthLimit = 64
@@ -9,15 +10,17 @@ export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly sentence: string }
 
-const notJson = "The request body must be valid JSON."
+export const notJson = "The request body must be valid JSON."
 const tooDeep = "The request body is nested too deeply."
+const tooMany = `The request body has more than ${bodyMembers} members and entries.`
 const badText = "The request body contains a character that is not allowed (U+0000 or half of a surrogate pair)."
 const badNumber = "The request body contains a number that is too large."
 
 /** Parses a body once. Duplicate members: the last wins, as JSON.parse does; `__proto__` members are dropped. */
 export const parseBody = (bytes: Uint8Array): ParsedBody => {
   if (!isUtf8(bytes)) return { ok: false, sentence: notJson }
-  if (tooNested(bytes)) return { ok: false, sentence: tooDeep }
+  const shape = shapeFault(bytes)
+  if (shape !== null) return { ok: false, sentence: shape }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
   let value: unknown
   try {
@@ -31,23 +34,29 @@ export const parseBody = (bytes: Uint8Array): ParsedBody => {
 
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
 
 /**
- * Whether containers lie deeper than allowed, by one pass over the bytes: known before a parser builds them. Brackets in
- * strings don't count, and no byte of a longer UTF-8 sequence looks like one.
+ * Whether containers lie deeper, or hold more in all, than allowed, by one pass over the bytes: known before a parser
+ * builds them. A container holds at most one more than it has commas, so openings and commas bound what all hold. Those
+ * in strings don't count, and no byte of a longer UTF-8 sequence looks like one.
  */
-const tooNested = (bytes: Uint8Array): boolean => {
+const shapeFault = (bytes: Uint8Array): string | null => {
   let depth = 0
+  let members = 0
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte === quote) {
       i = endOfString(bytes, i + 1)
     } else if ((byte | 0x20) === 0x7b) {
       // 0x5b and 0x7b, the opening brackets, differ in this bit alone; so do the closing ones.
-      if (++depth > depthLimit) return true
-    } else if ((byte | 0x20) === 0x7d) depth--
+      if (++depth > depthLimit) return tooDeep
+      if (++members > bodyMembers) return tooMany
+    } else if ((byte | 0x20) === 0x7d) {
+      depth--
+    } else if (byte === comma && ++members > bodyMembers) return tooMany
   }
-  return false
+  return null
 }
 
 /** How far strings are walked through; beyond it, the search for their end is left to native code. */

@@ -1,7 +1,7 @@
 /**
  * The operator surface as one HTTP application to be mounted under /operator/v1 (operator surface; architecture, HTTP).
  * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
- * defect) gets the envelope here, and every answer carries the request's id.
+ * defect) gets the envelope here, and every answer carries the request's id and is kept by nobody.
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -107,7 +107,7 @@ export const makeOperatorApp = Effect.map(
         Effect.map(enveloped),
         Effect.catchCause(answerCause)
       )
-      return HttpServerResponse.setHeader(response, "x-request-id", requestId)
+      return HttpServerResponse.setHeaders(response, { "x-request-id": requestId, "cache-control": "no-store" })
     })
 )
 

@@ -5,6 +5,7 @@
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import { shownFaults } from "../../machines/shared/Limits.ts"
 import { hashKey, type OperatorCaller } from "../../runtime/services/OperatorKeys.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/dryRun.ts"
 import { Directory } from "../../runtime/services/Directory.ts"
@@ -13,6 +14,7 @@ import { auditedReads, mayRun } from "../api/operator/operatorCommands.ts"
 import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
+import { judgeBody, meansDryRun } from "./operatorBody.ts"
 import { bodyError, fieldsError, forbidden } from "./toOperatorError.ts"
 
 export const OperatorAuthorizationLayer = Layer.effect(
@@ -34,6 +36,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
           const asked = dryRunOf(request.url)
           if (asked === null) return yield* fieldsError({ dryRun: "It must be true or false." })
           if (asked && auditedReads.includes(command)) return yield* fieldsError({ dryRun: noDryRead })
+          if (endpoint.method !== "GET") yield* judgeBody(request, command)
           const caller = {
             keyId: key.id,
             role: key.role,
@@ -51,16 +54,16 @@ export const OperatorAuthorizationLayer = Layer.effect(
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 
 /**
- * Whether the query asks for a dry run; null when nobody can tell. Every spelling of the name counts: what was meant as
- * a dry run must never be carried out.
+ * Whether the query asks for a dry run; null when nobody can tell. Every spelling of the name counts, and what only looks
+ * like it (dryRun[]) is refused: what was meant as a dry run must never be carried out.
  */
 const dryRunOf = (url: string): boolean | null => {
   const query = url.indexOf("?")
   if (query === -1) return false
   let asked = false
   for (const [name, value] of new URLSearchParams(url.slice(query + 1))) {
-    if (!/^dry[-_]?run$/i.test(name)) continue
-    if (value !== "true" && value !== "false") return null
+    if (!meansDryRun(name)) continue
+    if (!/^dry[-_]?run$/i.test(name) || (value !== "true" && value !== "false")) return null
     asked ||= value === "true"
   }
   return asked
@@ -71,7 +74,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 export const OperatorFieldsLayer = HttpApiMiddleware.layerSchemaErrorTransform(OperatorFields, (error) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.fail(error) // an answer of ours: a defect
   const errors: Record<string, string> = {}
-  for (const issue of format(error.cause.issue).issues) {
+  // No more than an answer shows: issues come by the thousand from a list of wrong entries.
+  for (const issue of format(error.cause.issue).issues.slice(0, shownFaults.operator)) {
     // An issue of the whole body has no field to be shown at.
     if (error.kind === "Payload" && (issue.path ?? []).length === 0) return Effect.fail(bodyError())
     errors[(issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")] ??=

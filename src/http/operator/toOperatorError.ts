@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Json } from "../../machines/Effects.ts"
-import { checkFields, type Refusal, type Verdict } from "../../machines/shared/Refusal.ts"
+import { shownFaults } from "../../machines/shared/Limits.ts"
+import { checkFields, type Refusal, shownErrors, type Verdict } from "../../machines/shared/Refusal.ts"
 import { notAnObject } from "../../machines/shared/RequestBody.ts"
 import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
 import { currentDryRun, type DryRunSummary } from "../../runtime/engine/dryRun.ts"
@@ -25,7 +26,11 @@ export const refusalError = (refusal: Refusal): OperatorError => {
   switch (refusal._tag) {
     case "Invalid":
       return new OperatorInvalid(
-        envelopeOf(4000, refusal.sentence, refusal.errors === null ? null : { errors: refusal.errors })
+        envelopeOf(
+          4000,
+          refusal.sentence,
+          refusal.errors === null ? null : { errors: shownErrors(refusal.errors, shownFaults.operator) }
+        )
       )
     case "Unknown":
       return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
@@ -42,7 +47,7 @@ export const refusalError = (refusal: Refusal): OperatorError => {
 }
 
 export const fieldsError = (errors: Readonly<Record<string, string>>): OperatorInvalid =>
-  new OperatorInvalid(envelopeOf(4000, checkFields, { errors }))
+  new OperatorInvalid(envelopeOf(4000, checkFields, { errors: shownErrors(errors, shownFaults.operator) }))
 
 /** A body that is no JSON, or JSON but no object. */
 export const bodyError = (): OperatorInvalid => new OperatorInvalid(envelopeOf(4000, notAnObject))
@@ -85,13 +90,14 @@ const success = <A>(data: A): Success<A> => {
   return dryRun === null ? { code: 0, data } : { code: 0, data: withoutKeys(data), dryRun: dryRun.summary() }
 }
 
-/** A key that was never issued opens nothing: nobody is to keep it. */
+/** A key that was never issued opens nothing: nobody is to keep it, nor to look for its beginning in a list. */
 const withoutKeys = <A>(data: A): A => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data
   const { key, result } = data as { readonly key?: unknown; readonly result?: unknown }
+  const none = typeof key === "string" ? `${key.slice(0, 4)}(dry run)` : null
   return {
     ...data,
-    ...(typeof key === "string" ? { key: `${key.slice(0, 4)}(dry run)` } : {}),
+    ...(none === null ? {} : { key: none, prefix: none }),
     ...(result === undefined ? {} : { result: withoutKeys(result) })
   }
 }

@@ -80,13 +80,8 @@ const id = (label: string) =>
     /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
     `${label} must be 1 to 64 letters, digits and underscores, starting with a letter.`
   )
-const list = <S extends Schema.Top>(item: S, label: string, minimum: number) => {
-  const message = `${label} must be a list of ${minimum} to ${listMax} entries.`
-  return Schema.Array(item)
-    .annotate({ message })
-    .check(Schema.isMinLength(minimum, { message }), Schema.isMaxLength(listMax, { message }))
-    .annotateKey(Fields.missing(label))
-}
+const list = <S extends Schema.Top>(item: S, label: string, minimum: number) =>
+  Fields.boundedList(item, label, minimum, listMax)
 const listMax = 64
 const textMax = 2_000
 const points = "The points must be a whole number from 0 to 100."

@@ -6,7 +6,7 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"
-import { cleanText, textSentence, trimText } from "./Text.ts"
+import { cleanText, nameSentence, textSentence, trimText } from "./Text.ts"
 
 /** Dotted path -> sentence (doc 1, error registry, code 4000; A1-27). */
 export type FieldErrors = Record<string, string>
@@ -58,8 +58,27 @@ export const listOf = <S extends Schema.Top>(item: S, label: string) =>
     .check(Schema.isMinLength(1, { message: `${label} must have at least one entry.` }))
     .annotateKey(missing(label))
 
+/**
+ * A list of `min` to `max` items. Its length is judged before any item: entry by entry, a long one could earn an answer of
+ * megabytes.
+ */
+export const boundedList = <S extends Schema.Top>(item: S, label: string, min: number, max: number) => {
+  const message = `${label} must be a list of ${min} to ${max} entries.`
+  return Schema.Array(Schema.Unknown)
+    .annotate({ message, description: label })
+    .check(Schema.isMinLength(min, { message }), Schema.isMaxLength(max, { message }))
+    .pipe(Schema.decodeTo(Schema.Array(item)))
+    .annotateKey(missing(label))
+}
+
 /** Text of 1 to `max` code points after trimming (A1-14). */
 export const text = (label: string, max: number) => textField(label, max, true)
+
+/** As `text`, of a name or label that the operator gives: it must show something. */
+export const nameText = (label: string, max: number) =>
+  Schema.String.annotate({ message: `${label} must be text.`, description: `${label}, at most ${max} characters` })
+    .check(sentenceCheck((value: string) => nameSentence(value, label, max), { minLength: 1, maxLength: max }))
+    .annotateKey(missing(label))
 
 /** Text of at most `max` code points that may be empty: empty counts as not sent (A1-14). */
 export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))

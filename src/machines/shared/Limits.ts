@@ -33,8 +33,26 @@ export const bodyCaps = {
   documentBase64: 11_184_812,
   /** Ours: room for the other fields, and for encoders that write a slash as two characters (one in 64 of base64 is one). */
   documentBody: 11_184_812 + 512 * 1024,
+  /** Ours, of an operator's command: the longest, 256 address ranges of a partner, has under 13 KB. */
+  operator: 64 * 1024,
+  /** Ours: a questionnaire with its points, seventy times the one that is built in. */
+  questionnaire: 256 * 1024,
+  /** Ours: a thousand lines of a watch list with the longest names have under 900 KB. */
+  watchListPiece: 1024 * 1024,
   edge: 12_058_624
 } as const
+
+/**
+ * Members and entries of one body in all, on every surface, ours: the longest valid body (an onboarding with every list
+ * full) has under 30,000. Large dictionaries cost a parser many times their bytes.
+ */
+export const bodyMembers = 50_000
+
+/**
+ * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners are told of
+ * all that a form can have (A1-27); operators, whose lists are long, of fewer.
+ */
+export const shownFaults = { partner: 1_000, operator: 100 } as const
 
 /**
  * Memory of bodies still being read, ours: bodies of routes with caps up to `smallCap` have an eighth to themselves. Of

@@ -34,6 +34,15 @@ export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly o
 export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
 export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
 
+/** The faults that an answer names: when there are more, the others are told once these are gone. */
+export const shownErrors = (
+  errors: Readonly<Record<string, string>>,
+  limit: number
+): Readonly<Record<string, string>> => {
+  const all = Object.entries(errors)
+  return all.length <= limit ? errors : Object.fromEntries(all.slice(0, limit))
+}
+
 export const checkFields = "Please check the highlighted fields."
 export const invalidFields = (errors: Readonly<Record<string, string>>): Refusal => ({
   _tag: "Invalid",

@@ -55,6 +55,13 @@ export const textSentence = (text: string, label: string, max: number, required:
 
 const forbidden = /[\p{Cc}\u2028\u2029]/u
 
+/** Anything but white space and what only turns, joins or hides other characters (bidi marks, zero-width joiners). */
+const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
+
+/** What is wrong with a name that people are told apart by: it must show something. As `textSentence` otherwise. */
+export const nameSentence = (text: string, label: string, max: number): string | undefined =>
+  textSentence(text, label, max, true) ?? (visible.test(text) ? undefined : `${label} must have a visible character.`)
+
 const isPrintableAscii = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

@@ -120,7 +120,7 @@ export class Compliance extends Context.Service<
             if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
             return idOf(clearClient(at, row, note, again))
           }
-          return yield* decideOnFacts(tools, caller, client, screenAgain, decide, screeningRestsOn)
+          return yield* decideOnFacts(tools, caller, client, screenAgain, decide, { restsOn: screeningRestsOn })
         })
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>

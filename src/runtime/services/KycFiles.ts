@@ -212,7 +212,7 @@ export class KycFiles extends Context.Service<
                 ...rest
               })
             },
-            fileRestsOn
+            { restsOn: fileRestsOn }
           )
       })
     })

@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { cleanText } from "../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import { withinTime } from "../engine/withinTime.ts"
+import type { SubjectState } from "../engine/SubjectState.ts"
 import type { ClientRow } from "../store/Rows.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
 import { type CommandTools, type Decided, decideOnClient, decideOnFacts, idOf } from "./clientCommands.ts"
@@ -52,7 +53,7 @@ export class Lifecycle extends Context.Service<
             client,
             facts,
             (at, row, found) => idOf(rejectPerson(at, row, cleanText(reason), accountBlockers(at.turn.state, found))),
-            factsRestOn
+            ending
           ),
         close: (caller, client, reason) =>
           decideOnFacts(
@@ -61,7 +62,7 @@ export class Lifecycle extends Context.Service<
             client,
             facts,
             (at, row, found) => idOf(closeClient(at, row, cleanText(reason), found)),
-            factsRestOn
+            ending
           ),
         reopen: (caller, client, reason) =>
           decideOnClient(tools, caller, client, (at, row) => reopenClient(at, row, cleanText(reason))),
@@ -76,8 +77,14 @@ export class Lifecycle extends Context.Service<
   )
 }
 
-/** An item comes in with its posting, and a posting with its balance. */
-const factsRestOn = ["clients", "balances"] as const
+/**
+ * An item comes in with its posting, and a posting with its balance. Whatever else is open, an account with money or with
+ * anything undecided in its mailbox does not end: steady postings must not keep that from being told.
+ */
+const ending = {
+  restsOn: ["clients", "balances"],
+  refusesAnyway: (state: SubjectState): boolean => accountBlockers(state, { openItems: [] }).length > 0
+} as const
 
 /** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique fact is. */
 const accountFacts =

@@ -26,7 +26,10 @@ export interface AccountFacts {
 const emailClaim = (email: string): string => `email:${email}`
 
 /** Sentences that say what stands in the way of a client's end: money, and whatever is open. */
-export const accountBlockers = (state: SubjectState, { openItems }: AccountFacts): ReadonlyArray<string> => [
+export const accountBlockers = (
+  state: SubjectState,
+  { openItems }: Pick<AccountFacts, "openItems">
+): ReadonlyArray<string> => [
   ...state.all("balances").flatMap(({ currency, cash, reserved }) => {
     const money = (minor: bigint) =>
       isCurrency(currency) ? `${formatAmount(minor, currency as Currency)} ${currency}` : `${minor} ${currency}`

@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { RoleLabel } from "../../machines/verification/Block.ts"
 import type { ActorHost, DispatchError, Turn, Unavailable } from "../engine/ActorHost.ts"
+import type { SubjectState } from "../engine/SubjectState.ts"
 import type { ClientRow, TableName } from "../store/Rows.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import { findClient } from "./clientLookup.ts"
@@ -51,8 +52,8 @@ export const decideOnClient = (
   )
 
 /**
- * A decision on what the mailbox holds and on what `read` finds beside it; `decide` sees both as of one moment. `restsOn`
- * as in `decideUnmoved`.
+ * A decision on what the mailbox holds and on what `read` finds beside it; `decide` sees both as of one moment. `how` as
+ * in `decideUnmoved`.
  */
 export const decideOnFacts = <Facts, A>(
   tools: CommandTools,
@@ -60,14 +61,17 @@ export const decideOnFacts = <Facts, A>(
   client: string,
   read: (found: ClientRow) => Effect.Effect<Facts, Unavailable>,
   decide: (at: ClientTurn, row: ClientRow, facts: Facts) => Verdict<A>,
-  restsOn?: ReadonlyArray<TableName>
+  how: {
+    readonly restsOn?: ReadonlyArray<TableName>
+    readonly refusesAnyway?: (state: SubjectState) => boolean
+  } = {}
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
     found === null
       ? Effect.succeed(refuse(unknown("Client")))
       : decideUnmoved(tools.host, {
           ...addressOf(tools, caller, found),
-          ...(restsOn === undefined ? {} : { restsOn }),
+          ...how,
           read: (state) => read(state.one("clients") ?? found),
           decide: (turn, facts) => asCompliance(tools, caller, turn, (at, row) => decide(at, row, facts))
         })

@@ -21,6 +21,11 @@ interface Unmoved<R, A> {
   readonly partner?: NonNullable<Command<A>["partner"]>
   /** The mailbox's tables that every commit which touches the rows read writes too; whatever it commits when absent. */
   readonly restsOn?: ReadonlyArray<TableName>
+  /**
+   * Whether the mailbox alone refuses, whatever was read: in the last round that is told, with reasons that may be a moment
+   * old, instead of a mailbox that is too busy. Such a decision writes nothing.
+   */
+  readonly refusesAnyway?: (state: SubjectState) => boolean
   readonly read: (state: SubjectState) => Effect.Effect<R, Unavailable>
   readonly decide: (turn: Turn, read: R) => A
 }
@@ -37,7 +42,7 @@ const sameRows = (a: ReadonlyArray<object>, b: ReadonlyArray<object>): boolean =
 /** Reads and decides, again and again until nothing happened between the two. */
 export const decideUnmoved = <R, A>(
   host: ActorHost["Service"],
-  { subject, by, partner, restsOn, read, decide }: Unmoved<R, A>
+  { subject, by, partner, restsOn, refusesAnyway, read, decide }: Unmoved<R, A>
 ): Effect.Effect<A, DispatchError> => {
   const round = (left: number): Effect.Effect<A, DispatchError> =>
     Effect.gen(function* () {
@@ -55,7 +60,8 @@ export const decideUnmoved = <R, A>(
         subject,
         by,
         ...(partner === undefined ? {} : { partner }),
-        decide: (turn) => (same(turn.state) ? decide(turn, found) : moved)
+        decide: (turn) =>
+          same(turn.state) || (left === 1 && refusesAnyway?.(turn.state) === true) ? decide(turn, found) : moved
       })
       return decided === moved ? yield* round(left - 1) : (decided as A)
     })

@@ -31,12 +31,13 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
     read: <A>(_: string, look: (state: SubjectState) => A) => Effect.sync(() => look(state)),
     dispatch: <A>({ decide }: Command<A>) => Effect.sync(() => decide({ state } as Parameters<typeof decide>[0]))
   } as unknown as ActorHost["Service"]
-  const run = (restsOn?: ReadonlyArray<TableName>) =>
+  const run = (restsOn?: ReadonlyArray<TableName>, refusesAnyway?: (state: SubjectState) => boolean) =>
     Effect.exit(
       decideUnmoved(host, {
         subject,
         by: { role: "SYSTEM", keyLabel: "test", requestId: "test", actor: "SYSTEM" } as never,
         ...(restsOn === undefined ? {} : { restsOn }),
+        ...(refusesAnyway === undefined ? {} : { refusesAnyway }),
         read: () => Effect.sync(() => void traffic(++looks, write)),
         decide: () => "decided"
       })
@@ -63,6 +64,17 @@ describe("decideUnmoved", () => {
     Effect.gen(function* () {
       const { run, looks } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(), looks()], [Exit.fail(new Unavailable({ unknown: false })), 8])
+    })
+  )
+
+  it.live("a mailbox that always moves but refuses whatever was read says so in the last round", () =>
+    Effect.gen(function* () {
+      const refusing = mailbox((_, write) => write("balances"))
+      const refused = yield* refusing.run(["balances"], (state) => state.all("balances").length > 0)
+      assert.deepStrictEqual([refused, refusing.looks()], [Exit.succeed("decided"), 8])
+      const open = mailbox((_, write) => write("balances"))
+      const busy = yield* open.run(["balances"], () => false)
+      assert.deepStrictEqual(busy, Exit.fail(new Unavailable({ unknown: false })))
     })
   )
 
