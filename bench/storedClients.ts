@@ -1,7 +1,7 @@
 /**
  * A large house of clients without onboarding each: every row that onboarding stored for one client is copied in the
- * database under new ids, references and e-mail addresses. Audit rows and events are not copied (their chain and
- * numbers belong to the service), nor money.
+ * database under new ids, references and e-mail addresses. Audit rows, decisions and events are not copied (their
+ * seals and numbers belong to the service), nor money.
  */
 import type { Client } from "pg"
 import { onDatabase } from "./reference/database.ts"
@@ -17,8 +17,7 @@ const copiedTables = [
   "kyc_revisions",
   "identity_sessions",
   "reporting_records",
-  "screening_runs",
-  "decisions"
+  "screening_runs"
 ] as const
 
 const newClient = `(${firstStoredId} + g)`
