@@ -1,9 +1,7 @@
 /** The load generator's process: takes slices from the benchmark over the IPC channel, one at a time. */
 import { answerParent } from "../child.ts"
-import { giveWay } from "./giveWay.ts"
 import type { Slice } from "./protocol.ts"
 import { makeRequests } from "./requests.ts"
 import { runSlice } from "./runSlice.ts"
 
-giveWay()
 answerParent((slice: Slice) => runSlice(slice, makeRequests(slice), () => {}, slice.kind === "readOnce"))

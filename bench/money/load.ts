@@ -4,7 +4,6 @@
  */
 import { randomUUID } from "node:crypto"
 import { answerParent } from "../child.ts"
-import { giveWay } from "../load/giveWay.ts"
 import { runSlice } from "../load/runSlice.ts"
 import { bulkEntries, depositAmount, type MoneyResult, type MoneySlice, withdrawalAmount } from "./protocol.ts"
 
@@ -126,5 +125,4 @@ const run = async (slice: MoneySlice): Promise<MoneyResult> => {
   return { ...result, done: traffic.done(), lastText: lastText.slice(lastText.indexOf("\r\n\r\n") + 4) }
 }
 
-giveWay()
 answerParent(run)

@@ -1,7 +1,6 @@
 /** The generator of the onboarding part, a process of its own: notes whom each answer is about, for the count afterwards. */
 import { answerParent } from "../child.ts"
 import type { Answer } from "../load/Connection.ts"
-import { giveWay } from "../load/giveWay.ts"
 import { runSlice } from "../load/runSlice.ts"
 import type { OnboardingResult, OnboardingSlice } from "./protocol.ts"
 import { makeOnboardingRequests } from "./requests.ts"
@@ -22,5 +21,4 @@ const run = async (slice: OnboardingSlice): Promise<OnboardingResult> => {
   return { ...result, clientIds, reviews, identityChanges }
 }
 
-giveWay()
 answerParent(run)
