@@ -1,11 +1,17 @@
 /**
  * Writes every generated file, or with --check says which are not current (exit 1): machine pages, OpenAPI document,
- * error table, sandbox page, schema dump. Each generator is a script of its own with the same flag.
+ * error table, sandbox page, WebAssembly code, schema dump. Each generator is a script of its own with the same flag.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
-const generators = ["generateMachines.ts", "generateOpenApi.ts", "generateSandbox.ts", "dumpSchema.ts"]
+const generators = [
+  "generateMachines.ts",
+  "generateOpenApi.ts",
+  "generateSandbox.ts",
+  "generateWasm.ts",
+  "dumpSchema.ts"
+]
 const flags = process.argv.slice(2)
 let failed = 0
 for (const generator of generators) {

@@ -29,8 +29,8 @@ const collectGarbage = runInNewContext("gc") as () => void
 
 const heapMegabytes = (): number => {
   collectGarbage()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return (heapUsed + arrayBuffers) / 2 ** 20
+  const { heapUsed, external } = process.memoryUsage()
+  return (heapUsed + external) / 2 ** 20
 }
 
 interface Prepared {

@@ -23,7 +23,7 @@ export interface ScreeningAnswer {
   readonly scanMicros: ReadonlyArray<number>
   /** Processor time of this thread for one client on average: other programs do not show in it. */
   readonly cpuMicros: ReadonlyArray<number>
-  /** Patterns of names looked at, names compared and entries at or over a threshold for one client on average. */
+  /** Names seen by their patterns, entries with a name like enough and entries at or over a threshold for one client on average. */
   readonly seen: number
   readonly scored: number
   readonly matched: number

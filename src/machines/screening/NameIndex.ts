@@ -1,41 +1,40 @@
 /**
- * Names to be found by one least likeness out of a long list: three trees with a third of the letters each for texts
- * that have at most one first character in common with the asked one, and a tree for each two first characters, since
- * Winkler's bonus lets the rest of such names differ more. Source: F26.
+ * Names to be found by one least likeness: all of them for texts that have at most one first character in common with the
+ * asked one, and those of each two first characters apart, since Winkler's bonus lets the rest of such names differ
+ * more. Source: F26.
  */
-import { maxPrefix } from "./nameMatch.ts"
+import { NameGroup } from "./NameGroup.ts"
 import { beginningOf, type NamePattern } from "./NamePattern.ts"
-import { NameTrie, type Search, sharesOf } from "./NameTrie.ts"
-import type { RowPool } from "./RowPool.ts"
-
-const shares = sharesOf(3)
+import type { NameSheets, Search } from "./NameSheets.ts"
 
 export class NameIndex {
-  readonly #pool: RowPool
-  readonly #byLetters: ReadonlyArray<NameTrie>
-  readonly #byBeginning = new Map<number, NameTrie>()
+  readonly #sheets: NameSheets
+  readonly #all: NameGroup
+  readonly #byBeginning = new Map<number, NameGroup>()
 
-  constructor(pool: RowPool) {
-    this.#pool = pool
-    this.#byLetters = shares.map((share) => new NameTrie(pool, share))
+  constructor(sheets: NameSheets) {
+    this.#sheets = sheets
+    this.#all = new NameGroup(sheets)
   }
 
-  add(pattern: NamePattern, slot: number): void {
-    for (const trie of this.#triesOf(pattern)) trie.add(pattern, slot)
+  add(name: number, pattern: NamePattern): void {
+    this.#all.add(name, pattern)
+    this.#beginning(pattern).add(name, pattern)
   }
 
-  remove(pattern: NamePattern, slot: number): void {
-    for (const trie of this.#triesOf(pattern)) trie.remove(pattern, slot)
+  remove(name: number, pattern: NamePattern): void {
+    this.#all.remove(name, pattern)
+    this.#beginning(pattern).remove(name, pattern)
   }
 
-  /** Passes on every slot whose text may meet the demand, possibly more than once, and some that do not. */
-  visit(search: Search): void {
-    for (const trie of this.#byLetters) trie.visit(search, 1)
-    this.#byBeginning.get(beginningOf(search.asked))?.visit(search, maxPrefix)
+  /** Finds every name that may meet the demand, and some that do not. */
+  search(search: Search): void {
+    this.#all.search(search, 1)
+    this.#byBeginning.get(beginningOf(search.asked.head))?.search(search)
   }
 
-  #triesOf(pattern: NamePattern): ReadonlyArray<NameTrie> {
-    return [...this.#byLetters, getOrMake(this.#byBeginning, beginningOf(pattern), () => new NameTrie(this.#pool))]
+  #beginning({ head }: NamePattern): NameGroup {
+    return getOrMake(this.#byBeginning, beginningOf(head), () => new NameGroup(this.#sheets))
   }
 }
 

@@ -3,15 +3,14 @@
  *
  * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
  * the names are held for each: by very birth date, by year of birth, by country where no birth date is known, and all
- * that count whatever the birth date. Only the last are too many to be read through: they have trees (NameIndex), the
- * others stand by length. What is left out is proved unable to reach its floor (NamePattern, NameTrie). Source: F26.
+ * that count whatever the birth date. What is left out is proved unable to reach its floor (NamePattern). Source: F26.
  */
 import { Schema } from "effect"
-import { listedForms, type NameForms } from "./nameMatch.ts"
-import { Floor, maxPatternLength, type NamePattern, patternOf } from "./NamePattern.ts"
+import { isAlike, listedForms, maxPrefix, type NameForms } from "./nameMatch.ts"
+import { NameGroup } from "./NameGroup.ts"
 import { getOrMake, NameIndex } from "./NameIndex.ts"
-import { NameTrie, type Search } from "./NameTrie.ts"
-import { RowPool } from "./RowPool.ts"
+import { Floor, maxPatternLength, patternOf } from "./NamePattern.ts"
+import { NameSheets, type Search } from "./NameSheets.ts"
 
 export const WatchListName = Schema.Literals(["SANCTIONS", "PEP"])
 export type WatchListName = typeof WatchListName.Type
@@ -67,6 +66,9 @@ export const yearOfBirth = (dob: string): string | null => {
 
 const textsOf = ({ full, short }: NameForms): ReadonlyArray<string> => (short === full ? [full] : [full, short])
 
+/** A name's number: twice the slot of its entry, one more for the second text. */
+const nameOf = (slot: number, form: number): number => 2 * slot + form
+
 const isSameFacts = (a: WatchEntry, b: WatchEntry): boolean =>
   a.name === b.name && a.dob === b.dob && a.country === b.country && a.list === b.list
 
@@ -77,13 +79,15 @@ export class WatchList {
   readonly #floors: { readonly [K in keyof Floors]: Floor }
   readonly #slotOf = new Map<number, number>()
   readonly #slots: Array<Listed | null> = []
+  /** By number of the name. */
+  readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
-  readonly #pool = new RowPool()
-  readonly #byDay = new Map<string, NameTrie>()
-  readonly #pepByYear = new Map<string, NameTrie>()
-  readonly #undatedByCountry = new Map<string, NameTrie>()
+  readonly #sheets = new NameSheets((name) => this.#texts[name]!)
+  readonly #byDay = new Map<string, NameGroup>()
+  readonly #pepByYear = new Map<string, NameGroup>()
+  readonly #undatedByCountry = new Map<string, NameIndex>()
   /** Every entry but the politically exposed persons whose year of birth is known. */
-  readonly #anyone = new NameIndex(this.#pool)
+  readonly #anyone = new NameIndex(this.#sheets)
   /** Slots with a text too long for a pattern: whoever is long enough himself is compared with it. */
   readonly #long = new Set<number>()
 
@@ -112,10 +116,10 @@ export class WatchList {
     const slot = this.#freeSlots.pop() ?? this.#slots.length
     this.#slots[slot] = listed
     this.#slotOf.set(entry.entryId, slot)
-    for (const text of textsOf(listed)) {
+    for (const [form, text] of textsOf(listed).entries()) {
       if (text.length > maxPatternLength) this.#long.add(slot)
-      const pattern = patternOf(text)
-      for (const trie of this.#triesOf(entry, pattern)) trie.add(pattern, slot)
+      this.#texts[nameOf(slot, form)] = text
+      for (const group of this.#groupsOf(entry, text)) group.add(nameOf(slot, form), patternOf(text))
     }
   }
 
@@ -123,40 +127,43 @@ export class WatchList {
     const slot = this.#slotOf.get(entryId)
     const listed = this.#slots[slot ?? -1]
     if (slot === undefined || listed === undefined || listed === null) return
-    for (const text of textsOf(listed)) {
-      const pattern = patternOf(text)
-      for (const trie of this.#triesOf(listed.entry, pattern)) trie.remove(pattern, slot)
-    }
+    for (const [form, text] of textsOf(listed).entries())
+      for (const group of this.#groupsOf(listed.entry, text)) group.remove(nameOf(slot, form), patternOf(text))
     this.#long.delete(slot)
     this.#slots[slot] = null
     this.#freeSlots.push(slot)
     this.#slotOf.delete(entryId)
   }
 
-  /** Visits once each entry that may matter. Answers how many patterns of names it looked at. */
+  /** Visits once each entry of whose texts one is like enough to one of the client's. Answers how many names it saw. */
   visitCandidates(question: Question, visit: (listed: Listed) => void): number {
     const met = new Set<number>()
-    const pass = (slot: number): void => {
-      if (met.has(slot)) return
-      met.add(slot)
+    const meet = (slot: number): void => {
       const listed = this.#slots[slot]
-      if (listed !== null && listed !== undefined) visit(listed)
+      if (met.has(slot) || listed === null || listed === undefined) return
+      met.add(slot)
+      visit(listed)
     }
     let seen = 0
     for (const text of textsOf(question.forms)) {
-      this.#visitLong(text, pass)
-      const asked = patternOf(text)
-      for (const { trie, floor } of this.#asked(question)) {
-        const search: Search = { asked, demand: floor.demand(text.length), pass, most: 0, seen: 0 }
-        trie?.visit(search)
+      this.#visitLong(text, meet)
+      if (text.length === 0) continue
+      const asked = this.#sheets.asked(text)
+      for (const { group, floor } of this.#asked(question)) {
+        const demand = floor.demand(text.length)
+        const search: Search = { asked, demand, found: [], seen: 0 }
+        group?.search(search)
         seen += search.seen
+        // Lengths of all names first: the processor then waits for many texts at once, not for one after the other.
+        const likely = search.found.filter((name) => demand.mayLack(this.#texts[name]!.length, maxPrefix) >= 0)
+        for (const name of likely) if (isAlike(text, this.#texts[name]!, floor.likeness)) meet(name >>> 1)
       }
     }
     return seen
   }
 
   /**
-   * The trees that matter to a client. One whose birth date is unknown weighs every entry like one without a birth date,
+   * The groups that matter to a client. One whose birth date is unknown weighs every entry like one without a birth date,
    * one of unknown nationality every entry like one without a country.
    */
   #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
@@ -164,13 +171,13 @@ export class WatchList {
     const year = dob === null ? null : yearOfBirth(dob)
     if (dob === null || year === null) {
       const everyYear = [...this.#pepByYear.values()]
-      return [this.#anyone, ...everyYear].map((trie) => ({ trie, floor: undatedSameCountry }))
+      return [this.#anyone, ...everyYear].map((group) => ({ group, floor: undatedSameCountry }))
     }
-    const undated = (country: string, floor: Floor): Asked => ({ trie: this.#undatedByCountry.get(country), floor })
+    const undated = (country: string, floor: Floor): Asked => ({ group: this.#undatedByCountry.get(country), floor })
     return [
-      { trie: this.#byDay.get(dob), floor: sameDay },
-      { trie: this.#pepByYear.get(year), floor: sameYear },
-      { trie: this.#anyone, floor: nationalities.length === 0 ? undatedNoCountry : anyone },
+      { group: this.#byDay.get(dob), floor: sameDay },
+      { group: this.#pepByYear.get(year), floor: sameYear },
+      { group: this.#anyone, floor: nationalities.length === 0 ? undatedNoCountry : anyone },
       undated(unknownCountry, undatedNoCountry),
       ...nationalities.map((country) => undated(country, undatedSameCountry))
     ]
@@ -185,25 +192,25 @@ export class WatchList {
     }
   }
 
-  /** The trees one text of an entry stands in. */
-  #triesOf({ list, dob, country }: WatchEntry, pattern: NamePattern): ReadonlyArray<NameTrie | NameIndex> {
-    if (pattern.text.length > maxPatternLength) return []
+  /** The groups one text of an entry stands in. */
+  #groupsOf({ list, dob, country }: WatchEntry, text: string): ReadonlyArray<NameGroup | NameIndex> {
+    if (text.length === 0 || text.length > maxPatternLength) return []
     const year = dob === null ? null : yearOfBirth(dob)
     return [
       ...(dob !== null && year !== null && dob.length === 10
-        ? [getOrMake(this.#byDay, dob, () => new NameTrie(this.#pool))]
+        ? [getOrMake(this.#byDay, dob, () => new NameGroup(this.#sheets))]
         : []),
       ...(list === "PEP" && year !== null
-        ? [getOrMake(this.#pepByYear, year, () => new NameTrie(this.#pool))]
+        ? [getOrMake(this.#pepByYear, year, () => new NameGroup(this.#sheets))]
         : [this.#anyone]),
       ...(dob === null
-        ? [getOrMake(this.#undatedByCountry, country ?? unknownCountry, () => new NameTrie(this.#pool))]
+        ? [getOrMake(this.#undatedByCountry, country ?? unknownCountry, () => new NameIndex(this.#sheets))]
         : [])
     ]
   }
 }
 
 interface Asked {
-  readonly trie: NameTrie | NameIndex | undefined
+  readonly group: NameGroup | NameIndex | undefined
   readonly floor: Floor
 }

@@ -10,6 +10,9 @@ const prefixWeight = 0.1
 /** Characters at the front that may earn Winkler's bonus. */
 export const maxPrefix = 4
 
+/** Absorbs the rounding of bounds; the scores themselves are never rounded. */
+const slack = 1e-9
+
 /** Length of the common beginning of two texts, at most `maxPrefix`. */
 export const commonPrefix = (a: string, b: string): number => {
   const limit = Math.min(maxPrefix, a.length, b.length)
@@ -33,45 +36,86 @@ const pairs: Pairs = { count: 0, outOfOrder: 0 }
 /** How far a character may be from its partner. */
 const reachOf = (a: string, b: string): number => Math.max(0, Math.floor(Math.max(a.length, b.length) / 2) - 1)
 
-/** Longest text whose places fit in the bits of one number, and codes that have a set of places. */
-const shortText = 31
-const shortCodes = 128
-/** Places of each code in b; empty between two pairs of texts. */
-const placesOf = new Int32Array(shortCodes)
+/** Places are bits of words: enough of them for `longestPlaced` places of each plain character. */
+const wordBits = 32
+const placeWords = 8
+const longestPlaced = placeWords * wordBits
+const placedCodes = 128
+/** Places of each code in b, those of b that are taken, and the paired codes of a; empty between two pairs of texts. */
+const placesOf = new Int32Array(placedCodes * placeWords)
+const takenOf = new Int32Array(placeWords)
+const pairedOf = new Uint8Array(longestPlaced)
 
-const fitsBits = (text: string): boolean => {
-  if (text.length > shortText) return false
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) >= shortCodes) return false
+const clearPlaces = (b: string, length: number): void => {
+  for (let j = 0; j < length; j += 1) placesOf[b.charCodeAt(j) * placeWords + (j >>> 5)] = 0
+}
+
+/** Notes where b has each character; false, and nothing noted, when that takes more than there is. */
+const notePlaces = (b: string): boolean => {
+  if (b.length > longestPlaced) return false
+  for (let j = 0; j < b.length; j += 1) {
+    const code = b.charCodeAt(j)
+    if (code >= placedCodes) {
+      clearPlaces(b, j)
+      return false
+    }
+    placesOf[code * placeWords + (j >>> 5)]! |= 1 << j
+  }
   return true
 }
 
-/** `pairUp` for two short texts of plain letters, with sets of places as bits: the first free place is the lowest bit. */
-const pairUpShort = (a: string, b: string): Pairs => {
+/** The first free place of a character of b within reach of place i of a, taken; false when there is none. */
+const takePlace = (code: number, from: number, to: number): boolean => {
+  const last = to >>> 5
+  for (let word = from >>> 5; word <= last; word += 1) {
+    const near = (word === from >>> 5 ? -1 << from : -1) & (word === last ? (2 << to) - 1 : -1)
+    const free = placesOf[code * placeWords + word]! & near & ~takenOf[word]!
+    if (free !== 0) {
+      takenOf[word]! |= free & -free
+      return true
+    }
+  }
+  return false
+}
+
+/** Compares the paired characters of a with those of b in their order, and frees the places. */
+const countOutOfOrder = (b: string): number => {
+  let outOfOrder = 0
+  let next = 0
+  for (let word = 0; word * wordBits < b.length; word += 1) {
+    for (let taken = takenOf[word]!; taken !== 0; taken &= taken - 1) {
+      const place = word * wordBits + 31 - Math.clz32(taken & -taken)
+      if (b.charCodeAt(place) !== pairedOf[next]) outOfOrder += 1
+      next += 1
+    }
+    takenOf[word] = 0
+  }
+  return outOfOrder
+}
+
+/**
+ * Pairs each character of a with the first free equal one of b not farther away than half the longer text. Stops with no
+ * pairs as soon as there can't be `least`.
+ */
+const pairUp = (a: string, b: string, least: number): Pairs => {
+  if (a.length > longestPlaced || !notePlaces(b)) return pairUpAny(a, b)
   const reach = reachOf(a, b)
-  for (let j = 0; j < b.length; j += 1) placesOf[b.charCodeAt(j)]! |= 1 << j
-  let pairedA = 0
-  let pairedB = 0
-  for (let i = 0; i < a.length; i += 1) {
-    // Places from i - reach to i + reach that are not taken.
-    const near = (i + reach >= shortText ? -1 : (2 << (i + reach)) - 1) & (i > reach ? -1 << (i - reach) : -1)
-    const free = placesOf[a.charCodeAt(i)]! & near & ~pairedB
-    if (free === 0) continue
-    pairedA |= 1 << i
-    pairedB |= free & -free
+  const mostUnpaired = a.length - least
+  let count = 0
+  for (let i = 0; i < a.length && i - count <= mostUnpaired; i += 1) {
+    const code = a.charCodeAt(i)
+    if (code >= placedCodes || !takePlace(code, Math.max(0, i - reach), Math.min(b.length - 1, i + reach))) continue
+    pairedOf[count] = code
+    count += 1
   }
-  for (let j = 0; j < b.length; j += 1) placesOf[b.charCodeAt(j)] = 0
-  pairs.count = 0
-  pairs.outOfOrder = 0
-  for (; pairedA !== 0; pairedA &= pairedA - 1, pairedB &= pairedB - 1) {
-    pairs.count += 1
-    const [i, j] = [31 - Math.clz32(pairedA & -pairedA), 31 - Math.clz32(pairedB & -pairedB)]
-    if (a.charCodeAt(i) !== b.charCodeAt(j)) pairs.outOfOrder += 1
-  }
+  clearPlaces(b, b.length)
+  pairs.outOfOrder = countOutOfOrder(b)
+  pairs.count = count < least ? 0 : count
   return pairs
 }
 
-/** Pairs each character of a with the first free equal one of b not farther away than half the longer text. */
-const pairUp = (a: string, b: string): Pairs => {
+/** `pairUp` for texts of any characters and length. */
+const pairUpAny = (a: string, b: string): Pairs => {
   const reach = reachOf(a, b)
   const takenB = new Uint8Array(b.length)
   const paired: Array<number> = []
@@ -97,18 +141,31 @@ const pairUp = (a: string, b: string): Pairs => {
 }
 
 /** Jaro likeness, 0 to 1. An empty text is like nothing. Source: F26. */
-export const jaro = (a: string, b: string): number => {
+export const jaro = (a: string, b: string): number => jaroOrLess(a, b, 0)
+
+/** The Jaro likeness, or 0 when fewer than `least` characters pair. */
+const jaroOrLess = (a: string, b: string, least: number): number => {
   if (a.length === 0 || b.length === 0) return 0
   if (a === b) return 1
-  const { count, outOfOrder } = fitsBits(a) && fitsBits(b) ? pairUpShort(a, b) : pairUp(a, b)
+  const { count, outOfOrder } = pairUp(a, b, least)
   if (count === 0) return 0
   return (count / a.length + count / b.length + (count - outOfOrder / 2) / count) / 3
 }
 
+const withPrefix = (plain: number, prefix: number): number => plain + prefixWeight * prefix * (1 - plain)
+
 /** Jaro-Winkler likeness, 0 to 1: weight 0.1 for each of at most four common first characters. Source: F26. */
-export const jaroWinkler = (a: string, b: string): number => {
-  const plain = jaro(a, b)
-  return plain + prefixWeight * commonPrefix(a, b) * (1 - plain)
+export const jaroWinkler = (a: string, b: string): number => withPrefix(jaro(a, b), commonPrefix(a, b))
+
+/** The characters that must pair for a Jaro likeness, found without knowing which pair. */
+export const pairsNeeded = (jaroScore: number, a: number, b: number): number =>
+  Math.max(1, Math.ceil(((3 * jaroScore - 1) * a * b) / (a + b) - slack))
+
+/** Whether two texts are as like as `likeness`; quicker than to work out how like they are. Source: F26. */
+export const isAlike = (a: string, b: string, likeness: number): boolean => {
+  const prefix = commonPrefix(a, b)
+  const least = pairsNeeded(jaroNeeded(likeness, prefix), a.length, b.length)
+  return withPrefix(jaroOrLess(a, b, least), prefix) >= likeness - slack
 }
 
 /**

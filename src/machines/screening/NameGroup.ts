@@ -1,0 +1,67 @@
+/**
+ * Names to be read through: while they are few as they are, then in one sheet, then in a sheet for each length, of which
+ * a search reads those that lengths allow. Source: F26.
+ */
+import { maxPrefix } from "./nameMatch.ts"
+import type { NamePattern } from "./NamePattern.ts"
+import type { NameSheets, Search, Sheet } from "./NameSheets.ts"
+
+/** Names so few that each is found. */
+const fewNames = 32
+/** Names that are worth a sheet for each length: a small sheet takes longer to reach than to read. */
+const manyNames = 1_024
+
+/** Names of texts of 1 to `maxPatternLength` characters. */
+export class NameGroup {
+  readonly #sheets: NameSheets
+  #few: Array<number> | null = []
+  #all: Sheet | null = null
+  readonly #byLength: Array<Sheet | undefined> = []
+
+  constructor(sheets: NameSheets) {
+    this.#sheets = sheets
+  }
+
+  add(name: number, { length }: NamePattern): void {
+    if (this.#few !== null && this.#few.length >= fewNames) {
+      this.#all = this.#sheets.sheet()
+      for (const each of this.#few) this.#sheets.put(this.#all, each)
+      this.#few = null
+    }
+    if (this.#all !== null && this.#all.count >= manyNames) {
+      for (const each of this.#sheets.namesOf(this.#all))
+        this.#sheets.put(this.#ofLength(this.#sheets.patternFor(each).length), each)
+      this.#sheets.drop(this.#all)
+      this.#all = null
+    }
+    if (this.#few !== null) this.#few.push(name)
+    else this.#sheets.put(this.#all ?? this.#ofLength(length), name)
+  }
+
+  remove(name: number, { length }: NamePattern): void {
+    if (this.#few === null) this.#sheets.remove(this.#all ?? this.#ofLength(length), name)
+    else this.#few = this.#few.filter((each) => each !== name)
+  }
+
+  /** Finds every name that may meet the demand with at most `prefix` common first characters, and some that do not. */
+  search(search: Search, prefix: number = maxPrefix): void {
+    const { demand, found } = search
+    if (this.#few !== null) {
+      search.seen += this.#few.length
+      found.push(...this.#few)
+    } else if (this.#all !== null) {
+      this.#sheets.search(this.#all, search, prefix, demand.mayLackAnywhere(prefix), false)
+    } else {
+      for (let length = 1; length < this.#byLength.length; length += 1) {
+        const sheet = this.#byLength[length]
+        const most = demand.mayLack(length, prefix)
+        if (sheet !== undefined && most >= 0)
+          this.#sheets.search(sheet, search, prefix, most, prefix === 1 && demand.mayLack(length, 0) < most)
+      }
+    }
+  }
+
+  #ofLength(length: number): Sheet {
+    return (this.#byLength[length] ??= this.#sheets.sheet())
+  }
+}
