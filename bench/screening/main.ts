@@ -69,23 +69,21 @@ const threadMicros = (): number => {
 /** What the index does for one client on average. */
 const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) => {
   let seen = 0
-  let scored = 0
+  let compared = 0
   let matched = 0
   const counting: Screener = {
     size: screener.size,
     add: (entry) => screener.add(entry),
     remove: (entryId) => screener.remove(entryId),
     visitCandidates: (question, visit) => {
-      const patterns = screener.visitCandidates(question, (listed) => {
-        scored += 1
-        visit(listed)
-      })
-      seen += patterns
-      return patterns
+      const effort = screener.visitCandidates(question, visit)
+      seen += effort.seen
+      compared += effort.compared
+      return effort
     }
   }
   for (const client of clients) matched += findAll(counting, client)?.length ?? 0
-  return { seen: seen / clients.length, scored: scored / clients.length, matched: matched / clients.length }
+  return { seen: seen / clients.length, scored: compared / clients.length, matched: matched / clients.length }
 }
 
 /** Entries of one piece, as the service takes them at start. */

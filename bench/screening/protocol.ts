@@ -23,7 +23,7 @@ export interface ScreeningAnswer {
   readonly scanMicros: ReadonlyArray<number>
   /** Processor time of this thread for one client on average: other programs do not show in it. */
   readonly cpuMicros: ReadonlyArray<number>
-  /** Names seen by their patterns, entries with a name like enough and entries at or over a threshold for one client on average. */
+  /** For one client on average: names seen by their patterns, those compared letter by letter, entries at a threshold. */
   readonly seen: number
   readonly scored: number
   readonly matched: number

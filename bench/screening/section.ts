@@ -39,10 +39,10 @@ export const screeningSection = (findings: ScreeningFindings): string => {
       "longest piece ms",
       "memory MB",
       "names seen",
-      "alike",
+      "compared",
       "candidates",
       "not CLEAR"
     ],
     findings.map(line)
-  )}\n\n${growthSentence(findings)} Microseconds for one client (processor: on average), all in one process. Memory is that of the entries with their index. Names seen (by their patterns), entries with a name like enough and candidates (entries at or over a threshold) are for one client on average; candidates grow as the list does. ${whole(compared)} answers were compared with those of the plain scan: all the same.`
+  )}\n\n${growthSentence(findings)} Microseconds for one client (processor: on average), all in one process. Memory is that of the entries with their index. Names seen by their patterns, names compared letter by letter and candidates (entries at or over a threshold) are for one client on average; candidates grow as the list does. ${whole(compared)} answers were compared with those of the plain scan: all the same.`
 }

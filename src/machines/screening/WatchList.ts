@@ -135,8 +135,8 @@ export class WatchList {
     this.#slotOf.delete(entryId)
   }
 
-  /** Visits once each entry of whose texts one is like enough to one of the client's. Answers how many names it saw. */
-  visitCandidates(question: Question, visit: (listed: Listed) => void): number {
+  /** Visits once each entry of whose texts one is like enough to one of the client's. */
+  visitCandidates(question: Question, visit: (listed: Listed) => void): Effort {
     const met = new Set<number>()
     const meet = (slot: number): void => {
       const listed = this.#slots[slot]
@@ -144,7 +144,7 @@ export class WatchList {
       met.add(slot)
       visit(listed)
     }
-    let seen = 0
+    const effort = { seen: 0, compared: 0 }
     for (const text of textsOf(question.forms)) {
       this.#visitLong(text, meet)
       if (text.length === 0) continue
@@ -153,13 +153,14 @@ export class WatchList {
         const demand = floor.demand(text.length)
         const search: Search = { asked, demand, found: [], seen: 0 }
         group?.search(search)
-        seen += search.seen
+        effort.seen += search.seen
+        effort.compared += search.found.length
         // Lengths of all names first: the processor then waits for many texts at once, not for one after the other.
         const likely = search.found.filter((name) => demand.mayLack(this.#texts[name]!.length, maxPrefix) >= 0)
         for (const name of likely) if (isAlike(text, this.#texts[name]!, floor.likeness)) meet(name >>> 1)
       }
     }
-    return seen
+    return effort
   }
 
   /**
@@ -208,6 +209,12 @@ export class WatchList {
         : [])
     ]
   }
+}
+
+/** Work for one client, for whoever measures: names seen by their patterns, and those compared letter by letter. */
+export interface Effort {
+  readonly seen: number
+  readonly compared: number
 }
 
 interface Asked {
