@@ -47,7 +47,9 @@ const statements = {
   audits: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after)
            SELECT $2 + ordinality, $3, 'PARTNER', 'bench', $4, $5, client, 'settlementItem:' || item, 'settlement.report', 'PENDING', 'SETTLED'
              FROM unnest($1::bigint[], $6::bigint[]) WITH ORDINALITY AS i (item, client, ordinality)`,
-  subjects: "UPDATE subjects SET token = token + 1 WHERE subject = ANY($1)"
+  // Locked in one order: two reports of the same clients would else wait for each other.
+  subjects: `WITH held AS (SELECT subject FROM subjects WHERE subject = ANY($1) ORDER BY subject FOR UPDATE)
+             UPDATE subjects s SET token = token + 1 FROM held WHERE s.subject = held.subject`
 } as const
 
 type Run = (name: keyof typeof statements, values: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Row>>
