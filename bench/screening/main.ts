@@ -83,7 +83,7 @@ const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) =
     }
   }
   for (const client of clients) matched += findAll(counting, client)?.length ?? 0
-  return { seen: seen / clients.length, scored: compared / clients.length, matched: matched / clients.length }
+  return { seen: seen / clients.length, comparedNames: compared / clients.length, matched: matched / clients.length }
 }
 
 /** Entries of one piece, as the service takes them at start. */

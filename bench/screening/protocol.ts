@@ -25,7 +25,7 @@ export interface ScreeningAnswer {
   readonly cpuMicros: ReadonlyArray<number>
   /** For one client on average: names seen by their patterns, those compared letter by letter, entries at a threshold. */
   readonly seen: number
-  readonly scored: number
+  readonly comparedNames: number
   readonly matched: number
   /** Clients screened, those whose answer was not CLEAR, and those whose answer a scan confirmed. */
   readonly screened: number

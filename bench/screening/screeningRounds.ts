@@ -21,7 +21,7 @@ export interface ListFindings {
   readonly entriesMegabytes: number
   /** For one client on average: names seen by their patterns, those compared letter by letter, entries at a threshold. */
   readonly seen: number
-  readonly scored: number
+  readonly comparedNames: number
   readonly matched: number
   readonly screened: number
   readonly found: number
@@ -58,7 +58,7 @@ export const measureScreening = async (plan: ScreeningPlan): Promise<ScreeningFi
       }
       findings.push(found)
       plan.progress(
-        `screening, ${entries} entries: p50 ${found.p50.median.toFixed(0)} us, p99 ${found.p99.median.toFixed(0)} us | plain scan ${found.scan.median.toFixed(0)} us | ${found.matched.toFixed(1)} of ${found.scored.toFixed(0)} compared names are candidates | built in ${found.buildMillis.toFixed(0)} ms, at most ${found.pieceMillis.toFixed(0)} at a stretch, ${found.indexMegabytes.toFixed(0)} MB`
+        `screening, ${entries} entries: p50 ${found.p50.median.toFixed(0)} us, p99 ${found.p99.median.toFixed(0)} us | plain scan ${found.scan.median.toFixed(0)} us | ${found.matched.toFixed(1)} of ${found.comparedNames.toFixed(0)} compared names are candidates | built in ${found.buildMillis.toFixed(0)} ms, at most ${found.pieceMillis.toFixed(0)} at a stretch, ${found.indexMegabytes.toFixed(0)} MB`
       )
     } finally {
       await child.stop()

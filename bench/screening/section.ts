@@ -13,7 +13,7 @@ const line = (list: ListFindings): ReadonlyArray<string> => [
   whole(list.pieceMillis),
   millis(list.indexMegabytes),
   whole(list.seen),
-  whole(list.scored),
+  whole(list.comparedNames),
   list.matched.toFixed(1),
   `${((100 * list.found) / Math.max(1, list.screened)).toFixed(0)} %`
 ]

@@ -22,24 +22,26 @@ export class NameGroup {
     this.#sheets = sheets
   }
 
-  add(name: number, { length }: NamePattern): void {
+  add(name: number, pattern: NamePattern): void {
     if (this.#few !== null && this.#few.length >= fewNames) {
       this.#all = this.#sheets.sheet()
-      for (const each of this.#few) this.#sheets.put(this.#all, each)
+      for (const each of this.#few) this.#sheets.put(this.#all, each, this.#sheets.patternFor(each))
       this.#few = null
     }
     if (this.#all !== null && this.#all.count >= manyNames) {
-      for (const each of this.#sheets.namesOf(this.#all))
-        this.#sheets.put(this.#ofLength(this.#sheets.patternFor(each).length), each)
+      for (const each of this.#sheets.namesOf(this.#all)) {
+        const other = this.#sheets.patternFor(each)
+        this.#sheets.put(this.#ofLength(other), each, other)
+      }
       this.#sheets.drop(this.#all)
       this.#all = null
     }
     if (this.#few !== null) this.#few.push(name)
-    else this.#sheets.put(this.#all ?? this.#ofLength(length), name)
+    else this.#sheets.put(this.#all ?? this.#ofLength(pattern), name, pattern)
   }
 
-  remove(name: number, { length }: NamePattern): void {
-    if (this.#few === null) this.#sheets.remove(this.#all ?? this.#ofLength(length), name)
+  remove(name: number, pattern: NamePattern): void {
+    if (this.#few === null) this.#sheets.remove(this.#all ?? this.#ofLength(pattern), name, pattern)
     else this.#few = this.#few.filter((each) => each !== name)
   }
 
@@ -55,13 +57,13 @@ export class NameGroup {
       for (let length = 1; length < this.#byLength.length; length += 1) {
         const sheet = this.#byLength[length]
         const most = demand.mayLack(length, prefix)
-        if (sheet !== undefined && most >= 0)
+        if (sheet !== undefined)
           this.#sheets.search(sheet, search, prefix, most, prefix === 1 && demand.mayLack(length, 0) < most)
       }
     }
   }
 
-  #ofLength(length: number): Sheet {
+  #ofLength({ length }: NamePattern): Sheet {
     return (this.#byLength[length] ??= this.#sheets.sheet())
   }
 }

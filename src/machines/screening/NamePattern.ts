@@ -17,8 +17,7 @@ const kindOf = (code: number): number => (code >= 65 && code <= 90 ? code - 65 :
 
 /**
  * Letters with the number of their bits: the nth character of a kind sets the kind's nth bit, so the bits common to two
- * patterns are characters in common. Bits are numbered from first characters of common letters to last ones of rare
- * letters.
+ * patterns are characters in common.
  */
 const letterBits = "A7 E5 I5 N5 O5 R5 L4 S4 T4 H4 M4 U4 D3 K3 B3 C3 F3 G3 P3 V3 Y3 Z3 J2 W2 X2 Q1"
 export const patternBits = 96
@@ -72,7 +71,7 @@ export const firstKindOf = (head: number): number => (head >>> 27) - 1
 /** The first two characters: equal when those of the texts are. */
 export const beginningOf = (head: number): number => head >>> 22
 
-export const lengthIn = (head: number): number => (head >>> 4) & 255
+const lengthIn = (head: number): number => (head >>> 4) & 255
 
 /** Common first characters by the highest bit in which two heads differ. */
 const prefixByZeros = Uint8Array.from({ length: 33 }, (_, zeros) => Math.min(maxPrefix, Math.floor(zeros / 5)))

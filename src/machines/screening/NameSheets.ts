@@ -116,30 +116,31 @@ export class NameSheets {
     return Array.from({ length: sheet.count }, (_, column) => this.#nameIn(sheet, column))
   }
 
-  put(sheet: Sheet, name: number): void {
+  put(sheet: Sheet, name: number, pattern: NamePattern): void {
     if (sheet.count === together << sheet.size) this.#widen(sheet)
-    this.#write(sheet, sheet.count, name)
+    this.#write(sheet, sheet.count, name, pattern)
     sheet.count += 1
   }
 
-  /** Takes off a name, with the text that it was put in with; the last name fills the gap. */
-  remove(sheet: Sheet, name: number): void {
-    const column = this.#columnOf(sheet, name)
+  /** Takes off a name, by the pattern that it was put in with; the last name fills the gap. */
+  remove(sheet: Sheet, name: number, pattern: NamePattern): void {
+    const column = this.#columnOf(sheet, name, pattern)
     if (column < 0) return
     sheet.count -= 1
     const last = this.#nameIn(sheet, sheet.count)
     this.#clear(sheet, column)
     if (column === sheet.count) return
     this.#clear(sheet, sheet.count)
-    this.#write(sheet, column, last)
+    this.#write(sheet, column, last, this.patternFor(last))
   }
 
   /**
    * Finds every name of a sheet that may meet the demand and has at most `prefix` first characters in common with the
    * asked text, with some that do not meet it. None may lack more than `most` of the asked characters, and when `first`
-   * is true one less without a common first character.
+   * is true one less without a common first character; nothing is found when `most` is negative.
    */
   search(sheet: Sheet, search: Search, prefix: number, most: number, first: boolean): void {
+    if (most < 0) return
     const { asked, demand, found } = search
     search.seen += sheet.count
     this.#find(sheet, asked, most, first, (column, lacking) => {
@@ -178,9 +179,9 @@ export class NameSheets {
     }
   }
 
-  #columnOf(sheet: Sheet, name: number): number {
+  #columnOf(sheet: Sheet, name: number, pattern: NamePattern): number {
     let place = -1
-    this.#find(sheet, this.patternFor(name), 0, false, (column) => {
+    this.#find(sheet, pattern, 0, false, (column) => {
       if (this.#nameIn(sheet, column) === name) place = column
     })
     return place
@@ -190,8 +191,7 @@ export class NameSheets {
     return this.#words[recordOf(sheet, column) + 1]!
   }
 
-  #write(sheet: Sheet, column: number, name: number): void {
-    const { bits, head } = this.patternFor(name)
+  #write(sheet: Sheet, column: number, name: number, { bits, head }: NamePattern): void {
     const stride = strideOf(sheet.size)
     const word = sheet.start + (column >>> 5)
     for (const bit of bits) {

@@ -118,8 +118,10 @@ export class WatchList {
     this.#slotOf.set(entry.entryId, slot)
     for (const [form, text] of textsOf(listed).entries()) {
       if (text.length > maxPatternLength) this.#long.add(slot)
-      this.#texts[nameOf(slot, form)] = text
-      for (const group of this.#groupsOf(entry, text)) group.add(nameOf(slot, form), patternOf(text))
+      const name = nameOf(slot, form)
+      const pattern = patternOf(text)
+      this.#texts[name] = text
+      for (const group of this.#groupsOf(entry, text)) group.add(name, pattern)
     }
   }
 
@@ -127,8 +129,12 @@ export class WatchList {
     const slot = this.#slotOf.get(entryId)
     const listed = this.#slots[slot ?? -1]
     if (slot === undefined || listed === undefined || listed === null) return
-    for (const [form, text] of textsOf(listed).entries())
-      for (const group of this.#groupsOf(listed.entry, text)) group.remove(nameOf(slot, form), patternOf(text))
+    for (const [form, text] of textsOf(listed).entries()) {
+      const name = nameOf(slot, form)
+      const pattern = patternOf(text)
+      for (const group of this.#groupsOf(listed.entry, text)) group.remove(name, pattern)
+      this.#texts[name] = ""
+    }
     this.#long.delete(slot)
     this.#slots[slot] = null
     this.#freeSlots.push(slot)
