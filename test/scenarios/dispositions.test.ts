@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { brokenInvariants, comply, get, ofClient, onboard, person, query, watch } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
