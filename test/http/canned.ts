@@ -309,7 +309,7 @@ export const partner: PartnerView = {
     createdAt: now,
     state: "ACTIVE",
     version: "1",
-    context: {}
+    context: { partnerId: 1, reason: null, changedAt: now }
   },
   reliance: "APPROVED",
   endpoint: null
@@ -325,7 +325,7 @@ export const keyRow = (id: number, key: string, scope: "READ" | "TRADE"): ApiKey
   createdAt: now,
   state: "ACTIVE",
   version: "1",
-  context: {}
+  context: { keyId: id, createdAt: now, revokedAt: null, reason: null }
 })
 
 export const page = { hasMore: false, nextBefore: null }

@@ -11,17 +11,9 @@ import { machineDiagram, machineFormats } from "../../cli/machineDiagram.ts"
 import { type MachineVersions, shapeHash, staleFiles } from "../../scripts/generateMachines.ts"
 import { type Reached, reachable, shapeOf, statesOf, tableOf, type Walkable } from "../../src/machines/describe.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
-import {
-  begin,
-  beginSlow,
-  MachineVersionUnknown,
-  step,
-  stepSlow,
-  upcast,
-  upcasters,
-  upcastWith,
-  versionOf
-} from "../../src/runtime/engine/machine/decide.ts"
+import { begin, beginSlow, step, stepSlow, versionOf } from "../../src/runtime/engine/machine/decide.ts"
+import { MachineVersionUnknown, presentRow, upcastWith } from "../../src/runtime/engine/machine/upcast.ts"
+import { catalogue, tableOfKind } from "../../src/runtime/store/Catalogue.ts"
 
 const walkable = (kind: Kind): Walkable => machines[kind]
 const anyMachine = (kind: Kind): AnyStateMachine => machines[kind].machine
@@ -164,7 +156,7 @@ describe.each(kinds)("registry: %s", (kind) => {
     const file = join(import.meta.dirname, "../fixtures/machineVersions.json")
     const recorded = JSON.parse(readFileSync(file, "utf8")) as MachineVersions
     assert.strictEqual(recorded[kind]?.[versionOf(kind)], shapeHash(kind))
-    assert.strictEqual(upcasters[kind].length, Number(versionOf(kind)) - 1)
+    assert.strictEqual(catalogue[tableOfKind[kind]].upcasters.length, Number(versionOf(kind)) - 1)
   })
 })
 
@@ -230,7 +222,7 @@ describe("registry: stored versions", () => {
 
   it("leaves a row of the present version as it is", () => {
     const row = { version: versionOf("client"), state: "ACTIVE", context: { clientId: 1 } }
-    assert.deepStrictEqual(upcast("client", row), Result.succeed(row))
+    assert.strictEqual(presentRow(catalogue.clients, row), row)
   })
 
   it("brings an old row up step by step", () => {
@@ -245,8 +237,8 @@ describe("registry: stored versions", () => {
   })
 
   it("refuses a newer row of a real machine", () => {
-    const result = upcast("client", { version: "2", state: "ACTIVE", context: {} })
-    assert.isTrue(Result.isFailure(result) && result.failure._tag === "MachineVersionUnknown")
+    const newer = { version: "2", state: "ACTIVE", context: {} }
+    assert.throws(() => presentRow(catalogue.clients, newer), MachineVersionUnknown)
   })
 
   it("throws on a state the machine does not have", () => {

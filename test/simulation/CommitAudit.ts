@@ -3,10 +3,10 @@
  * telling of the rules that shares nothing with the service but the rows (doc 3, Collateral report rules, Settlement item,
  * Webhook registration and delivery; D11).
  */
-import { type Kind, machines } from "../../src/machines/registry.ts"
+import { machines } from "../../src/machines/registry.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import { machineOf } from "../../src/runtime/engine/journal/SubjectLoader.ts"
+import { catalogue } from "../../src/runtime/store/Catalogue.ts"
 import type {
   AuditRow,
   CollateralReportRow,
@@ -86,7 +86,7 @@ export class CommitAudit {
     this.events.push(...(rows.events ?? []))
     this.audit.push(...(rows.audit ?? []))
     for (const row of rows.clients ?? []) {
-      this.restrictions.set(row.id, (row.context as { readonly restrictions?: Array<string> }).restrictions ?? [])
+      this.restrictions.set(row.id, row.context.restrictions)
     }
     for (const row of rows.partners ?? []) this.partners.set(row.id, row)
     for (const row of rows.webhookEndpoints ?? []) {
@@ -97,10 +97,8 @@ export class CommitAudit {
 
   private checkStates({ rows }: Commit): void {
     for (const [table, list] of Object.entries(rows)) {
-      const kind: Kind | undefined =
-        machineOf[table as TableName] ??
-        ({ webhookDeliveries: "webhookDelivery", webhookEndpoints: "webhookEndpoint" } as const)[table]
-      if (kind === undefined) continue
+      const kind = catalogue[table as TableName].machine
+      if (kind === null) continue
       const declared = Object.keys(machines[kind].machine.states)
       for (const { state } of list as ReadonlyArray<{ readonly state: string }>) {
         this.findings.expect(declared.includes(state), "states", () => `${table} in state ${state}`)

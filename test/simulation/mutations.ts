@@ -326,7 +326,9 @@ export const mutations: ReadonlyArray<Mutation> = [
           ...commit.rows,
           ...(commit.rows.settlementItems === undefined
             ? {}
-            : { settlementItems: commit.rows.settlementItems.map((item) => ({ ...item, state: "LIMBO" })) })
+            : {
+                settlementItems: commit.rows.settlementItems.map((item) => ({ ...item, state: "LIMBO" as "PENDING" }))
+              })
         }
       }))
   },

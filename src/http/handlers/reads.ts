@@ -61,7 +61,7 @@ const profileOf = ({ exchange, caller }: ReadInput, asOf: number): PartnerProfil
       country: row.country,
       licenceType: row.licence as PartnerProfile["partner"]["licenceType"],
       relianceStatus: reliance as PartnerProfile["partner"]["relianceStatus"],
-      status: row.state as PartnerProfile["partner"]["status"],
+      status: row.state,
       sandbox: row.sandbox,
       custodyModel: row.custodyModel,
       collateralAsset: row.custodyModel === "PARTNER" ? row.collateralAsset : "",

@@ -3,37 +3,13 @@
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
 import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
-import type { Kind } from "../../machines/registry.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"
-import type { EndpointRow } from "../store/Rows.ts"
+import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
 import { putSettlementItem } from "./settlementItems.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import { queueDelivery } from "./queueDelivery.ts"
-
-/**
- * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
- * the machines' objects there are some that no machine moves.
- */
-export type ObjectName =
-  `${Kind | "operatorKey" | "interfirmRecord" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
-
-/** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
-export interface Instance {
-  readonly partnerId: number | null
-  readonly clientId: number | null
-  /** The object that the effects tell of; its audit rows name it. */
-  readonly object?: ObjectName
-  readonly clientUid?: string
-  readonly partnerClientRef?: string
-  /** Who holds the client's money: decides whether a posting makes a settlement item (document 3). */
-  readonly custodyModel?: "BROKER" | "PARTNER"
-  /** The partner's webhook endpoint: deliveries are queued only while it is ACTIVE (document 3). */
-  readonly endpoint?: EndpointRow | null
-  /** The transaction id a `ledger.post` is booked under, when the machine's event already named it. */
-  readonly txId?: number
-}
 
 type Handlers = {
   readonly [T in MachineEffect["type"]]: (turn: Turn, instance: Instance, effect: EffectOf<T>) => void

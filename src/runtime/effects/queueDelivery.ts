@@ -3,10 +3,9 @@
  * queued unless the partner's endpoint is ACTIVE (document 3, Webhook registration and delivery).
  */
 import type { EventName, FeedEventName, JsonObject } from "../../machines/Effects.ts"
-import { deliveryMachine } from "../../machines/webhook/deliveryMachine.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
-import { begin, versionOf } from "../engine/machine/decide.ts"
-import type { Instance } from "./Interpreter.ts"
+import type { Instance } from "./Instance.ts"
+import { firstRow } from "./machineRow.ts"
 
 export interface QueuedEvent {
   readonly name: EventName | FeedEventName
@@ -18,29 +17,30 @@ export const queueDelivery = (turn: Turn, instance: Instance, event: QueuedEvent
   const { partnerId, clientId, endpoint } = instance
   if (partnerId === null || endpoint?.state !== "ACTIVE") return null
   const id = turn.nextId("delivery")
-  const { state, context } = begin(deliveryMachine, { nextAt: turn.now, attempts: 0 })
-  turn.draft.put("webhookDeliveries", {
-    id,
-    partnerId,
-    clientId,
-    event: event.name,
-    state,
-    version: versionOf("webhookDelivery"),
-    context: { ...context },
-    body: JSON.stringify({
+  const delivery = firstRow(
+    "webhookDeliveries",
+    { nextAt: turn.now, attempts: 0 },
+    {
       id,
-      event: event.name,
       partnerId,
       clientId,
-      clientUid: instance.clientUid ?? null,
-      partnerClientRef: instance.partnerClientRef ?? null,
+      event: event.name,
+      body: JSON.stringify({
+        id,
+        event: event.name,
+        partnerId,
+        clientId,
+        clientUid: instance.clientUid ?? null,
+        partnerClientRef: instance.partnerClientRef ?? null,
+        ts: turn.now,
+        data: event.data
+      }),
       ts: turn.now,
-      data: event.data
-    }),
-    ts: turn.now,
-    nextAt: turn.now,
-    claimToken: null,
-    claimedAt: null
-  })
+      nextAt: turn.now,
+      claimToken: null,
+      claimedAt: null
+    }
+  )
+  turn.draft.put("webhookDeliveries", delivery.row)
   return id
 }

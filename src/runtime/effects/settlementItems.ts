@@ -3,12 +3,11 @@
  * the posting itself, so that one exists if and only if the other does (document 3, Settlement item; F28; A3-18, A3-19,
  * A3-27). The interpreter applies what the item's machine emits.
  */
-import type { JsonObject, MachineEffect } from "../../machines/Effects.ts"
-import { settlementMachine } from "../../machines/settlement/settlementMachine.ts"
+import type { MachineEffect } from "../../machines/Effects.ts"
 import { formatAmount } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
-import { begin, versionOf } from "../engine/machine/decide.ts"
-import type { Instance } from "./Interpreter.ts"
+import type { Instance } from "./Instance.ts"
+import { firstRow } from "./machineRow.ts"
 import { shardOf } from "../store/shard.ts"
 import type { Posting } from "../ledger/Ledger.ts"
 import { postingRules } from "../ledger/postingRules.ts"
@@ -33,7 +32,7 @@ export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posti
   if (custodyModel !== "PARTNER") return null
   const { clientId, partnerId, currency, amount, txId } = posting
   const itemId = turn.nextId("settlementItem")
-  const { state, context, effects } = begin(settlementMachine, {
+  const input = {
     itemId,
     clientId,
     clientUid,
@@ -45,20 +44,18 @@ export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posti
     occurredAt: turn.now,
     ledgerTxId: txId,
     createdAt: turn.now
-  })
-  turn.draft.put("settlementItems", {
+  }
+  const { row, effects } = firstRow("settlementItems", input, {
     id: itemId,
     partnerId,
     clientId,
     shard: shardOf(clientId),
-    state,
-    version: versionOf("settlementItem"),
-    context: context as unknown as JsonObject,
     type,
     currency,
     amount,
     txId,
     occurredAt: turn.now
   })
+  turn.draft.put("settlementItems", row)
   return { itemId, effects }
 }

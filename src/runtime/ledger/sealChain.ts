@@ -16,7 +16,8 @@ import {
   sealRows
 } from "../engine/sealing/seal.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import { catalogue } from "../store/Catalogue.ts"
+import type { TableSpec } from "../store/Table.ts"
 import type { SealRow } from "../store/Rows.ts"
 
 /** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */

@@ -6,11 +6,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { JsonObject } from "../../machines/Effects.ts"
-import { filedDestination, type WithdrawalContext } from "../../machines/withdrawal/WithdrawalRequest.ts"
+import { filedDestination } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import { catalogue } from "../store/Catalogue.ts"
+import type { TableSpec } from "../store/Table.ts"
 import type { WithdrawalRow } from "../store/Rows.ts"
 
 /** Only the one who holds the key can make it, and it tells nothing of the destination. None at all has one too. */
@@ -22,8 +23,7 @@ export const destinationFingerprint = (
 
 /** False, too, for a request that has no fingerprint: then nobody can say where it was to be paid. */
 export const showsFiledDestination = (sealing: Pick<Sealing, "fingerprint">, row: WithdrawalRow): boolean =>
-  (row.context as unknown as WithdrawalContext).destinationFingerprint ===
-  destinationFingerprint(sealing, row.id, row.destination)
+  row.context.destinationFingerprint === destinationFingerprint(sealing, row.id, row.destination)
 
 /** Requests opened and compared at a time: a few milliseconds, in which the service does nothing else. */
 const pageOfRequests = 200
@@ -47,7 +47,7 @@ const decoded = (sealing: Sealing, raw: Readonly<Record<string, unknown>>): With
 const judge = (sealing: Sealing, raw: Readonly<Record<string, unknown>>): string | null => {
   const row = decoded(sealing, raw)
   if (row === null) return `request ${raw["id"]} can't be read`
-  const { destinationFingerprint: kept } = row.context as unknown as WithdrawalContext
+  const { destinationFingerprint: kept } = row.context
   // The audit is sealed: what it says of the filing stands.
   const filed = raw["filed"] ?? null
   if (kept === null) return filed === null ? null : `request ${row.id} has lost the fingerprint it was filed with`

@@ -1,8 +1,7 @@
 /** Writer epoch, commit tokens, claims, stored answers, timers, ids and the guard of the batch statement. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { idBlockSize, idSequenceOf } from "../engine/journal/IdBlocks.ts"
-import { idKinds } from "../engine/journal/Journal.ts"
+import { idBlockSize, idKinds, idSequenceOf } from "../engine/journal/IdBlocks.ts"
 
 export const m0001 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -6,9 +6,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { nothingSecret, sealGenesis, sealRows } from "../engine/sealing/seal.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import { catalogue } from "../store/Catalogue.ts"
+import type { TableSpec } from "../store/Table.ts"
 import type { CustodyChangeRow, SealRow } from "../store/Rows.ts"
-import type { InterfirmRow } from "../store/settlementTables.ts"
+import type { InterfirmRow } from "../store/tables/settlement.ts"
 
 export const m0019 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,396 +1,91 @@
 /**
- * How every table maps to its columns: the one list that the journals, the loader, the row decoder and the
- * encryption rotation all walk. A column is named in camel case here and in snake case in the database.
+ * Every table of the service: the one list that the journals, the loader, the row decoder and the encryption rotation
+ * walk. Each table is described in `tables/<noun>.ts`; a new noun is one line here.
  */
-import { depositColumns, pendingNotices } from "./depositTables.ts"
-import { contentColumns, documentColumns, liveDocuments } from "./documentTables.ts"
-import { isOpenWithdrawal } from "../../machines/withdrawal/WithdrawalRequest.ts"
-import type { TableName, Tables } from "./Rows.ts"
-import { presentImports, watchEntryColumns, watchImportColumns } from "./screeningTables.ts"
-import { bulkPartColumns, interfirmColumns, settlementItemColumns } from "./settlementTables.ts"
-import {
-  assessmentAttemptColumns,
-  blockPayloadColumns,
-  dispositionColumns,
-  identitySessionColumns,
-  kycRevisionColumns,
-  reportingRecordColumns,
-  screeningRunColumns
-} from "./verificationTables.ts"
+import type { Kind } from "../../machines/registry.ts"
+import type { IdBlock, MachineRow, Table, TableSpec } from "./Table.ts"
+import { appropriatenessTables } from "./tables/appropriateness.ts"
+import { clientTables } from "./tables/client.ts"
+import { collateralTables } from "./tables/collateral.ts"
+import { complianceTables } from "./tables/compliance.ts"
+import { depositTables } from "./tables/deposit.ts"
+import { documentTables } from "./tables/document.ts"
+import { engineTables } from "./tables/engine.ts"
+import { kycTables } from "./tables/kyc.ts"
+import { ledgerTables } from "./tables/ledger.ts"
+import { operatorTables } from "./tables/operator.ts"
+import { partnerTables } from "./tables/partner.ts"
+import { reconciliationTables } from "./tables/reconciliation.ts"
+import { reportingTables } from "./tables/reporting.ts"
+import { screeningTables } from "./tables/screening.ts"
+import { settlementTables } from "./tables/settlement.ts"
+import { verificationTables } from "./tables/verification.ts"
+import { webhookTables } from "./tables/webhook.ts"
+import { withdrawalTables } from "./tables/withdrawal.ts"
 
-/**
- * `id`: bigint as a number (ids, Unix ms) · `money`: bigint minor units · `text` · `bool` · `json`: jsonb ·
- * `sealed`: any JSON value, encrypted at rest (bytea) · `sealedText`: a string, encrypted at rest (bytea).
- */
-export type ColumnType = "id" | "money" | "text" | "bool" | "json" | "sealed" | "sealedText"
-
-/** Which mailbox holds the table's rows in memory, and the column that names the subject. */
-export interface Residence {
-  readonly subject: "client" | "partner" | "system"
-  readonly column: string | null
-  /** Only rows in this condition are held (SQL over the table, and the same test over a row). */
-  readonly only?: { readonly sql: string; readonly test: (row: never) => boolean }
+const described = {
+  ...partnerTables,
+  ...operatorTables,
+  ...clientTables,
+  ...verificationTables,
+  ...appropriatenessTables,
+  ...kycTables,
+  ...reportingTables,
+  ...screeningTables,
+  ...complianceTables,
+  ...depositTables,
+  ...collateralTables,
+  ...withdrawalTables,
+  ...reconciliationTables,
+  ...settlementTables,
+  ...documentTables,
+  ...ledgerTables,
+  ...webhookTables,
+  ...engineTables
 }
+type Described = typeof described
 
-export interface TableSpec<T extends TableName = TableName> {
-  readonly table: T
-  readonly sqlName: string
-  readonly key: ReadonlyArray<string>
-  /** `upsert` replaces the row of the same key; `insert` is for rows that never change; `claim` loses to an existing key. */
-  readonly mode: "upsert" | "insert" | "claim"
-  readonly columns: ReadonlyArray<{ readonly name: string; readonly sqlName: string; readonly type: ColumnType }>
-  readonly residence: Residence | null
-}
+type TypesOf<T> = T extends { readonly types?: infer Types } ? NonNullable<Types> : never
+type RowOf<T> = TypesOf<T> extends { readonly row: infer Row } ? Row : never
+type MirroredOf<T> = TypesOf<T> extends { readonly mirrored: infer Mirrored } ? keyof Mirrored : never
+/** The row of every table by the table's name. */
+export type Tables = { readonly [T in keyof Described]: RowOf<Described[T]> }
+export type TableName = keyof Tables
 
-export const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** The tables whose rows a machine moves. */
+export type MachineTable = {
+  [T in TableName]: Described[T] extends { readonly machine: Kind } ? T : never
+}[TableName]
+/** The machine of a table. */
+export type KindOf<T extends MachineTable> = Described[T]["machine"] & Kind
 
-const machine = { state: "text", version: "text", context: "json" } as const
+/** What a new row of a machine's table is given: everything that does not come from the machine. */
+export type NewColumns<T extends MachineTable> = Omit<Tables[T], keyof MachineRow | MirroredOf<Described[T]>>
 
-const table = <T extends TableName>(
-  name: T,
-  key: ReadonlyArray<keyof Tables[T] & string>,
-  mode: "upsert" | "insert" | "claim",
-  columns: { readonly [C in keyof Tables[T]]: ColumnType },
-  residence: Residence | null = null
-): TableSpec<T> => ({
-  table: name,
-  sqlName: snake(name),
-  key,
-  mode,
-  columns: Object.entries<ColumnType>(columns).map(([column, type]) => ({
-    name: column,
-    sqlName: snake(column),
-    type
-  })),
-  residence
-})
+type IdOf<T> = T extends { readonly id?: readonly [infer I, IdBlock] } ? (I extends string ? I : never) : never
+/** What ids are given for; each kind counts on its own. */
+export type IdKind = { [T in TableName]: IdOf<Described[T]> }[TableName]
 
-const ofClient: Residence = { subject: "client", column: "clientId" }
-const ofPartner: Residence = { subject: "partner", column: "partnerId" }
-const ofSystem: Residence = { subject: "system", column: null }
+export const tableNames = Object.keys(described) as ReadonlyArray<TableName>
 
-export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
-  partners: table(
-    "partners",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      ...machine,
-      code: "text",
-      name: "text",
-      legalName: "text",
-      country: "text",
-      licence: "text",
-      sandbox: "bool",
-      custodyModel: "text",
-      collateralAsset: "text",
-      uidPrefix: "text",
-      readPerMinute: "id",
-      tradePerMinute: "id",
-      allowedCidrs: "json",
-      epoch: "id",
-      createdAt: "id"
-    },
-    { subject: "partner", column: "id" }
-  ),
-  custodyChanges: table("custodyChanges", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    before: "text",
-    after: "text",
-    collateralAsset: "text",
-    reason: "text",
-    changedBy: "text",
-    changedAt: "id"
-  }),
-  reliances: table("reliances", ["partnerId"], "upsert", { partnerId: "id", ...machine }, ofPartner),
-  apiKeys: table(
-    "apiKeys",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      partnerId: "id",
-      ...machine,
-      hash: "text",
-      prefix: "text",
-      label: "text",
-      scope: "text",
-      createdAt: "id"
-    },
-    ofPartner
-  ),
-  operatorKeys: table(
-    "operatorKeys",
-    ["id"],
-    "upsert",
-    { id: "id", ...machine, hash: "text", prefix: "text", label: "text", role: "text", createdAt: "id" },
-    ofSystem
-  ),
-  clients: table(
-    "clients",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      partnerId: "id",
-      shard: "id",
-      ...machine,
-      uid: "text",
-      partnerClientRef: "text",
-      email: "text",
-      displayName: "text",
-      level: "text",
-      categorization: "text",
-      residencyCountry: "text",
-      onboardingSource: "text",
-      personKey: "text",
-      createdAt: "id"
-    },
-    { subject: "client", column: "id" }
-  ),
-  verificationBlocks: table(
-    "verificationBlocks",
-    ["clientId", "code"],
-    "upsert",
-    { clientId: "id", code: "text", partnerId: "id", shard: "id", ...machine },
-    ofClient
-  ),
-  blockPayloads: table("blockPayloads", ["clientId", "code"], "upsert", blockPayloadColumns),
-  assessments: table(
-    "assessments",
-    ["clientId"],
-    "upsert",
-    { clientId: "id", partnerId: "id", shard: "id", ...machine },
-    ofClient
-  ),
-  assessmentAttempts: table("assessmentAttempts", ["clientId", "attempt"], "insert", assessmentAttemptColumns),
-  questionnaires: table(
-    "questionnaires",
-    ["version"],
-    "insert",
-    { version: "id", content: "json", publishedAt: "id" },
-    ofSystem
-  ),
-  kycPackages: table(
-    "kycPackages",
-    ["id"],
-    "upsert",
-    { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machine, receivedAt: "id" },
-    ofClient
-  ),
-  kycRevisions: table("kycRevisions", ["packageId", "revision"], "insert", kycRevisionColumns),
-  identitySessions: table("identitySessions", ["id"], "insert", identitySessionColumns),
-  reportingRecords: table("reportingRecords", ["clientId"], "upsert", reportingRecordColumns),
-  screeningRuns: table("screeningRuns", ["id"], "insert", screeningRunColumns),
-  watchEntries: table("watchEntries", ["id"], "upsert", watchEntryColumns),
-  watchImports: table("watchImports", ["id"], "upsert", watchImportColumns, { ...ofSystem, only: presentImports }),
-  dispositions: table("dispositions", ["clientId", "entryId", "number"], "insert", dispositionColumns, ofClient),
-  decisions: table("decisions", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    decision: "text",
-    reason: "text",
-    decidedBy: "text",
-    decidedAt: "id"
-  }),
-  cases: table(
-    "cases",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      partnerId: "id",
-      clientId: "id",
-      shard: "id",
-      ...machine,
-      reason: "text",
-      details: "json",
-      openedAt: "id",
-      closedAt: "id"
-    },
-    {
-      ...ofClient,
-      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
-    }
-  ),
-  depositNotices: table("depositNotices", ["id"], "upsert", depositColumns, { ...ofClient, only: pendingNotices }),
-  collateralReports: table("collateralReports", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    shard: "id",
-    ...machine,
-    createdAt: "id"
-  }),
-  withdrawalRequests: table(
-    "withdrawalRequests",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      partnerId: "id",
-      clientId: "id",
-      shard: "id",
-      ...machine,
-      currency: "text",
-      amount: "money",
-      destination: "sealed",
-      createdAt: "id",
-      paidAt: "id"
-    },
-    {
-      ...ofClient,
-      only: {
-        sql: "state IN ('REQUESTED', 'APPROVED')",
-        test: (row: { readonly state: string }) => isOpenWithdrawal(row.state)
-      }
-    }
-  ),
-  reconBreaks: table(
-    "reconBreaks",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      ...machine,
-      scope: "text",
-      partnerId: "id",
-      clientId: "id",
-      currency: "text",
-      amount: "money",
-      openedAt: "id",
-      closedAt: "id"
-    },
-    {
-      ...ofSystem,
-      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
-    }
-  ),
-  settlementItems: table("settlementItems", ["id"], "upsert", settlementItemColumns),
-  interfirmRecords: table("interfirmRecords", ["id"], "insert", interfirmColumns),
-  bulkReportParts: table("bulkReportParts", ["partnerId", "key", "clientId"], "upsert", bulkPartColumns),
-  documents: table("documents", ["id"], "upsert", documentColumns, { ...ofClient, only: liveDocuments }),
-  documentContents: table("documentContents", ["documentId"], "upsert", contentColumns),
-  ledgerTransactions: table("ledgerTransactions", ["txId"], "insert", {
-    txId: "id",
-    key: "text",
-    type: "text",
-    actor: "text",
-    reason: "text",
-    clientId: "id",
-    partnerId: "id",
-    refs: "json",
-    ts: "id"
-  }),
-  postings: table("postings", ["postingId"], "insert", {
-    postingId: "id",
-    txId: "id",
-    account: "text",
-    clientId: "id",
-    partnerId: "id",
-    currency: "text",
-    kind: "text",
-    amount: "money"
-  }),
-  balances: table(
-    "balances",
-    ["clientId", "currency"],
-    "upsert",
-    { clientId: "id", currency: "text", partnerId: "id", cash: "money", reserved: "money", deposited: "money" },
-    ofClient
-  ),
-  events: table("events", ["partnerId", "seq"], "insert", {
-    partnerId: "id",
-    seq: "id",
-    name: "text",
-    clientId: "id",
-    data: "json",
-    ts: "id"
-  }),
-  webhookEndpoints: table(
-    "webhookEndpoints",
-    ["partnerId"],
-    "upsert",
-    { partnerId: "id", ...machine, url: "text", secret: "sealedText", createdAt: "id", updatedAt: "id" },
-    ofPartner
-  ),
-  webhookDeliveries: table("webhookDeliveries", ["id"], "upsert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    event: "text",
-    ...machine,
-    body: "text",
-    ts: "id",
-    nextAt: "id",
-    claimToken: "text",
-    claimedAt: "id"
-  }),
-  notifications: table("notifications", ["id"], "insert", {
-    id: "id",
-    partnerId: "id",
-    clientId: "id",
-    kind: "text",
-    ref: "text",
-    ts: "id",
-    writtenAt: "id"
-  }),
-  audit: table("audit", ["id"], "insert", {
-    id: "id",
-    ts: "id",
-    role: "text",
-    keyLabel: "text",
-    requestId: "text",
-    partnerId: "id",
-    clientId: "id",
-    object: "text",
-    action: "text",
-    before: "text",
-    after: "text",
-    reason: "text"
-  }),
-  seals: table("seals", ["number"], "insert", {
-    number: "id",
-    hash: "text",
-    auditTo: "id",
-    decisionTo: "id",
-    transactionTo: "id",
-    postingTo: "id",
-    interfirmTo: "id",
-    custodyTo: "id"
-  }),
-  timers: table("timers", ["subject", "name"], "upsert", { subject: "text", name: "text", dueAt: "id" }),
-  answers: table("answers", ["partnerId", "key"], "claim", {
-    partnerId: "id",
-    key: "text",
-    fingerprint: "text",
-    status: "id",
-    body: "sealedText",
-    answeredAt: "id"
-  }),
-  approvals: table(
-    "approvals",
-    ["id"],
-    "upsert",
-    {
-      id: "id",
-      ...machine,
-      command: "text",
-      args: "json",
-      requestedBy: "id",
-      requestedAt: "id"
-    },
-    {
-      ...ofSystem,
-      only: { sql: "state = 'PENDING'", test: (row: { readonly state: string }) => row.state === "PENDING" }
-    }
-  )
-}
+export const catalogue = Object.fromEntries(
+  tableNames.map((name) => [name, { table: name, ...described[name].describe(name) }])
+) as { readonly [T in TableName]: TableSpec<T> }
 
-export const tableNames = Object.keys(catalogue) as ReadonlyArray<TableName>
+/** The size class of every kind of id. */
+export const idBlocks = Object.fromEntries(
+  tableNames.flatMap((name) => {
+    const { id } = described[name] as Table
+    return id === undefined ? [] : [id]
+  })
+) as Readonly<Record<IdKind, IdBlock>>
+
+/** The table that keeps the objects of a machine. Partner keys stand for keys: the operator's own are no objects of it. */
+export const tableOfKind = Object.fromEntries(
+  tableNames
+    .toReversed()
+    .flatMap((name) => (catalogue[name].machine === null ? [] : [[catalogue[name].machine, name] as const]))
+) as { readonly [K in Kind]: { [T in MachineTable]: KindOf<T> extends K ? T : never }[MachineTable] }
 
 /** The value that identifies a row inside its table, for maps: the columns of its key, joined by U+0000. */
 export const keyOf = (table: TableName, row: object): string => {

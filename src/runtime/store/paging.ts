@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue, type TableSpec } from "./Catalogue.ts"
+import { catalogue } from "./Catalogue.ts"
+import type { TableSpec } from "./Table.ts"
 import type { TableName, Tables } from "./Rows.ts"
 
 export interface PageQuery {

@@ -1,9 +1,8 @@
 // The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { checks, nullableColumns, uniqueKeys } from "../../../src/runtime/engine/journal/memoryRules.ts"
-import { idBlockSize, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
-import { idKinds } from "../../../src/runtime/engine/journal/Journal.ts"
-import { catalogue, type ColumnType, snake, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import { type ColumnType, snake } from "../../../src/runtime/store/Table.ts"
 import { openPgBench, type PgBench } from "./pgBench.ts"
 import { commitOf, sampleRows, submit } from "./fixtures.ts"
 
@@ -45,8 +44,8 @@ describe("catalogue", () => {
       .map((row) => [row.table_name, row.column_name, row.data_type, row.is_nullable].join(" "))
     const expected = tableNames.flatMap((table) =>
       catalogue[table].columns.map((column) => {
-        const nullable = ((nullableColumns[table] ?? []) as ReadonlyArray<string>).includes(column.name)
-        return [catalogue[table].sqlName, column.sqlName, sqlType[column.type], nullable ? "YES" : "NO"].join(" ")
+        const empty = column.nullable ? "YES" : "NO"
+        return [catalogue[table].sqlName, column.sqlName, sqlType[column.type], empty].join(" ")
       })
     )
     assert.sameMembers(actual, expected)
@@ -66,7 +65,7 @@ describe("catalogue", () => {
     const name = (columns: ReadonlyArray<string>) => columns.map(snake).join(",")
     const expected = tableNames.flatMap((table) => [
       `${catalogue[table].sqlName} p ${name(catalogue[table].key)}`,
-      ...(uniqueKeys[table] ?? []).map((columns) => `${catalogue[table].sqlName} u ${name(columns)}`)
+      ...catalogue[table].unique.map((columns) => `${catalogue[table].sqlName} u ${name(columns)}`)
     ])
     assert.sameMembers(actual, expected)
   })
@@ -84,7 +83,7 @@ describe("catalogue", () => {
     )
     assert.sameMembers(
       checked.map((row) => row.table as string).filter((table) => !besides.includes(table)),
-      Object.keys(checks).map(snake)
+      tableNames.filter((table) => catalogue[table].check !== null).map(snake)
     )
   })
 

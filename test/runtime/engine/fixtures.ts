@@ -1,6 +1,6 @@
 // Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
 import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
-import { machineOf } from "../../../src/runtime/engine/journal/SubjectLoader.ts"
+import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
 import { randomBytes } from "node:crypto"
 import {
   type Claim,
@@ -33,12 +33,12 @@ type SampleRows = { readonly [T in TableName]: Tables[T] }
 export const sampleRows = (id: number): SampleRows =>
   Object.fromEntries(
     Object.entries(rowsFor(id)).map(([table, row]) => {
-      const kind = machineOf[table as TableName]
-      return [table, kind === undefined ? row : { ...row, version: versionOf(kind) }]
+      const kind = catalogue[table as TableName].machine
+      return [table, kind === null ? row : { ...row, version: versionOf(kind) }]
     })
   ) as unknown as SampleRows
 
-const rowsFor = (id: number): SampleRows => ({
+const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   partners: {
     id,
     ...machine,

@@ -7,7 +7,6 @@ import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.t
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, tableNames } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
-import { nullableColumns } from "../../../src/runtime/engine/journal/memoryRules.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
@@ -132,9 +131,9 @@ const rowTests = () => {
     const open = sampleRows(1).cases
     await submitHere(clientCommit(1, null, { rows: { cases: [open] } }))
     assert.strictEqual((await load("client:1")).rows.length, 2)
-    await submitHere(clientCommit(1, 1, { rows: { cases: [{ ...open, state: "CLOSED" }] } }))
+    await submitHere(clientCommit(1, 1, { rows: { cases: [{ ...open, state: "CLEARED" }] } }))
     assert.deepStrictEqual(await load("client:1"), { token: 2, rows: [{ table: "balances", row: balance(1, 1n) }] })
-    assert.deepStrictEqual(await bench.rows("cases"), [{ ...open, state: "CLOSED" }])
+    assert.deepStrictEqual(await bench.rows("cases"), [{ ...open, state: "CLEARED" }])
   })
 
   it("memory is not shared: changing what was submitted or loaded changes nothing stored", async () => {
@@ -332,6 +331,11 @@ const emptied = (rows: { readonly [T in TableName]: Tables[T] }): { readonly [T 
   Object.fromEntries(
     tableNames.map((table) => [
       table,
-      { ...rows[table], ...Object.fromEntries((nullableColumns[table] ?? []).map((column) => [column, null])) }
+      {
+        ...rows[table],
+        ...Object.fromEntries(
+          catalogue[table].columns.flatMap(({ name, nullable }) => (nullable ? [[name, null]] : []))
+        )
+      }
     ])
   ) as unknown as { readonly [T in TableName]: Tables[T] }

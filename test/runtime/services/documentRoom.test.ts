@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 import { breathe } from "../../../src/runtime/engine/breathe.ts"
 import { DocumentRoom } from "../../../src/runtime/services/document/DocumentRoom.ts"
 import { documentsOf } from "../../../src/runtime/services/document/Documents.ts"
-import type { DocumentRow } from "../../../src/runtime/store/documentTables.ts"
+import type { DocumentRow } from "../../../src/runtime/store/tables/document.ts"
 
 const hour = 3_600_000
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
-import type { WatchEntryRow, WatchImportRow } from "../../../src/runtime/store/screeningTables.ts"
+import type { WatchEntryRow, WatchImportRow } from "../../../src/runtime/store/tables/screening.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { Screening } from "../../../src/runtime/services/screening/Screening.ts"
@@ -21,11 +21,24 @@ const entry = (id: number): WatchEntryRow => ({
   importId: 1
 })
 
-const imported = (id: number, state: string, sourceVersion: string): WatchImportRow => ({
+const imported = (id: number, state: WatchImportRow["state"], sourceVersion: string): WatchImportRow => ({
   id,
   state,
   version: "1",
-  context: {},
+  context: {
+    importId: id,
+    source: "EU",
+    sourceVersion,
+    count: 1,
+    hash: "",
+    startedAt: 1,
+    received: 0,
+    chain: "",
+    added: 0,
+    kept: 0,
+    removed: 0,
+    endedAt: null
+  },
   source: "EU",
   sourceVersion,
   startedAt: 1

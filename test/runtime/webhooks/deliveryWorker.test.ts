@@ -108,7 +108,7 @@ describe("Webhook delivery", () => {
     const failed = await world.delivery(deliveryId)
     const redelivered = (now: number) => ({
       ...failed,
-      state: "PENDING",
+      state: "PENDING" as const,
       context: { ...failed.context, attempts: 0, nextAt: now },
       nextAt: now
     })

@@ -3,7 +3,8 @@
  * writes for good sealed. The numbers and the seal go on from the counters it is begun with.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { catalogue, type TableSpec } from "../../store/Catalogue.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 import type { EventRow, TableName } from "../../store/Rows.ts"
 import { batchText, type EnginePart, type Part, parts } from "./batchStatement.ts"
 import { ColumnArray } from "./ColumnArray.ts"
@@ -44,7 +45,7 @@ interface Group {
 
 /** Columns of one table with the place their sealed values are bound to. */
 type Places = ReadonlyArray<string>
-const places = new Map<TableName, Places>()
+const places = new Map<string, Places>()
 const placesOf = (spec: TableSpec): Places => {
   let found = places.get(spec.table)
   if (found === undefined) {

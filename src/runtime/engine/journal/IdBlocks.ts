@@ -4,29 +4,15 @@
  */
 import { Effect } from "effect"
 import { describeFailure } from "./sqlFailure.ts"
-import { type IdKind, idKinds } from "./Journal.ts"
+import { idBlocks, type IdKind } from "../../store/Catalogue.ts"
+import type { IdBlock } from "../../store/Table.ts"
 
-/** Ids in one block: large where many are taken a second, so that a block outlives many round trips. */
-export const idBlockSize = (kind: IdKind): number => (hotKinds.has(kind) ? 8_192 : rareKinds.has(kind) ? 16 : 512)
-const rareKinds: ReadonlySet<IdKind> = new Set([
-  "partner",
-  "key",
-  "operatorKey",
-  "watchImport",
-  "approval",
-  "interfirm",
-  "reconBreak"
-])
-const hotKinds: ReadonlySet<IdKind> = new Set([
-  "watchEntry",
-  "collateral",
-  "transaction",
-  "posting",
-  "settlementItem",
-  "delivery",
-  "notification",
-  "audit"
-])
+const blockSizes = { rare: 16, usual: 512, hot: 8_192 } as const satisfies Readonly<Record<IdBlock, number>>
+
+export const idKinds = Object.keys(idBlocks) as ReadonlyArray<IdKind>
+
+/** Ids in one block. */
+export const idBlockSize = (kind: IdKind): number => blockSizes[idBlocks[kind]]
 
 export const idSequenceOf = (kind: IdKind): string => `id_${kind.replaceAll(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)}`
 

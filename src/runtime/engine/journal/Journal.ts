@@ -4,7 +4,7 @@
  * database. Both are held to test/runtime/engine/journalConformance.ts.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { IdKind, TableName, Tables } from "../../store/Catalogue.ts"
 import type { BatchSizes } from "./BatchSizes.ts"
 import type { Claim, Commit, SubjectKey } from "./Commit.ts"
 
@@ -32,35 +32,6 @@ export interface SubjectImage {
 export class JournalUnavailable extends Schema.TaggedError<JournalUnavailable>()("JournalUnavailable", {
   reason: Schema.String
 }) {}
-
-/** What ids are given for; each kind counts on its own. */
-export const idKinds = [
-  "partner",
-  "key",
-  "operatorKey",
-  "client",
-  "package",
-  "session",
-  "screeningRun",
-  "watchEntry",
-  "watchImport",
-  "decision",
-  "case",
-  "deposit",
-  "collateral",
-  "transaction",
-  "posting",
-  "settlementItem",
-  "withdrawal",
-  "reconBreak",
-  "interfirm",
-  "document",
-  "delivery",
-  "notification",
-  "audit",
-  "approval"
-] as const
-export type IdKind = (typeof idKinds)[number]
 
 export class Journal extends Context.Service<
   Journal,

@@ -2,13 +2,14 @@
  * The stand-in for the database behind JournalMemory: tables, commit tokens, claims, writer epoch and id counters.
  * Several journals may share one store, as several processes share one database.
  */
-import { catalogue, keyOf, type TableSpec } from "../../store/Catalogue.ts"
+import { catalogue, keyOf } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 import type { TableName, Tables } from "../../store/Rows.ts"
 import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
-import type { IdKind, Outcome, SubjectImage } from "./Journal.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
+import type { Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
-import { checks, uniqueKeys } from "./memoryRules.ts"
 import { type Counters, noCounters, stampBatch } from "./stamp.ts"
 
 interface Write {
@@ -118,7 +119,7 @@ export class MemoryStore {
   private checkRow({ table, key, stored }: Write): void {
     const missing = missingColumn(table, stored)
     if (missing !== undefined) throw new RefusedData(`${table}.${missing} is missing`)
-    if ((checks[table] as ((row: object) => boolean) | undefined)?.(stored) === false)
+    if (catalogue[table].check?.(stored as never) === false)
       throw new RefusedData(`a row of ${table} is outside its checks`)
     const present = this.tables.get(table)?.has(key) === true
     if (present && catalogue[table].mode === "insert") throw new RefusedData(`a row of ${table} is there already`)
@@ -173,7 +174,7 @@ const encode = (rows: Commit["rows"]): ReadonlyArray<Write> =>
   })
 
 const uniqueFacts = (table: TableName, stored: StoredRow): ReadonlyArray<string> =>
-  (uniqueKeys[table] ?? []).map((columns) =>
+  catalogue[table].unique.map((columns) =>
     [table, ...columns, ...columns.map((column) => String(stored[column]))].join("\u0000")
   )
 

@@ -6,12 +6,11 @@ import type { PgClient } from "@effect/sql-pg"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { catalogue, tableNames, type TableSpec } from "../../store/Catalogue.ts"
-import type { Kind } from "../../../machines/registry.ts"
-import type { TableName } from "../../store/Rows.ts"
+import { catalogue, tableNames } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 import { fromColumn, placeOf } from "./columnValues.ts"
 import type { SubjectKey } from "./Commit.ts"
-import { upcast, type Versioned, versionOf } from "../machine/decide.ts"
+import { presentRow } from "../machine/upcast.ts"
 import type { SubjectImage } from "./Journal.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
 
@@ -20,28 +19,6 @@ const kindOf = (subject: SubjectKey): SubjectKind => subject.split(":", 1)[0] as
 
 const residents = (kind: SubjectKind): ReadonlyArray<TableSpec> =>
   tableNames.map((name) => catalogue[name] as TableSpec).filter((spec) => spec.residence?.subject === kind)
-
-/** The machine whose rows a table keeps; such rows are brought to the present version as they are read. */
-export const machineOf: { readonly [T in TableName]?: Kind } = {
-  partners: "partner",
-  reliances: "reliance",
-  apiKeys: "apiKey",
-  operatorKeys: "apiKey",
-  clients: "client",
-  verificationBlocks: "verificationBlock",
-  assessments: "assessment",
-  kycPackages: "kycPackage",
-  cases: "case",
-  watchImports: "watchImport",
-  depositNotices: "depositNotice",
-  collateralReports: "collateralReport",
-  settlementItems: "settlementItem",
-  withdrawalRequests: "withdrawalRequest",
-  reconBreaks: "reconBreak",
-  webhookEndpoints: "webhookEndpoint",
-  webhookDeliveries: "webhookDelivery",
-  approvals: "approval"
-}
 
 /** Decodes a row as the driver returned it (columns in snake case). Throws when a newer program wrote it. */
 export const decodeRow = (
@@ -53,9 +30,7 @@ export const decodeRow = (
   for (const { name, sqlName, type } of spec.columns) {
     row[name] = fromColumn(raw[sqlName], type, placeOf(spec.sqlName, sqlName), sealing)
   }
-  const kind = machineOf[spec.table]
-  if (kind === undefined || row.version === versionOf(kind)) return row
-  return Object.assign(row, Result.getOrThrow(upcast(kind, row as unknown as Versioned)))
+  return presentRow(spec, row)
 }
 
 export const columnList = (spec: TableSpec): string => spec.columns.map((column) => `"${column.sqlName}"`).join(", ")

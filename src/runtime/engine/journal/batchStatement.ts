@@ -4,7 +4,8 @@
  * journal then looks for the culprit (JournalPg). The text depends only on which parts take part, so that the
  * server keeps it prepared.
  */
-import { catalogue, tableNames, type TableSpec } from "../../store/Catalogue.ts"
+import { catalogue, tableNames } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 import type { TableName } from "../../store/Rows.ts"
 import type { ColumnKind } from "./ColumnArray.ts"
 import { columnKind } from "./columnValues.ts"

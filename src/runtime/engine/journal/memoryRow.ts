@@ -2,13 +2,11 @@
  * Rows as the memory store keeps them: copied on the way in and out, so that nobody shares an object with the store,
  * and refused for the same values that the database's column types refuse.
  */
-import { Result } from "effect"
-import { catalogue, type ColumnType, type TableSpec } from "../../store/Catalogue.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { ColumnType, TableSpec } from "../../store/Table.ts"
 import type { TableName, Tables } from "../../store/Rows.ts"
-import { upcast, type Versioned, versionOf } from "../machine/decide.ts"
-import { nullableColumns } from "./memoryRules.ts"
+import { presentRow } from "../machine/upcast.ts"
 import { unstorableDocument } from "./columnValues.ts"
-import { machineOf } from "./SubjectLoader.ts"
 
 /** Column values by name; JSON as text. */
 export type StoredRow = Readonly<Record<string, unknown>>
@@ -58,9 +56,7 @@ export const encodeRow = (table: TableName, row: object): StoredRow => {
 
 /** The first column that is empty and may not be, if any. */
 export const missingColumn = (table: TableName, stored: StoredRow): string | undefined => {
-  const nullable = (nullableColumns[table] ?? []) as ReadonlyArray<string>
-  return (catalogue[table] as TableSpec).columns.find(({ name }) => stored[name] === null && !nullable.includes(name))
-    ?.name
+  return catalogue[table].columns.find(({ name, nullable }) => stored[name] === null && !nullable)?.name
 }
 
 /** A fresh copy of the row, in the present version of its machine. Throws when a newer program wrote it. */
@@ -69,9 +65,5 @@ export const decodeStored = <T extends TableName>(table: T, stored: StoredRow): 
   for (const { name, type } of (catalogue[table] as TableSpec).columns) {
     if ((type === "json" || type === "sealed") && row[name] !== null) row[name] = JSON.parse(row[name] as string)
   }
-  const kind = machineOf[table]
-  if (kind !== undefined && row.version !== versionOf(kind)) {
-    Object.assign(row, Result.getOrThrow(upcast(kind, row as unknown as Versioned)))
-  }
-  return row as unknown as Tables[T]
+  return presentRow(catalogue[table], row) as Tables[T]
 }

@@ -4,7 +4,6 @@
  * XState's transition(), which stays the yardstick: test/machines/all.test.ts holds `step` and `stepSlow` equal over
  * every reachable state.
  */
-import { Result, Schema } from "effect"
 import { initialTransition, transition } from "xstate"
 import type {
   AnyMachineSnapshot,
@@ -106,80 +105,5 @@ export const stepSlow = <M extends AnyStateMachine>(
   }
 }
 
-/** A row as loaded: the machine version it was written under beside it. */
-export interface Versioned {
-  readonly version: string
-  readonly state: string
-  readonly context: unknown
-}
-
-/** A row written by a newer program, or under no version at all: refused, never guessed at. */
-export class MachineVersionUnknown extends Schema.TaggedError<MachineVersionUnknown>()("MachineVersionUnknown", {
-  kind: Schema.String,
-  stored: Schema.String,
-  known: Schema.String
-}) {
-  override get message(): string {
-    return `The stored ${this.kind} has machine version ${this.stored}, this program knows ${this.known}.`
-  }
-}
-
-export type Upcaster = (row: { readonly state: string; readonly context: unknown }) => {
-  readonly state: string
-  readonly context: unknown
-}
-
-/** The row brought to version `known` by the steps vN to vN+1, `steps[N - 1]` leaving version N. Pure. */
-export const upcastWith = (
-  kind: string,
-  known: string,
-  steps: ReadonlyArray<Upcaster>,
-  row: Versioned
-): Result.Result<Versioned, MachineVersionUnknown> => {
-  if (row.version === known) return Result.succeed(row)
-  const from = Number(row.version)
-  const to = Number(known)
-  if (!Number.isInteger(from) || from < 1 || from > to) {
-    return Result.fail(new MachineVersionUnknown({ kind, stored: row.version, known }))
-  }
-  let current: ReturnType<Upcaster> = row
-  for (let version = from; version < to; version++) {
-    const up = steps[version - 1]
-    if (up === undefined) throw new Error(`${kind} has no upcaster from version ${version}`)
-    current = up(current)
-  }
-  return Result.succeed({ version: known, state: current.state, context: current.context })
-}
-
-/** The upcasters of each kind, in order from version 1. A version bump adds one. */
-export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
-  // Version 2 adds the change of the custody model, which no state depends on.
-  partner: [(row) => row],
-  reliance: [],
-  apiKey: [],
-  client: [],
-  kycPackage: [],
-  verificationBlock: [],
-  // Version 2 tells when the test can be taken again; its rows are those of version 1.
-  assessment: [(row) => row],
-  case: [],
-  approval: [],
-  watchImport: [],
-  depositNotice: [],
-  collateralReport: [],
-  settlementItem: [],
-  // Version 2 keeps a fingerprint of the destination, which version 1 did not.
-  withdrawalRequest: [
-    ({ state, context }) => ({ state, context: { destinationFingerprint: null, ...(context as object) } })
-  ],
-  reconBreak: [],
-  webhookEndpoint: [],
-  webhookDelivery: []
-}
-
 /** The machine version a kind's rows are written under. */
 export const versionOf = (kind: Kind): string => machines[kind].machine.version ?? "1"
-
-/** The stored row in the present version of its machine, or a typed refusal when it is newer. */
-export const upcast = (kind: Kind, row: Versioned): Result.Result<Versioned, MachineVersionUnknown> =>
-  upcastWith(kind, versionOf(kind), upcasters[kind], row)

@@ -10,7 +10,7 @@ import { catalogue } from "../../store/Catalogue.ts"
 import type { PostingRow, TableName, Tables } from "../../store/Rows.ts"
 import { type Claim, claimNames, type Commit, type SubjectKey } from "../journal/Commit.ts"
 import { ClaimLost, type Unavailable } from "./DispatchError.ts"
-import type { IdKind } from "../journal/Journal.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
 import type { SubjectState } from "./SubjectState.ts"
 
 /** What the commits of a dry run would have written. Names no person: neither rows nor the content of events. */

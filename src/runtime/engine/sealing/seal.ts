@@ -6,7 +6,8 @@
  * which are given in commit order.
  */
 import { hash } from "node:crypto"
-import { catalogue, type TableSpec } from "../../store/Catalogue.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 import type { SealRow, Tables } from "../../store/Rows.ts"
 import { ColumnArray } from "../journal/ColumnArray.ts"
 import { appendValue, columnKind } from "../journal/columnValues.ts"

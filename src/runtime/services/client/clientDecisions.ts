@@ -2,19 +2,14 @@
  * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
  * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
  */
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
-import { type AssessmentContext, type AssessmentEvent, factsOf } from "../../../machines/appropriateness/Assessment.ts"
-import { assessmentMachine } from "../../../machines/appropriateness/assessmentMachine.ts"
-import type { AppropriatenessFacts, ClientContext, ClientEvent } from "../../../machines/client/Client.ts"
-import { clientMachine } from "../../../machines/client/clientMachine.ts"
+import type { Json } from "../../../machines/Effects.ts"
+import { type AssessmentEvent, factsOf } from "../../../machines/appropriateness/Assessment.ts"
+import type { AppropriatenessFacts, ClientEvent } from "../../../machines/client/Client.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
-import type { CaseContext, CaseEvent } from "../../../machines/compliance/Case.ts"
-import { caseMachine } from "../../../machines/compliance/caseMachine.ts"
-import type { KycPackageContext, KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
-import { kycMachine } from "../../../machines/kyc/kycMachine.ts"
+import type { CaseEvent } from "../../../machines/compliance/Case.ts"
+import type { KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import type { BlockContext, BlockEvent, RoleLabel } from "../../../machines/verification/Block.ts"
-import { blockMachine } from "../../../machines/verification/blockMachine.ts"
+import type { BlockEvent, RoleLabel } from "../../../machines/verification/Block.ts"
 import {
   type BlockCode,
   blockCodes,
@@ -24,13 +19,15 @@ import {
   mifidBlockCodes
 } from "../../../machines/verification/Blocks.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import { keyOf } from "../../store/Catalogue.ts"
 import type { AssessmentRow, BlockRow, CaseRow, ClientRow, PackageRow } from "../../store/Rows.ts"
 import { blockStatuses } from "./clientState.ts"
 import { remember, trueMatches } from "../screening/dispositions.ts"
 import { noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
+import { advance } from "../../effects/advance.ts"
+import { firstRow } from "../../effects/machineRow.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {
@@ -48,7 +45,7 @@ export const restrictClient = (
 ): Verdict<ClientRow> => {
   const next = moveClient(at, row, { type: "RESTRICT", at: at.turn.now, restriction, reason })
   if (next !== null) return accept(next)
-  const set = contextOf(row).restrictions.includes(restriction)
+  const set = row.context.restrictions.includes(restriction)
   return refuse(
     conflict(set ? "This restriction is set already." : `The client is ${row.state}, so it can't be restricted.`)
   )
@@ -63,7 +60,7 @@ export const liftRestriction = (
 ): Verdict<ClientRow> => {
   const next = moveClient(at, row, { type: "LIFT", at: at.turn.now, restriction, reason })
   if (next !== null) return accept(next)
-  const set = contextOf(row).restrictions.includes(restriction)
+  const set = row.context.restrictions.includes(restriction)
   return refuse(
     conflict(set ? `The client is ${row.state}, so no restriction can be lifted.` : "This restriction is not set.")
   )
@@ -170,7 +167,7 @@ const noteScreening = (
 /** One case gone from the client: the first leaves KYC_PENDING with the grant, later ones only lift the hold. */
 const clearHold = (at: ClientTurn, client: ClientRow, caseId: number, kycPackageId: number): ClientRow => {
   // A case that never held the client (a sample of an ACTIVE one) leaves the lifecycle alone.
-  if (!contextOf(client).openCases.includes(caseId)) return client
+  if (!client.context.openCases.includes(caseId)) return client
   const event: ClientEvent =
     client.state === "KYC_PENDING"
       ? {
@@ -193,7 +190,7 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   const kyc = turn.state.one("kycPackages")
   if (kyc === undefined) return refuse(conflict("The client has no KYC package."))
   if (kyc.state === "REJECTED") return refuse(conflict("Reliance on this package is rejected already."))
-  const { revision } = kyc.context as unknown as KycPackageContext
+  const { revision } = kyc.context
   const next = moveClient(at, row, { type: "REJECT_RELIANCE", at: turn.now, kycPackageId: kyc.id, revision, reason })
   if (next === null) return refuse(conflict(`The client is ${row.state}, so reliance can't be rejected.`))
   movePackage(at, kyc, { type: "REJECT_RELIANCE", at: turn.now, by: at.by, note: reason })
@@ -207,34 +204,20 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   return accept(next)
 }
 
-const contextOf = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
-
 /** The two halves of level MICA_MIFID: all five blocks approved, and the assessment they rest on (D1). */
 export const mifidFacts = (
   statuses: BlockStatuses,
   assessment: Pick<AssessmentRow, "state" | "context"> | undefined
 ): { readonly mifidReady: boolean; readonly appropriateness: AppropriatenessFacts | null } => {
-  const facts =
-    assessment === undefined ? null : factsOf(assessment.state, assessment.context as unknown as AssessmentContext)
+  const facts = assessment === undefined ? null : factsOf(assessment.state, assessment.context)
   const ready = facts !== null && mifidBlockCodes.every((code) => statuses.get(code) === "APPROVED")
   return { mifidReady: ready, appropriateness: ready ? facts : null }
 }
 
 /** The client after an event, or null when its state does not take it. */
 export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
-  const decided = step(clientMachine, { state: row.state, context: contextOf(row) }, event)
-  if (!decided.changed) return null
-  const context = decided.context as ClientContext
-  const next: ClientRow = {
-    ...row,
-    state: decided.state,
-    version: versionOf("client"),
-    context: context as unknown as JsonObject,
-    level: context.level
-  }
-  at.turn.draft.put("clients", next)
-  applyEffects(at.turn, { ...at.instance, object: `client:${row.id}` }, decided.effects)
-  if (next.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
+  const next = advance(at.turn, "clients", row, event, { of: at.instance })
+  if (next?.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
     decide({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
   }
   return next
@@ -242,56 +225,26 @@ export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): 
 
 /** The assessment after an event, as a row of the draft; null when it does not take it. A first one starts IDLE. */
 export const moveAssessment = (at: ClientTurn, client: ClientRow, event: AssessmentEvent): AssessmentRow | null => {
-  const known = at.turn.state.one("assessments")
+  const { id: clientId, partnerId, shard } = client
   const before =
-    known === undefined
-      ? begin(assessmentMachine, { clientId: client.id })
-      : { state: known.state, context: known.context as unknown as AssessmentContext }
-  const decided = step(assessmentMachine, before, event)
-  if (!decided.changed) return null
-  const next: AssessmentRow = {
-    clientId: client.id,
-    partnerId: client.partnerId,
-    shard: client.shard,
-    state: decided.state,
-    version: versionOf("assessment"),
-    context: decided.context as unknown as JsonObject
-  }
-  at.turn.draft.put("assessments", next)
-  applyEffects(at.turn, { ...at.instance, object: `assessment:${client.id}` }, decided.effects)
-  return next
+    at.turn.state.one("assessments") ?? firstRow("assessments", { clientId }, { clientId, partnerId, shard }).row
+  return advance(at.turn, "assessments", before, event, { of: at.instance })
 }
 
 /** The package after an event; one it does not take changes nothing. */
 export const movePackage = (at: ClientTurn, row: PackageRow, event: KycPackageEvent): void => {
-  const stored = { state: row.state, context: row.context as unknown as KycPackageContext }
-  const decided = step(kycMachine, stored, event)
-  if (!decided.changed) return
-  at.turn.draft.put("kycPackages", { ...row, state: decided.state, context: decided.context as unknown as JsonObject })
-  applyEffects(at.turn, { ...at.instance, object: `kycPackage:${row.id}` }, decided.effects)
+  advance(at.turn, "kycPackages", row, event, { of: at.instance })
 }
 
 const blockOf = (at: ClientTurn, clientId: number, code: BlockCode): BlockRow | undefined =>
   at.turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId, code }))
 
-/** Writes the block's answer to an event and tells its status; a block nobody has written starts from NOT_STARTED. */
+/** Writes the block's answer to an event and returns its status; a block nobody has written starts from NOT_STARTED. */
 export const moveBlock = (at: ClientTurn, client: ClientRow, code: BlockCode, event: BlockEvent): BlockStatus => {
-  const known = blockOf(at, client.id, code)
+  const { id: clientId, partnerId, shard } = client
   const before =
-    known === undefined
-      ? begin(blockMachine, { code })
-      : { state: known.state, context: known.context as unknown as BlockContext }
-  const decided = step(blockMachine, before, event)
-  if (!decided.changed) return before.state as BlockStatus
-  const owner = known ?? { clientId: client.id, code, partnerId: client.partnerId, shard: client.shard }
-  at.turn.draft.put("verificationBlocks", {
-    ...owner,
-    state: decided.state,
-    version: versionOf("verificationBlock"),
-    context: decided.context as unknown as JsonObject
-  })
-  applyEffects(at.turn, { ...at.instance, object: `verificationBlock:${client.id}:${code}` }, decided.effects)
-  return decided.state as BlockStatus
+    blockOf(at, clientId, code) ?? firstRow("verificationBlocks", { code }, { clientId, code, partnerId, shard }).row
+  return (advance(at.turn, "verificationBlocks", before, event, { of: at.instance }) ?? before).state
 }
 
 /** The MiCA blocks that are neither approved nor waiting for compliance to approve them, in their order. */
@@ -300,15 +253,9 @@ const missingBlocks = (at: ClientTurn, client: ClientRow): ReadonlyArray<BlockCo
 
 /** Ends an open case; a refusal here is a defect. */
 export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void => {
-  const decided = step(caseMachine, { state: row.state, context: row.context as unknown as CaseContext }, event)
-  if (!decided.changed) throw new Error(`an open case refused ${event.type}`)
-  at.turn.draft.put("cases", {
-    ...row,
-    state: decided.state,
-    context: decided.context as unknown as JsonObject,
-    closedAt: at.turn.now
-  })
-  applyEffects(at.turn, { ...at.instance, object: `case:${row.id}` }, decided.effects)
+  if (advance(at.turn, "cases", row, event, { of: at.instance }) === null) {
+    throw new Error(`an open case refused ${event.type}`)
+  }
 }
 
 /** The row of a decision, which nothing ever changes. */

@@ -1,15 +1,13 @@
 /** A client as its mailbox holds it, in the shapes that rules and answers need. Pure reads of one SubjectState. */
-import { type AssessmentContext, summaryOf } from "../../../machines/appropriateness/Assessment.ts"
-import type { ClientContext, LifecycleState } from "../../../machines/client/Client.ts"
+import { summaryOf } from "../../../machines/appropriateness/Assessment.ts"
+import type { ClientContext } from "../../../machines/client/Client.ts"
 import {
   type AppropriatenessSummary,
   type ClientWire,
   noAssessment,
   type VerificationView
 } from "../../../machines/client/ClientWire.ts"
-import type { KycPackageContext, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
-import type { BlockContext } from "../../../machines/verification/Block.ts"
 import {
   type BlockCode,
   blockCodes,
@@ -20,7 +18,7 @@ import {
 } from "../../../machines/verification/Blocks.ts"
 import { type Requirements, requirements } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
-import type { Instance } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { AssessmentRow, BalanceRow, BlockRow, ClientRow } from "../../store/Rows.ts"
 import type { PartnerView } from "../partner/Directory.ts"
@@ -33,10 +31,10 @@ export const ownClient = (state: SubjectState, partnerId: number): ClientRow | n
   return row === undefined || row.partnerId !== partnerId ? null : row
 }
 
-export const clientContext = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
+export const clientContext = (row: ClientRow): ClientContext => row.context
 
 const statusesOf = (rows: ReadonlyArray<BlockRow>): BlockStatuses =>
-  new Map(rows.map((row) => [row.code as BlockCode, row.state as BlockStatus]))
+  new Map(rows.map((row) => [row.code as BlockCode, row.state]))
 
 export const blockStatuses = (state: SubjectState): BlockStatuses => state.derived("verificationBlocks", statusesOf)
 
@@ -75,7 +73,7 @@ export const clientWireOf = (client: ClientRow, cash: bigint): ClientWire => ({
   email: client.email,
   displayName: client.displayName,
   verificationLevel: client.level,
-  lifecycleState: client.state as LifecycleState,
+  lifecycleState: client.state,
   categorization: client.categorization,
   riskState: null,
   cashUsdc: formatAmount(cash, "USDC"),
@@ -86,7 +84,7 @@ const blockViews = (state: SubjectState): ReadonlyArray<BlockView> => {
   const rows = new Map(state.all("verificationBlocks").map((row) => [row.code, row]))
   return blockCodes.map((code) => {
     const row = rows.get(code)
-    const context = row?.context as unknown as BlockContext | undefined
+    const context = row?.context
     return {
       code,
       level: blockLevel(code),
@@ -101,17 +99,17 @@ const blockViews = (state: SubjectState): ReadonlyArray<BlockView> => {
 
 /** The summary of a client's assessment; without one all null or 0. */
 export const appropriatenessOf = (row: AssessmentRow | undefined): AppropriatenessSummary =>
-  row === undefined ? noAssessment : summaryOf(row.state, row.context as unknown as AssessmentContext)
+  row === undefined ? noAssessment : summaryOf(row.state, row.context)
 
 export const verificationView = (state: SubjectState, client: ClientRow, threshold: bigint): VerificationView => {
   const kyc = state.one("kycPackages")
-  const context = kyc?.context as unknown as KycPackageContext | undefined
+  const context = kyc?.context
   return {
     clientId: client.id,
     clientUid: client.uid,
     partnerClientRef: client.partnerClientRef,
     level: client.level,
-    lifecycleState: client.state as LifecycleState,
+    lifecycleState: client.state,
     blocks: blockViews(state),
     requirements: requirementsOf(state, client, threshold),
     appropriateness: appropriatenessOf(state.one("assessments")),
@@ -121,7 +119,7 @@ export const verificationView = (state: SubjectState, client: ClientRow, thresho
         : {
             kycPackageId: kyc.id,
             revision: context.revision,
-            status: kyc.state as KycPackageStatus,
+            status: kyc.state,
             reviewNote: kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED" ? context.reviewNote : null
           }
   }

@@ -2,20 +2,16 @@
  * The turn that creates a client: machines decide, rows follow. Pure apart from the turn's draft and ids
  * (document 1, Rules of POST /clients 3 to 6).
  */
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
-import type { ClientContext, LifecycleState } from "../../../machines/client/Client.ts"
-import { clientMachine } from "../../../machines/client/clientMachine.ts"
+import type { Json } from "../../../machines/Effects.ts"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
 import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
-import { kycMachine } from "../../../machines/kyc/kycMachine.ts"
 import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts"
 import type { OnboardingRequest } from "../../../machines/kyc/OnboardingRequest.ts"
 import type { ScreeningResult } from "../../../machines/screening/screen.ts"
 import { clientUidOf } from "../../../machines/shared/Ids.ts"
 import { requirements } from "../../../machines/verification/requirements.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { create, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import type { ClientRow } from "../../store/Rows.ts"
 import { shardOf } from "../../store/shard.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
@@ -30,6 +26,7 @@ import {
   writeScreening,
   writeSections
 } from "../kyc/kycWrites.ts"
+import { start } from "../../effects/advance.ts"
 
 /** Everything the turn needs, worked out before it. */
 export interface OnboardingPlan {
@@ -82,34 +79,36 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
 
   for (const name of onboardingClaims(plan)) turn.draft.claim(name, clientId)
 
-  const decided = create(
-    clientMachine,
-    { clientId },
-    { type: "ONBOARD", at: turn.now, granted, reason, caseId, kycPackageId, mifidReady: false, appropriateness: null }
-  )
-  const context = decided.context as ClientContext
-  applyEffects(turn, { ...instance, object: `client:${clientId}` }, decided.effects)
   const kyc = request.received.kyc as ReceivedSections
   const sections = kyc as PersonSections & ReceivedSections
-  const client: ClientRow = {
-    id: clientId,
-    partnerId,
-    shard: shardOf(clientId),
-    state: decided.state,
-    version: versionOf("client"),
-    context: context as unknown as JsonObject,
-    uid,
-    partnerClientRef: request.partnerClientRef,
-    email: request.email,
-    displayName: displayNameOf(sections.personalInfo),
-    level: context.level,
-    categorization: "RETAIL",
-    residencyCountry: request.residencyCountry,
-    onboardingSource: "PARTNER_RELIANCE",
-    personKey: plan.personKey,
-    createdAt: turn.now
-  }
-  turn.draft.put("clients", client)
+  const client = start(turn, "clients", {
+    of: instance,
+    input: { clientId },
+    event: {
+      type: "ONBOARD",
+      at: turn.now,
+      granted,
+      reason,
+      caseId,
+      kycPackageId,
+      mifidReady: false,
+      appropriateness: null
+    },
+    columns: {
+      id: clientId,
+      partnerId,
+      shard: shardOf(clientId),
+      uid,
+      partnerClientRef: request.partnerClientRef,
+      email: request.email,
+      displayName: displayNameOf(sections.personalInfo),
+      categorization: "RETAIL",
+      residencyCountry: request.residencyCountry,
+      onboardingSource: "PARTNER_RELIANCE",
+      personKey: plan.personKey,
+      createdAt: turn.now
+    }
+  })
   const statuses = writeSections(at, client, kyc, request.received.identityCheck as Json)
   writePackage(at, client, kycPackageId, granted, request)
   const screeningRunId = writeScreening(at, client, "ONBOARDING", {
@@ -127,11 +126,11 @@ export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResul
     clientId,
     clientUid: uid,
     partnerClientRef: request.partnerClientRef,
-    verificationLevel: context.level,
-    lifecycleState: client.state as LifecycleState,
+    verificationLevel: client.level,
+    lifecycleState: client.state,
     status: granted ? "ACTIVE" : "PENDING_REVIEW",
     kycPackageId,
-    requirements: requirements(statuses, context.level, false),
+    requirements: requirements(statuses, client.level, false),
     review: caseId === null || reason === null ? null : { reason, caseId }
   }
 }
@@ -145,17 +144,11 @@ const writePackage = (
   { received }: OnboardingRequest
 ): void => {
   const { turn } = at
-  const kyc = create(kycMachine, { kycPackageId: id, revision: 1 }, { type: "STORE", at: turn.now, granted })
-  applyEffects(turn, { ...at.instance, object: `kycPackage:${id}` }, kyc.effects)
-  turn.draft.put("kycPackages", {
-    id,
-    partnerId: client.partnerId,
-    clientId: client.id,
-    shard: client.shard,
-    state: kyc.state,
-    version: versionOf("kycPackage"),
-    context: kyc.context as unknown as JsonObject,
-    receivedAt: turn.now
+  start(turn, "kycPackages", {
+    of: at.instance,
+    input: { kycPackageId: id, revision: 1 },
+    event: { type: "STORE", at: turn.now, granted },
+    columns: { id, partnerId: client.partnerId, clientId: client.id, shard: client.shard, receivedAt: turn.now }
   })
   writeRevision(at, client, {
     packageId: id,

@@ -7,9 +7,7 @@
  * and is decided again.
  */
 import { Context, Effect, Layer } from "effect"
-import { collateralMachine } from "../../../machines/collateral/collateralMachine.ts"
 import {
-  type CollateralContext,
   type CollateralReport,
   type CollateralStatus,
   reportOf
@@ -29,8 +27,6 @@ import {
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow, CollateralReportRow } from "../../store/Rows.ts"
@@ -44,6 +40,7 @@ import type { PageEnd, PageQuery } from "../../store/paging.ts"
 import { ofPartner, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
+import { start } from "../../effects/advance.ts"
 
 export interface CollateralAnswer {
   readonly reportId: number
@@ -145,8 +142,7 @@ const lookUpLimit = 3
 export const collateralClaim = (partnerId: number, partnerRef: string): string =>
   `collateral:${partnerId}:${partnerRef}`
 
-export const wireReport = (row: CollateralReportRow): CollateralReport =>
-  reportOf(row.context as unknown as CollateralContext, row.state as CollateralStatus)
+export const wireReport = (row: CollateralReportRow): CollateralReport => reportOf(row.context, row.state)
 
 export const notUnderPartner = conflict(
   "This partner is under BROKER custody: use deposit notices and withdrawal requests."
@@ -185,34 +181,32 @@ const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
   const refused = firstRefusal(economicGates, input)
   const refusal = refused === null ? null : sentenceOf(refused)
   const txId = refusal === null ? turn.nextId("transaction") : null
-  const start = begin(collateralMachine, {
-    reportId,
-    partnerId: client.partnerId,
-    clientId: client.id,
-    clientUid: client.uid,
-    partnerRef: request.partnerRef,
-    direction: request.direction,
-    currency: "USDC",
-    amount: formatAmount(request.amount, "USDC"),
-    sourceAsset: request.sourceAsset ?? partner.row.collateralAsset,
-    txRef: request.txRef,
-    occurredAt: request.occurredAt
-  })
-  const decided = step(collateralMachine, start, { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId })
-  const row: CollateralReportRow = {
-    id: reportId,
-    partnerId: client.partnerId,
-    clientId: client.id,
-    shard: shardOf(client.id),
-    state: decided.state,
-    version: versionOf("collateralReport"),
-    context: decided.context as unknown as JsonObject,
-    createdAt: turn.now
-  }
   turn.draft.claim(collateralClaim(client.partnerId, request.partnerRef), reportId)
-  turn.draft.put("collateralReports", row)
-  const instance = { ...instanceOf(client, partner), object: `collateralReport:${reportId}` as const }
-  applyEffects(turn, txId === null ? instance : { ...instance, txId }, decided.effects)
+  const instance = instanceOf(client, partner)
+  const row = start(turn, "collateralReports", {
+    of: txId === null ? instance : { ...instance, txId },
+    input: {
+      reportId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      clientUid: client.uid,
+      partnerRef: request.partnerRef,
+      direction: request.direction,
+      currency: "USDC",
+      amount: formatAmount(request.amount, "USDC"),
+      sourceAsset: request.sourceAsset ?? partner.row.collateralAsset,
+      txRef: request.txRef,
+      occurredAt: request.occurredAt
+    },
+    event: { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId },
+    columns: {
+      id: reportId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      shard: shardOf(client.id),
+      createdAt: turn.now
+    }
+  })
   return answerOf(turn, client, row, 201)
 }
 

@@ -6,8 +6,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
-import type { CaseContext, CaseReason, CaseStatus } from "../../../machines/compliance/Case.ts"
-import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
+import type { CaseReason, CaseStatus } from "../../../machines/compliance/Case.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
@@ -184,21 +183,20 @@ const otherRevision = (now: number | null, looked: number) =>
   })
 
 /** The package's latest revision. */
-const revisionOf = (state: SubjectState): number | null =>
-  (state.one("kycPackages")?.context as unknown as KycPackageContext | undefined)?.revision ?? null
+const revisionOf = (state: SubjectState): number | null => state.one("kycPackages")?.context?.revision ?? null
 
 /** The package's revision and the open cases with what they show: what compliance looked at when it clears. */
 const fileMark = (state: SubjectState): string =>
   JSON.stringify([revisionOf(state), state.all("cases").map(({ id, details }) => [id, details])])
 
 export const caseView = (row: CaseRow, clientUid: string): CaseView => {
-  const context = row.context as unknown as CaseContext
+  const context = row.context
   return {
     caseId: row.id,
     partnerId: row.partnerId,
     clientId: row.clientId,
     clientUid,
-    status: row.state as CaseStatus,
+    status: row.state,
     reason: row.reason as CaseReason,
     details: row.details,
     openedAt: row.openedAt,

@@ -9,7 +9,7 @@ import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { placeOf } from "../../engine/journal/columnValues.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import type { DocumentContentRow } from "../../store/documentTables.ts"
+import type { DocumentContentRow } from "../../store/tables/document.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export type NewContent = Omit<DocumentContentRow, "storedAt">

@@ -9,7 +9,7 @@ import type { Document, DocumentPurpose } from "../../../machines/document/Docum
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { DocumentRow } from "../../store/documentTables.ts"
+import type { DocumentRow } from "../../store/tables/document.ts"
 import { findClient } from "../client/clientLookup.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { documentOf, documentsOf } from "./Documents.ts"

@@ -2,17 +2,14 @@
  * Blocks that rest on an identity document end with it (D3): a durable timer fires on the first UTC day after the
  * document's last day and the block machine decides.
  */
-import { blockMachine } from "../../../machines/verification/blockMachine.ts"
-import type { BlockContext } from "../../../machines/verification/Block.ts"
 import type { BlockCode } from "../../../machines/verification/Blocks.ts"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import { utcDateAt } from "../../../machines/shared/CalendarDate.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { step } from "../../engine/machine/decide.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { keyOf } from "../../store/Catalogue.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { instanceOf } from "../client/clientState.ts"
+import { advance } from "../../effects/advance.ts"
 
 const dayMillis = 86_400_000
 
@@ -47,23 +44,14 @@ const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory
       : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
   if (client === undefined || partner === null || row === undefined) return
   // A document given since this timer became due has a later day: the firing belongs to the one before.
-  if (((row.context as unknown as BlockContext).updatedAt ?? 0) >= dueAt) return
-  const expired = step(
-    blockMachine,
-    { state: row.state, context: row.context as unknown as BlockContext },
-    { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
-  )
-  if (!expired.changed) return
-  // To a person refused for good the decision was the last word; a closed account is told nothing (A1-48).
+  if ((row.context.updatedAt ?? 0) >= dueAt) return
+  // To a person refused for good the decision was the last word; a closed account hears nothing (A1-48).
   const ended = client.state === "KYC_REJECTED" || client.state === "CLOSED"
-  applyEffects(
+  advance(
     turn,
-    { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` },
-    ended ? expired.effects.filter(({ type }) => type !== "notify") : expired.effects
+    "verificationBlocks",
+    row,
+    { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) },
+    { of: instanceOf(client, partner), without: ended ? ["notify"] : [] }
   )
-  turn.draft.put("verificationBlocks", {
-    ...row,
-    state: expired.state,
-    context: expired.context as unknown as JsonObject
-  })
 }

@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import type { LifecycleState, VerificationLevel } from "../../../machines/client/Client.ts"
 import type { Document } from "../../../machines/document/Document.ts"
 import type { Json } from "../../../machines/Effects.ts"
-import type { KycPackageContext, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
+import type { KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
 import type { ScreeningCandidate } from "../../../machines/screening/screen.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
@@ -232,17 +232,17 @@ const dispositionOf = ({ entryId, disposition, outcome, score, decidedAt, decide
 })
 
 const headOf = (client: ClientRow, kyc: PackageRow) => {
-  const context = kyc.context as unknown as KycPackageContext
+  const context = kyc.context
   return {
     clientId: client.id,
     clientUid: client.uid,
     partnerId: client.partnerId,
     partnerClientRef: client.partnerClientRef,
-    lifecycleState: client.state as LifecycleState,
+    lifecycleState: client.state,
     verificationLevel: client.level,
     kycPackageId: kyc.id,
     revision: context.revision,
-    status: kyc.state as KycPackageStatus,
+    status: kyc.state,
     receivedAt: kyc.receivedAt,
     reviewedBy: context.reviewedBy,
     reviewedAt: context.reviewedAt,

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
-import type { KycPackageContext, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
+import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
 import { decodeKycUpdate, type KycUpdateRequest, referredDocuments } from "../../../machines/kyc/KycUpdateRequest.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../../machines/kyc/KycWire.ts"
@@ -242,7 +242,7 @@ const endedRefusal = ({ state }: ClientRow): Refusal | null => {
   return state === "KYC_REJECTED" ? conflict("The client was refused for good: its KYC can't be revised.") : null
 }
 
-const contextOf = (kyc: PackageRow): KycPackageContext => kyc.context as unknown as KycPackageContext
+const contextOf = (kyc: PackageRow): KycPackageContext => kyc.context
 
 const packageView = (
   client: ClientRow,
@@ -257,7 +257,7 @@ const packageView = (
     clientId: client.id,
     clientUid: client.uid,
     revision,
-    status: kyc.state as KycPackageStatus,
+    status: kyc.state,
     receivedAt: row.receivedAt,
     payload: row.payload,
     attestation: row.attestation,

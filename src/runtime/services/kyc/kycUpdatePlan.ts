@@ -5,7 +5,6 @@
  */
 import type { Json } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
-import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
 import type { KycUpdateRequest } from "../../../machines/kyc/KycUpdateRequest.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
@@ -37,7 +36,7 @@ export const kycBase = (state: SubjectState, partnerId: number): KycBase | null 
   if (client === null || kyc === undefined) return null
   return {
     kycPackageId: kyc.id,
-    revision: (kyc.context as unknown as KycPackageContext).revision,
+    revision: kyc.context.revision,
     reonboarding: client.state === "KYC_PENDING" && kyc.state === "REJECTED",
     documents: new Set(state.all("documents").map(({ id }) => id)),
     dispositions: state.all("dispositions"),

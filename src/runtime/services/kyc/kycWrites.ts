@@ -3,22 +3,20 @@
  * the identity session, the screening run, the reporting record, cases and the grant (doc 1, Rules of POST /clients and
  * PUT .../kyc 4 to 8; D2, D3). Pure but for the turn's draft and ids.
  */
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type { Json } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
-import { caseMachine } from "../../../machines/compliance/caseMachine.ts"
 import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts"
 import { kycSectionNames } from "../../../machines/kyc/OnboardingRequest.ts"
 import { buildReportingRecord } from "../../../machines/reporting/ReportingRecord.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
-import { begin, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow, RevisionRow } from "../../store/Rows.ts"
 import { type ClientTurn, decide, moveBlock } from "../client/clientDecisions.ts"
 import { setExpiryTimer } from "../document/documentExpiry.ts"
 import { documentExpiryOf, expirationOf, type PersonSections, reportingFacts } from "./kycFacts.ts"
 import type { ScreenedAgain } from "../screening/rescreening.ts"
 import type { SettingsShape } from "../../Settings.ts"
+import { start } from "../../effects/advance.ts"
 
 /** Body key and block of the six sections; IDENTITY_CHECK comes from identityCheck. */
 export const sectionBlocks = {
@@ -163,20 +161,18 @@ export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): v
   const { caseId, reasons, screeningRunId, candidates, duplicateOf } = facts
   const { turn } = at
   const reason = reasons[0] as CaseReason
-  const opened = begin(caseMachine, { caseId, reason, openedAt: turn.now })
-  applyEffects(turn, { ...at.instance, object: `case:${caseId}` }, opened.effects)
-  turn.draft.put("cases", {
-    id: caseId,
-    partnerId: client.partnerId,
-    clientId: client.id,
-    shard: client.shard,
-    state: opened.state,
-    version: versionOf("case"),
-    context: opened.context as unknown as JsonObject,
-    reason,
-    details: { reasons, screeningRunId, candidates: candidates as unknown as Json, duplicateOf },
-    openedAt: turn.now,
-    closedAt: null
+  start(turn, "cases", {
+    of: at.instance,
+    input: { caseId, reason, openedAt: turn.now },
+    columns: {
+      id: caseId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      shard: client.shard,
+      reason,
+      details: { reasons, screeningRunId, candidates: candidates as unknown as Json, duplicateOf },
+      openedAt: turn.now
+    }
   })
 }
 

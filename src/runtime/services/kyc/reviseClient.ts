@@ -3,7 +3,7 @@
  * stored, and a changed identity is screened; what compliance has not seen holds the client (doc 1, Rules of POST /clients
  * and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36). Pure but for the turn's draft and ids.
  */
-import type { ClientEvent, LifecycleState } from "../../../machines/client/Client.ts"
+import type { ClientEvent } from "../../../machines/client/Client.ts"
 import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import type { KycPackageEvent, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
@@ -78,7 +78,7 @@ export const updateAnswer = (
   revision: plan.base.revision + 1,
   status,
   verificationLevel: next.level,
-  lifecycleState: next.state as LifecycleState,
+  lifecycleState: next.state,
   identityChanged: plan.identityChanged,
   screening: screeningAnswer(plan)
 })
@@ -126,7 +126,7 @@ export const writeNextRevision = (
     payload: request.kyc as Json,
     attestation: request.attestation
   })
-  return moved.state as KycPackageStatus
+  return moved.state
 }
 
 interface Review extends Omit<CaseFacts, "screeningRunId"> {

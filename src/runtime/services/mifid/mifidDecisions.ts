@@ -5,13 +5,11 @@
  */
 import type {
   AcknowledgeResult,
-  AssessmentContext,
   AssessmentEvent,
   AssessmentResult
 } from "../../../machines/appropriateness/Assessment.ts"
 import { decodeAcknowledgement, type Submission } from "../../../machines/appropriateness/AppropriatenessRequest.ts"
 import { scoreAnswers } from "../../../machines/appropriateness/scoring.ts"
-import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { MifidResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import { mifidSectionNames, type MifidSections, mifidSections } from "../../../machines/mifid/MifidRequest.ts"
@@ -76,7 +74,7 @@ export const writeMifid = (
     clientId: client.id,
     clientUid: client.uid,
     verificationLevel: next.level,
-    lifecycleState: next.state as LifecycleState,
+    lifecycleState: next.state,
     granted: next.level !== client.level,
     appropriateness: appropriatenessOf(assessment),
     requirements: requirements(statuses, next.level, eddDue)
@@ -166,7 +164,7 @@ export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: u
 const moved = (at: ClientTurn, client: ClientRow, event: AssessmentEvent) => {
   const row = moveAssessment(at, client, event)
   if (row === null) throw new Error(`an assessment refused ${event.type}`)
-  return { row, context: row.context as unknown as AssessmentContext }
+  return { row, context: row.context }
 }
 
 /** The assessment's block takes the result, and the level goes on when the other half is there. */

@@ -26,7 +26,7 @@ import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { type GateResult, type MoneyGate, type MoneyGates, notReached, walkGates } from "./moneyGates.ts"
 import { notUnderBroker, rowUnder } from "./moneyRequests.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { contextOf, withdrawalClaim } from "../withdrawal/withdrawalDecisions.ts"
+import { withdrawalClaim } from "../withdrawal/withdrawalDecisions.ts"
 import { checkWithdrawal, type WithdrawalFacts, withdrawalGates } from "../withdrawal/withdrawalGates.ts"
 
 export const explainedWrites = ["collateral", "deposit", "withdrawal"] as const
@@ -230,7 +230,7 @@ const withdrawalRules = (
   table: "withdrawalRequests",
   claim: withdrawalClaim,
   replayed: ({ turn, filed, client, request }) => {
-    const held = turn.state.all("withdrawalRequests").some((row) => contextOf(row).partnerRef === request.partnerRef)
+    const held = turn.state.all("withdrawalRequests").some((row) => row.context.partnerRef === request.partnerRef)
     return held || filed?.clientId === client.id ? null : undefined
   },
   gates: withdrawalGates,

@@ -7,12 +7,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
-import type {
-  ApprovalContext,
-  ApprovalEvent,
-  ApprovalOutcome,
-  ApprovalStatus
-} from "../../../machines/operator/Approval.ts"
+import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
@@ -302,12 +297,12 @@ const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcom
 }
 
 const approvalView = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalView => {
-  const { expiresAt, decidedBy, decidedAt } = row.context as unknown as ApprovalContext
+  const { expiresAt, decidedBy, decidedAt } = row.context
   return {
     approvalId: row.id,
     command: row.command,
     args: row.args,
-    status: row.state as ApprovalStatus,
+    status: row.state,
     outcome: outcomeOf(row, used),
     requestedBy: row.requestedBy,
     requestedAt: row.requestedAt,

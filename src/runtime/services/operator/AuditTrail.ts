@@ -5,7 +5,7 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ObjectName } from "../../effects/Interpreter.ts"
+import type { ObjectName } from "../../effects/Instance.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../../store/Catalogue.ts"

@@ -8,7 +8,6 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
-import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
 import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
@@ -148,7 +147,8 @@ export class Inspect extends Context.Service<
               subject: found.subject,
               state: found.row.state,
               version: found.row.version,
-              context: found.row.context,
+              // What is stored as JSON is JSON: contexts are typed by their machines instead.
+              context: found.row.context as unknown as Json,
               timers: [
                 ...timers
                   .filter(({ name }) => found.ownsTimer(name))
@@ -182,7 +182,7 @@ const machineCounts = (
 const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): ClientView => {
   const context = clientContext(row)
   const kyc = state.one("kycPackages")
-  const kycContext = kyc?.context as unknown as KycPackageContext | undefined
+  const kycContext = kyc?.context
   return {
     ...clientWire(state, row),
     partnerId: row.partnerId,

@@ -4,16 +4,14 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import type { JsonObject } from "../../../machines/Effects.ts"
-import type { ApiKeyContext, ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
-import { apiKeyMachine } from "../../../machines/partner/apiKeyMachine.ts"
+import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import type { OperatorKeyRow } from "../../store/Rows.ts"
 import { Directory } from "../partner/Directory.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 export type OperatorRole = OperatorKeyRow["role"]
 
@@ -171,9 +169,9 @@ export const operatorView = (row: OperatorKeyRow): OperatorView => ({
   label: row.label,
   prefix: row.prefix,
   role: row.role,
-  status: row.state as ApiKeyStatus,
+  status: row.state,
   createdAt: row.createdAt,
-  revokedAt: (row.context as unknown as ApiKeyContext).revokedAt
+  revokedAt: row.context.revokedAt
 })
 
 const issueOperatorKey = (
@@ -183,19 +181,10 @@ const issueOperatorKey = (
   role: OperatorRole
 ): IssuedOperator => {
   const id = turn.nextId("operatorKey")
-  const decided = begin(apiKeyMachine, { keyId: id, createdAt: turn.now })
-  turn.draft.put("operatorKeys", {
-    id,
-    state: decided.state,
-    version: versionOf("apiKey"),
-    context: decided.context as unknown as JsonObject,
-    hash,
-    prefix,
-    label,
-    role,
-    createdAt: turn.now
+  start(turn, "operatorKeys", {
+    input: { keyId: id, createdAt: turn.now },
+    columns: { id, hash, prefix, label, role, createdAt: turn.now }
   })
-  applyEffects(turn, { ...systemInstance, object: `operatorKey:${id}` }, decided.effects)
   return { operatorId: id, key, prefix, label, role }
 }
 
@@ -206,14 +195,6 @@ const revokeOperatorKey = (turn: Turn, operatorId: number, reason: string): Verd
   if (admins.length === 1 && admins[0]?.id === operatorId) {
     return refuse(conflict("This is the last live ADMIN key: create another one before you revoke it."))
   }
-  const decided = step(
-    apiKeyMachine,
-    { state: row.state, context: row.context as unknown as ApiKeyContext },
-    { type: "REVOKE", at: turn.now, reason }
-  )
-  if (!decided.changed) return refuse(conflict("This operator key is revoked already."))
-  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
-  turn.draft.put("operatorKeys", next)
-  applyEffects(turn, { ...systemInstance, object: `operatorKey:${operatorId}` }, decided.effects)
-  return accept(operatorView(next))
+  const next = advance(turn, "operatorKeys", row, { type: "REVOKE", at: turn.now, reason })
+  return next === null ? refuse(conflict("This operator key is revoked already.")) : accept(operatorView(next))
 }

@@ -5,14 +5,13 @@
 import canonicalize from "canonicalize"
 import { createHash } from "node:crypto"
 import type { JsonObject } from "../../../machines/Effects.ts"
-import { type ApprovalContext, type ApprovalEvent, requestNote } from "../../../machines/operator/Approval.ts"
-import { approvalMachine } from "../../../machines/operator/approvalMachine.ts"
+import { type ApprovalEvent, requestNote } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ApprovalRow } from "../../store/Rows.ts"
 import { systemInstance } from "./OperatorKeys.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 /** How long a request waits for its second pair of eyes. */
 export const approvalMillis = 7 * 86_400_000
@@ -25,25 +24,17 @@ export const hashArguments = (args: JsonObject): string =>
 
 export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
   const id = turn.nextId("approval")
-  const decided = begin(approvalMachine, {
-    approvalId: id,
-    command,
-    argumentsHash: hashArguments(args),
-    requestedBy: keyId,
-    requestedAt: turn.now,
-    expiresAt: turn.now + approvalMillis
+  start(turn, "approvals", {
+    input: {
+      approvalId: id,
+      command,
+      argumentsHash: hashArguments(args),
+      requestedBy: keyId,
+      requestedAt: turn.now,
+      expiresAt: turn.now + approvalMillis
+    },
+    columns: { id, command, args, requestedBy: keyId, requestedAt: turn.now }
   })
-  turn.draft.put("approvals", {
-    id,
-    state: decided.state,
-    version: versionOf("approval"),
-    context: decided.context as unknown as JsonObject,
-    command,
-    args,
-    requestedBy: keyId,
-    requestedAt: turn.now
-  })
-  applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, decided.effects)
   return id
 }
 
@@ -57,14 +48,14 @@ export const decideApproval = (
 ): Verdict<ApprovalRow> => {
   const row = turn.state.get("approvals", String(approvalId))
   if (row === undefined) return refuse(decidedAlready)
-  const context = row.context as unknown as ApprovalContext
+  const { context } = row
   if (turn.now >= context.expiresAt) {
-    moveApproval(turn, row, { type: "EXPIRE", at: turn.now })
+    advance(turn, "approvals", row, { type: "EXPIRE", at: turn.now })
     return refuse(expired)
   }
   const refusal = barred?.(turn, row) ?? null
   if (refusal !== null) return refuse(refusal)
-  const next = moveApproval(turn, row, event(row, turn.now))
+  const next = advance(turn, "approvals", row, event(row, turn.now))
   if (next !== null) return accept(next)
   return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
 }
@@ -98,7 +89,7 @@ export const resumeApproval = (
   keyId: number,
   asked: string | null
 ): Verdict<ApprovalRow> => {
-  const { requestedBy, expiresAt, argumentsHash } = row.context as unknown as ApprovalContext
+  const { requestedBy, expiresAt, argumentsHash } = row.context
   if (turn.now >= expiresAt) return refuse(expired)
   if (requestedBy === keyId) return refuse(ownRequest)
   const refusal = grantRefusal(turn, row, asked)
@@ -108,14 +99,4 @@ export const resumeApproval = (
     { type: "audit", action: "approval.resume", before: "GRANTED", after: "GRANTED", reason: row.command }
   ])
   return accept(row)
-}
-
-const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): ApprovalRow | null => {
-  const stored = { state: row.state, context: row.context as unknown as ApprovalContext }
-  const decided = step(approvalMachine, stored, event)
-  if (!decided.changed) return null
-  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
-  turn.draft.put("approvals", next)
-  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, decided.effects)
-  return next
 }

@@ -5,7 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { ApiKeyContext, ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
+import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
 import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
 import type { RelianceStatus } from "../../../machines/partner/Reliance.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -338,7 +338,7 @@ export const profileOf = (row: PartnerRow, reliance: RelianceStatus): PartnerPro
   country: row.country,
   licenceType: row.licence,
   relianceStatus: reliance,
-  status: row.state as PartnerStatus,
+  status: row.state,
   sandbox: row.sandbox,
   custodyModel: row.custodyModel,
   collateralAsset: row.collateralAsset,
@@ -357,8 +357,8 @@ const keyView = (row: ApiKeyRow, lastUsedAt: number | null): KeyView => ({
   label: row.label,
   prefix: row.prefix,
   scope: row.scope,
-  status: row.state as ApiKeyStatus,
+  status: row.state,
   createdAt: row.createdAt,
-  revokedAt: (row.context as unknown as ApiKeyContext).revokedAt,
+  revokedAt: row.context.revokedAt,
   lastUsedAt
 })

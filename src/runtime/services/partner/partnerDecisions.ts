@@ -3,25 +3,19 @@
  * raised by each change that other commits may rest on (D15, D16, D17; operator surface, Back office). Pure but for the
  * turn's draft and ids.
  */
-import type { JsonObject } from "../../../machines/Effects.ts"
-import type { ApiKeyContext } from "../../../machines/partner/ApiKey.ts"
-import { apiKeyMachine } from "../../../machines/partner/apiKeyMachine.ts"
-import type { PartnerContext, PartnerEvent, PartnerStatus } from "../../../machines/partner/Partner.ts"
-import { partnerMachine } from "../../../machines/partner/partnerMachine.ts"
-import { type RelianceContext, type RelianceStatus, reliancePath } from "../../../machines/partner/Reliance.ts"
-import { relianceMachine } from "../../../machines/partner/relianceMachine.ts"
+import type { PartnerEvent, PartnerStatus } from "../../../machines/partner/Partner.ts"
+import { type RelianceStatus, reliancePath } from "../../../machines/partner/Reliance.ts"
 import { rateLimits } from "../../../machines/shared/Limits.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { begin, create, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
-import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/Rows.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
+import type { ApiKeyRow, PartnerRow } from "../../store/Rows.ts"
 import { makeSecret } from "../operator/OperatorKeys.ts"
 import { closeEndpoint } from "../webhook/webhookDecisions.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 const aboutPartner = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `partner:${partnerId}` })
-const aboutReliance = (partnerId: number): Instance => ({ partnerId, clientId: null, object: `reliance:${partnerId}` })
-const aboutKey = (partnerId: number, id: number): Instance => ({ partnerId, clientId: null, object: `apiKey:${id}` })
 
 export interface NewPartner {
   readonly id: number
@@ -38,42 +32,27 @@ export interface NewPartner {
 
 /** A new partner: ACTIVE, reliance NONE, the default rates, callable from anywhere. */
 export const createPartner = (turn: Turn, partner: NewPartner): PartnerRow => {
-  const decided = create(
-    partnerMachine,
-    { partnerId: partner.id },
-    { type: "CREATE", at: turn.now, reason: "created by the operator" }
-  )
-  const row: PartnerRow = {
-    ...partner,
-    state: decided.state,
-    version: versionOf("partner"),
-    context: decided.context as unknown as JsonObject,
-    readPerMinute: rateLimits.readPerMinute,
-    tradePerMinute: rateLimits.tradePerMinute,
-    allowedCidrs: [],
-    epoch: 1,
-    createdAt: turn.now
-  }
   turn.draft.claim(codeClaim(partner.code), partner.id)
   turn.draft.claim(uidPrefixClaim(partner.uidPrefix), partner.id)
-  turn.draft.put("partners", row)
-  applyEffects(turn, aboutPartner(partner.id), decided.effects)
-  const reliance = begin(relianceMachine, { partnerId: partner.id })
-  turn.draft.put("reliances", relianceRow(partner.id, reliance.state, reliance.context))
-  applyEffects(turn, aboutReliance(partner.id), reliance.effects)
+  const row = start(turn, "partners", {
+    input: { partnerId: partner.id },
+    event: { type: "CREATE", at: turn.now, reason: "created by the operator" },
+    columns: {
+      ...partner,
+      readPerMinute: rateLimits.readPerMinute,
+      tradePerMinute: rateLimits.tradePerMinute,
+      allowedCidrs: [],
+      epoch: 1,
+      createdAt: turn.now
+    }
+  })
+  start(turn, "reliances", { input: { partnerId: partner.id }, columns: { partnerId: partner.id } })
   return row
 }
 
 /** Codes differing in case alone would be confused by people. */
 export const codeClaim = (code: string): string => `code:${code.toUpperCase()}`
 export const uidPrefixClaim = (prefix: string): string => `uidPrefix:${prefix}`
-
-const relianceRow = (partnerId: number, state: string, context: RelianceContext): RelianceRow => ({
-  partnerId,
-  state,
-  version: versionOf("reliance"),
-  context: context as unknown as JsonObject
-})
 
 const statusEvent = (to: PartnerStatus, at: number, reason: string, blockers: ReadonlyArray<string>): PartnerEvent => {
   switch (to) {
@@ -96,19 +75,12 @@ export const setStatus = (
   const row = turn.state.one("partners")
   if (row === undefined) return refuse(unknown("Partner"))
   if (row.state === to) return refuse(conflict(`The partner is ${to} already.`))
-  const decided = step(
-    partnerMachine,
-    { state: row.state, context: row.context as unknown as PartnerContext },
-    statusEvent(to, turn.now, reason, blockers)
-  )
-  if (!decided.changed) {
+  const next = advance(turn, "partners", row, statusEvent(to, turn.now, reason, blockers), raising(row))
+  if (next === null) {
     return blockers.length > 0 && row.state !== "CLOSED"
       ? refuse(conflict("The partner can't be closed yet.", { blockers }))
       : refuse(conflict(`The partner is ${row.state}, so it can't become ${to}.`))
   }
-  const next = raised({ ...row, state: decided.state, context: decided.context as unknown as JsonObject })
-  turn.draft.put("partners", next)
-  applyEffects(turn, aboutPartner(row.id), decided.effects)
   if (to === "CLOSED") {
     for (const key of turn.state.all("apiKeys")) revokeKey(turn, key, "partner closed")
     closeEndpoint(turn)
@@ -144,9 +116,10 @@ export const changeCustody = (
   if (row === undefined) return refuse(unknown("Partner"))
   const refusal = custodyRefusal(row, to)
   if (refusal !== null) return refuse(refusal)
-  const decided = step(
-    partnerMachine,
-    { state: row.state, context: row.context as unknown as PartnerContext },
+  const next = advance(
+    turn,
+    "partners",
+    row,
     {
       type: "CHANGE_CUSTODY",
       at: turn.now,
@@ -154,11 +127,10 @@ export const changeCustody = (
       before: custodyName(row.custodyModel, row.collateralAsset),
       after: custodyName(to, collateralAsset),
       blockers
-    }
+    },
+    raising(row, { custodyModel: to, collateralAsset })
   )
-  if (!decided.changed) return refuse(conflict("The custody model can't be changed yet.", { blockers }))
-  const next = raised({ ...row, custodyModel: to, collateralAsset, version: versionOf("partner") })
-  turn.draft.put("partners", next)
+  if (next === null) return refuse(conflict("The custody model can't be changed yet.", { blockers }))
   turn.draft.put("custodyChanges", {
     id: turn.nextId("transaction"),
     partnerId: row.id,
@@ -169,7 +141,6 @@ export const changeCustody = (
     changedBy,
     changedAt: turn.now
   })
-  applyEffects(turn, aboutPartner(row.id), decided.effects)
   return accept(next)
 }
 
@@ -182,18 +153,14 @@ export const setReliance = (turn: Turn, to: RelianceStatus, reason: string): Ver
   if (row === undefined || reliance === undefined) return refuse(unknown("Partner"))
   if (row.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
   if (reliance.state === to) return refuse(conflict(`Reliance is ${to} already.`))
-  const path = reliancePath(reliance.state as RelianceStatus, to)
+  const path = reliancePath(reliance.state, to)
   if (path === null) return refuse(conflict(`Reliance is ${reliance.state}, so it can't become ${to}.`))
-  let { state } = reliance
-  let context = reliance.context as unknown as RelianceContext
+  let moved = reliance
   for (const type of path) {
-    const decided = step(relianceMachine, { state, context }, { type, at: turn.now, reason })
-    if (!decided.changed) throw new Error(`reliance refused ${type} in ${state}, which its own path asked for`)
-    applyEffects(turn, aboutReliance(row.id), decided.effects)
-    state = decided.state
-    context = decided.context
+    const next = advance(turn, "reliances", moved, { type, at: turn.now, reason })
+    if (next === null) throw new Error(`reliance refused ${type} in ${moved.state}, which its own path asked for`)
+    moved = next
   }
-  turn.draft.put("reliances", relianceRow(row.id, state, context))
   const next = raised(row)
   turn.draft.put("partners", next)
   return accept(next)
@@ -220,6 +187,10 @@ export const configure = (
 /** Commits that were decided under the old row are refused and decided again. */
 const raised = (row: PartnerRow): PartnerRow => ({ ...row, epoch: row.epoch + 1 })
 
+const raising = (row: PartnerRow, change: Partial<Pick<PartnerRow, "custodyModel" | "collateralAsset">> = {}) => ({
+  set: { ...change, epoch: row.epoch + 1 }
+})
+
 export interface IssuedKey {
   readonly keyId: number
   readonly key: string
@@ -235,33 +206,13 @@ export const issueKey = (turn: Turn, label: string, scope: "READ" | "TRADE"): Ve
   if (partner.state === "CLOSED") return refuse(conflict("The partner is CLOSED."))
   const id = turn.nextId("key")
   const { key, hash, prefix } = makeSecret("pbk_")
-  const decided = begin(apiKeyMachine, { keyId: id, createdAt: turn.now })
-  turn.draft.put("apiKeys", {
-    id,
-    partnerId: partner.id,
-    state: decided.state,
-    version: versionOf("apiKey"),
-    context: decided.context as unknown as JsonObject,
-    hash,
-    prefix,
-    label,
-    scope,
-    createdAt: turn.now
+  start(turn, "apiKeys", {
+    input: { keyId: id, createdAt: turn.now },
+    columns: { id, partnerId: partner.id, hash, prefix, label, scope, createdAt: turn.now }
   })
-  applyEffects(turn, aboutKey(partner.id, id), decided.effects)
   return accept({ keyId: id, key, prefix, label, scope })
 }
 
 /** The revoked row, or null when the key was revoked before. */
-export const revokeKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null => {
-  const decided = step(
-    apiKeyMachine,
-    { state: key.state, context: key.context as unknown as ApiKeyContext },
-    { type: "REVOKE", at: turn.now, reason }
-  )
-  if (!decided.changed) return null
-  const next = { ...key, state: decided.state, context: decided.context as unknown as JsonObject }
-  turn.draft.put("apiKeys", next)
-  applyEffects(turn, aboutKey(key.partnerId, key.id), decided.effects)
-  return next
-}
+export const revokeKey = (turn: Turn, key: ApiKeyRow, reason: string): ApiKeyRow | null =>
+  advance(turn, "apiKeys", key, { type: "REVOKE", at: turn.now, reason })

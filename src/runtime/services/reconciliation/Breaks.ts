@@ -3,21 +3,17 @@
  * because an approval asks for them. The open ones are a live view, changed only by committed rows.
  */
 import { Context, Effect, Layer } from "effect"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import {
   type BreakScope,
   type BreakStatus,
   pauses,
   type ReconBreakContext
 } from "../../../machines/reconciliation/ReconBreak.ts"
-import { reconBreakMachine } from "../../../machines/reconciliation/reconBreakMachine.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ReconBreakRow } from "../../store/Rows.ts"
 import { signedAmount } from "../ledger/Adjustments.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -25,6 +21,7 @@ import { Directory } from "../partner/Directory.ts"
 import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
 import type { PageQuery } from "../../store/paging.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 /** A break as the operator sees it. */
 export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
@@ -93,7 +90,7 @@ export class Breaks extends Context.Service<
 
       return Breaks.of({
         pausing: (client) => {
-          for (const row of open.values()) if (pauses(contextOf(row), client)) return true
+          for (const row of open.values()) if (pauses(row.context, client)) return true
           return false
         },
         list: ({ status, limit, before }) =>
@@ -167,27 +164,15 @@ interface Difference {
   readonly pausesMoneyOut: boolean
 }
 
-const contextOf = (row: ReconBreakRow): ReconBreakContext => row.context as unknown as ReconBreakContext
-
-const viewOf = (row: ReconBreakRow): BreakView => ({ ...contextOf(row), status: row.state as BreakStatus })
+const viewOf = (row: ReconBreakRow): BreakView => ({ ...row.context, status: row.state })
 
 const openBreak = (turn: Turn, scope: Scope, { minor, ...difference }: Difference): ReconBreakRow => {
   const id = turn.nextId("reconBreak")
-  const decided = begin(reconBreakMachine, { breakId: id, ...scope, ...difference, openedAt: turn.now })
-  const row: ReconBreakRow = {
-    id,
-    state: decided.state,
-    version: versionOf("reconBreak"),
-    context: decided.context as unknown as JsonObject,
-    ...scope,
-    currency: difference.currency,
-    amount: minor,
-    openedAt: turn.now,
-    closedAt: null
-  }
-  turn.draft.put("reconBreaks", row)
-  applyEffects(turn, aboutBreak(row), decided.effects)
-  return row
+  const { currency } = difference
+  return start(turn, "reconBreaks", {
+    input: { breakId: id, ...scope, ...difference, openedAt: turn.now },
+    columns: { id, ...scope, currency, amount: minor, openedAt: turn.now }
+  })
 }
 
 const closedAlready = conflict("This reconciliation break is closed already.")
@@ -196,23 +181,6 @@ const closedAlready = conflict("This reconciliation break is closed already.")
 const closeBreak = (turn: Turn, breakId: number, reason: string): Verdict<BreakView> => {
   const row = turn.state.get("reconBreaks", String(breakId))
   if (row === undefined) return refuse(closedAlready)
-  const stored = { state: row.state, context: contextOf(row) }
-  const decided = step(reconBreakMachine, stored, { type: "CLOSE", at: turn.now, reason })
-  if (!decided.changed) return refuse(closedAlready)
-  const next: ReconBreakRow = {
-    ...row,
-    state: decided.state,
-    version: versionOf("reconBreak"),
-    context: decided.context as unknown as JsonObject,
-    closedAt: turn.now
-  }
-  turn.draft.put("reconBreaks", next)
-  applyEffects(turn, aboutBreak(next), decided.effects)
-  return accept(viewOf(next))
+  const next = advance(turn, "reconBreaks", row, { type: "CLOSE", at: turn.now, reason })
+  return next === null ? refuse(closedAlready) : accept(viewOf(next))
 }
-
-const aboutBreak = ({ id, partnerId, clientId }: ReconBreakRow) => ({
-  partnerId,
-  clientId,
-  object: `reconBreak:${id}` as const
-})

@@ -26,7 +26,7 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../engine/ma
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../../store/Catalogue.ts"
-import type { WatchEntryRow } from "../../store/screeningTables.ts"
+import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import {
   beginImport,
   finishImport,

@@ -8,7 +8,7 @@ import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../../store/Catalogue.ts"
-import type { WatchEntryRow } from "../../store/screeningTables.ts"
+import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface CandidateEntry {

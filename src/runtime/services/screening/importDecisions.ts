@@ -5,14 +5,11 @@
 import { createHash } from "node:crypto"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import { isOlderVersion, type ListedPerson, personLine } from "../../../machines/screening/ListedPerson.ts"
-import type { WatchImportContext, WatchImportEvent, WatchImportState } from "../../../machines/screening/WatchImport.ts"
-import { watchImportMachine } from "../../../machines/screening/watchImportMachine.ts"
+import type { WatchImportState } from "../../../machines/screening/WatchImport.ts"
 import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { begin, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
-import type { WatchEntryRow, WatchImportRow } from "../../store/screeningTables.ts"
-import { systemInstance } from "../operator/OperatorKeys.ts"
+import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 export interface ImportRequest {
   readonly source: string
@@ -37,8 +34,8 @@ export interface ImportView {
 }
 
 export const importView = (row: WatchImportRow): ImportView => {
-  const { importId, source, sourceVersion, count, received, added, kept, removed, startedAt, endedAt } = contextOf(row)
-  const status = row.state as WatchImportState
+  const { importId, source, sourceVersion, count, received, added, kept, removed, startedAt, endedAt } = row.context
+  const status = row.state
   return {
     importId,
     source,
@@ -80,37 +77,22 @@ export const beginImport = (turn: Turn, request: ImportRequest): Verdict<ImportV
     // Another version that was under way may have taken entries off already: then this one is imported again.
     if (isSame(current, request) && coming === undefined) return accept(importView(current))
   }
-  if (coming !== undefined) move(turn, coming, { type: "SUPERSEDE", at: turn.now, by: request.version })
+  if (coming !== undefined)
+    advance(turn, "watchImports", coming, { type: "SUPERSEDE", at: turn.now, by: request.version })
   return accept(importView(newImport(turn, request)))
 }
 
 const isSame = (row: WatchImportRow, { version, count, hash }: ImportRequest): boolean => {
-  const context = contextOf(row)
+  const context = row.context
   return row.sourceVersion === version && context.count === count && context.hash === hash
 }
 
 const newImport = (turn: Turn, { source, version, count, hash }: ImportRequest): WatchImportRow => {
   const importId = turn.nextId("watchImport")
-  const decided = begin(watchImportMachine, {
-    importId,
-    source,
-    sourceVersion: version,
-    count,
-    hash,
-    startedAt: turn.now
+  return start(turn, "watchImports", {
+    input: { importId, source, sourceVersion: version, count, hash, startedAt: turn.now },
+    columns: { id: importId, source, sourceVersion: version, startedAt: turn.now }
   })
-  const row: WatchImportRow = {
-    id: importId,
-    state: decided.state,
-    version: versionOf("watchImport"),
-    context: decided.context as unknown as JsonObject,
-    source,
-    sourceVersion: version,
-    startedAt: turn.now
-  }
-  turn.draft.put("watchImports", row)
-  applyEffects(turn, aboutImport(row), decided.effects)
-  return row
 }
 
 /** `live`: the source's live entries that have one of the piece's names. */
@@ -123,7 +105,7 @@ export const takeEntries = (
 ): Verdict<ImportView> => {
   const row = turn.state.get("watchImports", String(importId))
   if (row === undefined) return refuse(conflict("This import is not under way any more: begin it again."))
-  const context = contextOf(row)
+  const context = row.context
   // The answer to this piece was lost: it is in.
   if (offset + people.length <= context.received) return accept(importView(row))
   let chain = context.chain
@@ -140,7 +122,14 @@ export const takeEntries = (
     }
     named.add(line)
   }
-  const next = move(turn, row, { type: "ENTRIES", at: turn.now, offset, added, kept: people.length - added, chain })
+  const next = advance(turn, "watchImports", row, {
+    type: "ENTRIES",
+    at: turn.now,
+    offset,
+    added,
+    kept: people.length - added,
+    chain
+  })
   if (next === null) {
     return refuse(conflict(`The next entry of this import is number ${context.received}.`, importFacts(row)))
   }
@@ -169,7 +158,7 @@ const freeShare = 5
 
 /** A file that was cut off, or one of another list, must not empty a source unseen (F26). */
 const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Refusal | null => {
-  const { received, count, added } = contextOf(row)
+  const { received, count, added } = row.context
   const before = live - added
   if (row.state !== "OPEN" || received !== count || unnamed <= freeLosses || unnamed * freeShare <= before) return null
   return conflict(
@@ -194,7 +183,7 @@ export const finishImport = (turn: Turn, importId: number, { stale, atOnce, loss
   if (shrinks !== null) return refuse(shrinks)
   const gone = stale.slice(0, atOnce)
   const last = stale.length <= atOnce
-  const next = move(turn, row, { type: "REMOVE", at: turn.now, removed: gone.length, last })
+  const next = advance(turn, "watchImports", row, { type: "REMOVE", at: turn.now, removed: gone.length, last })
   if (next === null) {
     return refuse(conflict("The entries that arrived are not the ones that were announced.", importFacts(row)))
   }
@@ -202,7 +191,7 @@ export const finishImport = (turn: Turn, importId: number, { stale, atOnce, loss
   if (last) {
     for (const before of turn.state.all("watchImports")) {
       if (before.state === "DONE" && before.source === row.source) {
-        move(turn, before, { type: "SUPERSEDE", at: turn.now, by: row.sourceVersion })
+        advance(turn, "watchImports", before, { type: "SUPERSEDE", at: turn.now, by: row.sourceVersion })
       }
     }
   }
@@ -210,19 +199,6 @@ export const finishImport = (turn: Turn, importId: number, { stale, atOnce, loss
 }
 
 const importFacts = (row: WatchImportRow): JsonObject => {
-  const { received, count } = contextOf(row)
+  const { received, count } = row.context
   return { received, count } satisfies Readonly<Record<string, Json>>
 }
-
-const contextOf = (row: WatchImportRow): WatchImportContext => row.context as unknown as WatchImportContext
-
-const move = (turn: Turn, row: WatchImportRow, event: WatchImportEvent): WatchImportRow | null => {
-  const decided = step(watchImportMachine, { state: row.state, context: contextOf(row) }, event)
-  if (!decided.changed) return null
-  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
-  turn.draft.put("watchImports", next)
-  applyEffects(turn, aboutImport(row), decided.effects)
-  return next
-}
-
-const aboutImport = ({ id }: WatchImportRow) => ({ ...systemInstance, object: `watchImport:${id}` }) as const

@@ -3,8 +3,7 @@
  * candidate that nobody has looked at as it is now is never cleared (document 1, Rules of POST /clients 6; F26).
  */
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
-import type { CaseContext, CaseReason } from "../../../machines/compliance/Case.ts"
-import { caseMachine } from "../../../machines/compliance/caseMachine.ts"
+import type { CaseReason } from "../../../machines/compliance/Case.ts"
 import {
   type Found,
   isNoWorse,
@@ -17,11 +16,11 @@ import {
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { step } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { CaseRow } from "../../store/Rows.ts"
 import { clearedFor } from "./dispositions.ts"
+import { advance } from "../../effects/advance.ts"
 
 /** A screening of this moment, without what compliance need not look at. */
 export interface ScreenedAgain extends ScreeningResult {
@@ -77,16 +76,15 @@ export interface LaterFinding extends ScreeningResult {
  */
 export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
   const { outcome, candidates, screeningRunId } = later
-  const context = open.context as unknown as CaseContext
   const count = `${candidates.length} ${candidates.length === 1 ? "candidate" : "candidates"}`
   const note = `screening run ${screeningRunId}, ${outcome}: ${count} new or worse than shown`
-  const decided = step(caseMachine, { state: open.state, context }, { type: "NOTE", at: turn.now, note })
-  applyEffects(turn, { ...instance, object: `case:${open.id}` }, decided.effects)
   const known = new Set(candidates.map(({ entryId }) => entryId))
   const shown = [...candidatesOf(open).filter(({ entryId }) => !known.has(entryId)), ...candidates]
   const reasons = reasonsAfter(open, outcome)
   const details: JsonObject = { ...open.details, reasons, screeningRunId, candidates: shown as unknown as Json }
-  turn.draft.put("cases", { ...open, reason: reasons[0] ?? open.reason, details })
+  const set = { reason: reasons[0] ?? open.reason, details }
+  const noted = advance(turn, "cases", open, { type: "NOTE", at: turn.now, note }, { of: instance, set })
+  if (noted === null) throw new Error("an open case refused a note")
 }
 
 /** The reasons of a case after another screening: a hit comes first, and no weaker word of the screening beside it. */

@@ -15,7 +15,7 @@ import { accept, type Refusal, refuse, type Verdict } from "../../../machines/sh
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import type { SettlementItemRow } from "../../store/settlementTables.ts"
+import type { SettlementItemRow } from "../../store/tables/settlement.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"

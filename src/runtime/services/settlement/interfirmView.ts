@@ -1,7 +1,7 @@
 /** An interfirm settlement record as both surfaces show it (document 3, Interfirm settlement record). */
 import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
-import type { InterfirmRow } from "../../store/settlementTables.ts"
+import type { InterfirmRow } from "../../store/tables/settlement.ts"
 
 export const interfirmView = (row: InterfirmRow): InterfirmRecord => ({
   settlementId: row.id,

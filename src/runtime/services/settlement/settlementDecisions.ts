@@ -3,30 +3,21 @@
  * one item and for each entry of a bulk report (document 3, Settlement reporting rules; D12; A3-20).
  */
 import type { JsonObject } from "../../../machines/Effects.ts"
-import {
-  itemOf,
-  type SettlementContext,
-  type SettlementEvent,
-  type SettlementItem,
-  type SettlementStatus
-} from "../../../machines/settlement/SettlementItem.ts"
-import { settlementMachine } from "../../../machines/settlement/settlementMachine.ts"
+import { itemOf, type SettlementEvent, type SettlementItem } from "../../../machines/settlement/SettlementItem.ts"
 import type { SettlementReport } from "../../../machines/settlement/SettlementReport.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ClaimLost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
-import { step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
-import type { SettlementItemRow } from "../../store/settlementTables.ts"
+import type { SettlementItemRow } from "../../store/tables/settlement.ts"
 import { instanceOf, ownClient } from "../client/clientState.ts"
 import type { PartnerView } from "../partner/Directory.ts"
+import { advance } from "../../effects/advance.ts"
 
 export const noItem: Refusal = unknown("Settlement item")
 
 /** An item changes twice at most, so a report of it can lose to others no more often. */
 export const changesOfItem = 2
 
-export const wireItem = (row: SettlementItemRow): SettlementItem =>
-  itemOf(row.context as unknown as SettlementContext, row.state as SettlementStatus)
+export const wireItem = (row: SettlementItemRow): SettlementItem => itemOf(row.context, row.state)
 
 /** The unique fact of an item's n-th change. */
 const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
@@ -57,23 +48,14 @@ export const applyReport = (
   const client = ownClient(turn.state, row.partnerId)
   if (client === null) return refuse(noItem)
   if (row.state === report.status) return accept({ row, changed: false })
-  const context = row.context as unknown as SettlementContext
-  const decided = step(settlementMachine, { state: row.state, context }, eventOf(report, turn.now))
-  if (!decided.changed) {
+  const next = advance(turn, "settlementItems", row, eventOf(report, turn.now), { of: instanceOf(client, partner) })
+  if (next === null) {
     return refuse(
       conflict("This item is settled already, so it can't be reported as failed.", {
         item: wireItem(row) as unknown as JsonObject
       })
     )
   }
-  const next: SettlementItemRow = {
-    ...row,
-    state: decided.state,
-    version: versionOf("settlementItem"),
-    context: decided.context as unknown as JsonObject
-  }
-  turn.draft.claim(changeClaim(row.id, decided.context.reports), row.id)
-  turn.draft.put("settlementItems", next)
-  applyEffects(turn, { ...instanceOf(client, partner), object: `settlementItem:${row.id}` }, decided.effects)
+  turn.draft.claim(changeClaim(row.id, next.context.reports), row.id)
   return accept({ row: next, changed: true })
 }

@@ -4,12 +4,11 @@
  * the delivery SENT, because the receiver has it (D14).
  */
 import { Effect, Latch } from "effect"
-import { deliveryMachine } from "../../../machines/webhook/deliveryMachine.ts"
-import type { DeliveryContext, DeliveryEvent, DeliveryStatus } from "../../../machines/webhook/Webhook.ts"
+import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { step } from "../../engine/machine/decide.ts"
 import type { DeliveryRow } from "../../store/Rows.ts"
 import type { DeliveryChange, DeliveryStore } from "./DeliveryStore.ts"
+import { nextRow } from "../../effects/machineRow.ts"
 
 /** A finished attempt of a claimed delivery; `event` null: it was not tried, the claim is given back. */
 export interface AttemptResult {
@@ -26,23 +25,18 @@ const retryEvery = "500 millis"
 /** Looks at a delivery that others keep changing under a late 2xx. */
 const lateTries = 3
 
-const storedOf = (row: DeliveryRow) => ({
-  state: row.state,
-  context: row.context as unknown as DeliveryContext
-})
-
 /** The change an event makes to a row; null when the machine ignores it. */
 const changeOf = (row: DeliveryRow, event: NonNullable<AttemptResult["event"]>): DeliveryChange | null => {
-  const moved = step(deliveryMachine, storedOf(row), event)
-  if (!moved.changed) return null
-  const state = moved.state as DeliveryStatus
-  return { before: row, state, context: moved.context, nextAt: moved.context.nextAt ?? event.at }
+  const moved = nextRow("webhookDeliveries", row, event)
+  if (moved === null) return null
+  const { state, context } = moved.row
+  return { before: row, state, context, nextAt: context.nextAt ?? event.at }
 }
 
 const giveBack = (row: DeliveryRow): DeliveryChange => ({
   before: row,
-  state: row.state as DeliveryStatus,
-  context: storedOf(row).context,
+  state: row.state,
+  context: row.context,
   nextAt: row.nextAt
 })
 

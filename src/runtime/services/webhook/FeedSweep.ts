@@ -10,7 +10,6 @@ import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import type { ForwardedKind } from "../../../machines/Effects.ts"
 import { notificationLimits } from "../../../machines/shared/Limits.ts"
 import { feedEventOf } from "../../../machines/webhook/feedEventOf.ts"
-import type { EndpointContext } from "../../../machines/webhook/Webhook.ts"
 import { ActorHost, type Attribution, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
@@ -128,7 +127,7 @@ const followProgress = (host: ActorHost["Service"], source: FeedSource["Service"
 }
 
 const startOf = (row: EndpointRow, sweptAt: number): Progress => ({
-  activeFrom: (row.context as unknown as EndpointContext).sweepFrom,
+  activeFrom: row.context.sweepFrom,
   sweptAt
 })
 

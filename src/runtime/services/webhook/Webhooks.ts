@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
-import type { DeliveryContext, DeliveryStatus, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import type { DeliveryStatus, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
 import { parseWebhookUrl } from "../../../machines/webhook/webhookUrl.ts"
 import {
   ActorHost,
@@ -168,14 +168,14 @@ const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookStat
 
 /** A row of the delivery log as partner and operator read it. */
 export const deliveryView = (row: DeliveryRow): WebhookDelivery => {
-  const { attempts, lastStatus, error, sentAt, nextAt } = row.context as unknown as DeliveryContext
+  const { attempts, lastStatus, error, sentAt, nextAt } = row.context
   const { clientUid } = JSON.parse(row.body) as { readonly clientUid: string | null }
   return {
     deliveryId: row.id,
     event: row.event,
     clientId: row.clientId,
     clientUid,
-    status: row.state as DeliveryStatus,
+    status: row.state,
     attempts,
     lastStatus,
     error,

@@ -2,16 +2,14 @@
  * What happens to a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
  * its machine (D13, D14; doc 3, Webhook registration and delivery). Pure but for the turn's draft and ids.
  */
-import type { JsonObject } from "../../../machines/Effects.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { deliveryMachine } from "../../../machines/webhook/deliveryMachine.ts"
-import { endpointMachine } from "../../../machines/webhook/endpointMachine.ts"
-import type { DeliveryContext, EndpointContext, EndpointEvent } from "../../../machines/webhook/Webhook.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { create, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Instance } from "../../effects/Instance.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/Rows.ts"
+import { advance, start } from "../../effects/advance.ts"
+import { nextRow } from "../../effects/machineRow.ts"
 
 export interface QueuedTest {
   readonly deliveryId: number
@@ -29,9 +27,6 @@ const aboutEndpoint = (partnerId: number, endpoint: EndpointRow | null = null): 
   endpoint
 })
 
-const moved = (row: EndpointRow, event: EndpointEvent) =>
-  step(endpointMachine, { state: row.state, context: row.context as unknown as EndpointContext }, event)
-
 /**
  * Registers or replaces the endpoint: ACTIVE from this commit on, signed with `secret` from the next sending on, what is
  * queued already included (D13).
@@ -39,20 +34,16 @@ const moved = (row: EndpointRow, event: EndpointEvent) =>
 export const registerEndpoint = (turn: Turn, partnerId: number, url: string, secret: string): EndpointRow => {
   const row = turn.state.one("webhookEndpoints")
   const event = { type: "PUT", at: turn.now } as const
-  const decided = row === undefined ? create(endpointMachine, { partnerId }, event) : moved(row, event)
-  const next: EndpointRow = {
-    partnerId,
-    state: decided.state,
-    version: versionOf("webhookEndpoint"),
-    context: { ...decided.context },
-    url,
-    secret,
-    createdAt: row?.createdAt ?? turn.now,
-    updatedAt: turn.now
-  }
-  turn.draft.put("webhookEndpoints", next)
+  const next =
+    row === undefined
+      ? start(turn, "webhookEndpoints", {
+          input: { partnerId },
+          event,
+          columns: { partnerId, url, secret, createdAt: turn.now, updatedAt: turn.now }
+        })
+      : advance(turn, "webhookEndpoints", row, event, { set: { url, secret, updatedAt: turn.now } })
+  if (next === null) throw new Error("an endpoint refused to be registered")
   if (row?.state !== next.state) raiseEpoch(turn)
-  applyEffects(turn, aboutEndpoint(partnerId), decided.effects)
   return next
 }
 
@@ -72,14 +63,8 @@ export const closeEndpoint = (turn: Turn): void => {
   if (row !== undefined) switchedOff(turn, row, "PARTNER_CLOSED")
 }
 
-const switchedOff = (turn: Turn, row: EndpointRow, type: "DELETE" | "PARTNER_CLOSED"): EndpointRow | null => {
-  const decided = moved(row, { type, at: turn.now })
-  if (!decided.changed) return null
-  const next = { ...row, state: decided.state, context: { ...decided.context }, updatedAt: turn.now }
-  turn.draft.put("webhookEndpoints", next)
-  applyEffects(turn, aboutEndpoint(row.partnerId), decided.effects)
-  return next
-}
+const switchedOff = (turn: Turn, row: EndpointRow, type: "DELETE" | "PARTNER_CLOSED"): EndpointRow | null =>
+  advance(turn, "webhookEndpoints", row, { type, at: turn.now }, { set: { updatedAt: turn.now } })
 
 /** Whether events are queued depends on the endpoint's state: clients' commits decided under the old one are refused. */
 const raiseEpoch = (turn: Turn): void => {
@@ -91,10 +76,10 @@ const raiseEpoch = (turn: Turn): void => {
 export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   const row = turn.state.one("webhookEndpoints")
   if (row === undefined) return refuse(noWebhook)
-  const decided = moved(row, { type: "TEST", at: turn.now })
-  if (!decided.changed) return refuse(conflict("The webhook is not active: register it again first."))
+  const tested = nextRow("webhookEndpoints", row, { type: "TEST", at: turn.now })
+  if (tested === null) return refuse(conflict("The webhook is not active: register it again first."))
   let deliveryId: number | null = null
-  for (const effect of decided.effects) {
+  for (const effect of tested.effects) {
     // A test is told to the endpoint alone: it says nothing about the partner's business, so the event log has none.
     if (effect.type === "event") deliveryId = queueDelivery(turn, aboutEndpoint(row.partnerId, row), effect)
     else applyEffects(turn, aboutEndpoint(row.partnerId), [effect])
@@ -105,25 +90,14 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
 
 /** Gives a failed delivery ten attempts more, under the same id and with the same bytes (D14; A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
-  const decided = step(
-    deliveryMachine,
-    { state: row.state, context: row.context as unknown as DeliveryContext },
-    { type: "REDELIVER", at: turn.now }
-  )
-  if (!decided.changed) return refuse(conflict(`The delivery is ${row.state}: only a FAILED one can be redelivered.`))
-  const next: DeliveryRow = {
-    ...row,
-    state: decided.state,
-    context: decided.context as unknown as JsonObject,
-    nextAt: turn.now,
-    claimToken: null,
-    claimedAt: null
-  }
-  turn.draft.put("webhookDeliveries", next)
-  applyEffects(
+  const next = advance(
     turn,
-    { partnerId: row.partnerId, clientId: row.clientId, object: `webhookDelivery:${row.id}` },
-    decided.effects
+    "webhookDeliveries",
+    row,
+    { type: "REDELIVER", at: turn.now },
+    { set: { nextAt: turn.now, claimToken: null, claimedAt: null } }
   )
-  return accept(next)
+  return next === null
+    ? refuse(conflict(`The delivery is ${row.state}: only a FAILED one can be redelivered.`))
+    : accept(next)
 }

@@ -37,7 +37,6 @@ import { RowReads } from "../../ports/RowReads.ts"
 import {
   alreadyDecided,
   cashIn,
-  contextOf,
   decideWithdrawal,
   destinationRefusal,
   fileWithdrawal,
@@ -319,7 +318,7 @@ const decideFiling = (turn: Turn, { caller, directory, filed, ...filing }: Filin
   // What the mailbox holds is newer than what was looked up.
   const held = turn.state.all("withdrawalRequests")
   const own =
-    held.find((row) => contextOf(row).partnerRef === filing.demand.partnerRef) ??
+    held.find((row) => row.context.partnerRef === filing.demand.partnerRef) ??
     (filed?.clientId === client.id ? filed : undefined)
   if (own !== undefined) return accept({ status: 200, request: wireRequest(own) })
   const balance = balanceOf(turn, client.id, client.partnerId, filing.demand.currency)

@@ -3,24 +3,19 @@
  * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
  * and ids.
  */
-import type { JsonObject } from "../../../machines/Effects.ts"
 import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type FreeMoney, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
-import { withdrawalMachine } from "../../../machines/withdrawal/withdrawalMachine.ts"
 import {
   requestOf,
-  type WithdrawalContext,
   type WithdrawalEvent,
   type WithdrawalRequest,
   type WithdrawalStatus
 } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { create, type Decision, step, versionOf } from "../../engine/machine/decide.ts"
-import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
@@ -31,15 +26,13 @@ import { clientContext, instanceOf } from "../client/clientState.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
+import { advance, start } from "../../effects/advance.ts"
 
 /** The unique fact of a reference: one name space per partner, apart from deposits and collateral (A3-01). */
 export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
   `withdrawal:${partnerId}:${partnerRef}`
 
-export const contextOf = (row: WithdrawalRow): WithdrawalContext => row.context as unknown as WithdrawalContext
-
-export const wireRequest = (row: WithdrawalRow): WithdrawalRequest =>
-  requestOf(contextOf(row), row.state as WithdrawalStatus, row.destination)
+export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(row.context, row.state, row.destination)
 
 /** What fingerprints are made with. */
 export type Fingerprints = Pick<Sealing, "fingerprint">
@@ -87,9 +80,9 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
   if (refusal !== null) return refuse(refusal)
   const requestId = turn.nextId("withdrawal")
   turn.draft.claim(withdrawalClaim(client.partnerId, demand.partnerRef), requestId)
-  const filed = create(
-    withdrawalMachine,
-    {
+  const row = start(turn, "withdrawalRequests", {
+    of: instanceOf(client, partner),
+    input: {
       requestId,
       partnerId: client.partnerId,
       clientId: client.id,
@@ -100,9 +93,18 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
       createdAt: turn.now,
       destinationFingerprint: destinationFingerprint(sealing, requestId, demand.destination)
     },
-    { type: "REQUEST", at: turn.now }
-  )
-  const row = put(filing, newRow(filing, filed), filed)
+    event: { type: "REQUEST", at: turn.now },
+    columns: {
+      id: requestId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      shard: shardOf(client.id),
+      currency: demand.currency,
+      amount: demand.amount,
+      destination: demand.destination,
+      createdAt: turn.now
+    }
+  })
   return accept(wireRequest(partner.row.sandbox ? payAtOnce(filing, row) : row))
 }
 
@@ -137,10 +139,13 @@ export const decideWithdrawal = (
   const facts = { client: of.client, cashOf: cashInTurn(of), sealing: of.sealing }
   const refusal = orderRefusal(facts, row, { to: order.to, paused })
   if (refusal !== null) return refuse(refusal)
-  const stored = { state: row.state, context: contextOf(row) }
-  const decided = step(withdrawalMachine, stored, eventOf(of.turn, order))
-  if (!decided.changed) throw new Error(`a withdrawal in ${row.state} refused ${order.to}`)
-  return accept(put(of, row, decided))
+  const event = eventOf(of.turn, order)
+  const instance = instanceOf(of.client, of.partner)
+  // Only an approval's posting is named before it is made.
+  const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
+  const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
+  if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${order.to}`)
+  return accept(next)
 }
 
 export interface OrderFacts {
@@ -175,9 +180,9 @@ export const alreadyDecided = (row: WithdrawalRow): Refusal =>
 export const isRepeated = (row: WithdrawalRow, to: WithdrawalOrder["to"]): boolean => {
   switch (to) {
     case "REJECTED":
-      return row.state === "REJECTED" && contextOf(row).ledgerTxId === null
+      return row.state === "REJECTED" && row.context.ledgerTxId === null
     case "FAILED":
-      return row.state === "REJECTED" && contextOf(row).ledgerTxId !== null
+      return row.state === "REJECTED" && row.context.ledgerTxId !== null
     case "APPROVED":
     case "PAID":
     case "CANCELLED":
@@ -226,41 +231,4 @@ const eventOf = (turn: Turn, order: WithdrawalOrder): WithdrawalEvent => {
     case "CANCELLED":
       return { type: "CANCEL", at }
   }
-}
-
-type Decided = Decision<typeof withdrawalMachine>
-
-const newRow = ({ turn, client, demand }: WithdrawalFiling, { state, context }: Decided): WithdrawalRow => ({
-  id: context.requestId,
-  partnerId: client.partnerId,
-  clientId: client.id,
-  shard: shardOf(client.id),
-  state,
-  version: versionOf("withdrawalRequest"),
-  context: context as unknown as JsonObject,
-  currency: demand.currency,
-  amount: demand.amount,
-  destination: demand.destination,
-  createdAt: turn.now,
-  paidAt: null
-})
-
-/** Writes the row after a step, and what the step asks for. Only an approval's posting is named before it is made. */
-const put = (
-  { turn, client, partner }: Of,
-  row: WithdrawalRow,
-  { state, context, effects }: Decided
-): WithdrawalRow => {
-  const next: WithdrawalRow = {
-    ...row,
-    state,
-    version: versionOf("withdrawalRequest"),
-    context: context as unknown as JsonObject,
-    paidAt: context.paidAt
-  }
-  turn.draft.put("withdrawalRequests", next)
-  const instance = { ...instanceOf(client, partner), object: `withdrawalRequest:${row.id}` as const }
-  const named = state === "APPROVED" ? context.ledgerTxId : null
-  applyEffects(turn, named === null ? instance : { ...instance, txId: named }, effects)
-  return next
 }

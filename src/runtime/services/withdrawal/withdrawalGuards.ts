@@ -4,7 +4,6 @@
  * told where it is watched.
  */
 import { Effect } from "effect"
-import type { ApprovalContext } from "../../../machines/operator/Approval.ts"
 import { conflict, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -31,7 +30,7 @@ export const pendingPay = ({ host, clock }: Parts, requestId: number): Effect.Ef
 const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): boolean =>
   state === "PENDING" && command === "withdrawal pay" && args["requestId"] === requestId
 
-const expiresAt = ({ context }: ApprovalRow): number => (context as unknown as ApprovalContext).expiresAt
+const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
 
 /** A destination that was put in afterwards is for whoever watches the log, not for who asked alone. */
 export const tellOfOther = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>

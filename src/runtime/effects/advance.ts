@@ -1,0 +1,80 @@
+/**
+ * The one place where an object of a machine comes to be or moves: the machine decides, the row is put with its state,
+ * version and context, its effects become rows of the same commit.
+ */
+import type { MachineEffect } from "../../machines/Effects.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import { catalogue, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
+import type { TableSpec } from "../store/Table.ts"
+import type { Instance, ObjectName } from "./Instance.ts"
+import { applyEffects } from "./Interpreter.ts"
+import { type EventOf, firstRow, type InputOf, nextRow } from "./machineRow.ts"
+
+interface Belonging {
+  /** Whom the object belongs to; by its own columns when absent. */
+  readonly of?: Instance
+}
+
+interface Start<T extends MachineTable> extends Belonging {
+  readonly input: InputOf<T>
+  readonly columns: NewColumns<T>
+  /** The creation event of a machine whose first state is never stored; it has to take it. */
+  readonly event?: EventOf<T>
+}
+
+/** A new object of a table's machine, written into the turn's draft. Throws when the machine refuses the creation event. */
+export const start = <T extends MachineTable>(turn: Turn, table: T, options: Start<NoInfer<T>>): Tables[T] => {
+  const { input, columns, event } = options
+  const first = firstRow(table, input, columns)
+  const next = event === undefined ? first : nextRow(table, first.row, event)
+  if (next === null) throw new Error(`a new ${catalogue[table].title} refused its creation`)
+  turn.draft.put(table, next.row)
+  const instance = instanceOf(table, next.row, options)
+  if (event !== undefined) applyEffects(turn, instance, first.effects)
+  applyEffects(turn, instance, next.effects)
+  return next.row
+}
+
+interface Advance<T extends MachineTable> extends Belonging {
+  /** Columns that change with the step and are no mirror of the context. */
+  readonly set?: Partial<NewColumns<T>>
+  /** Effects of these types are left out: nobody is to hear of them. */
+  readonly without?: ReadonlyArray<MachineEffect["type"]>
+}
+
+/** The object after an event, written into the turn's draft; null when its state does not take the event: nothing is written. */
+export const advance = <T extends MachineTable>(
+  turn: Turn,
+  table: T,
+  row: Tables[NoInfer<T>],
+  event: EventOf<NoInfer<T>>,
+  options: Advance<NoInfer<T>> = {}
+): Tables[T] | null => {
+  const next = nextRow(table, row, event)
+  if (next === null) return null
+  const { set, without = [] } = options
+  const written = set === undefined ? next.row : Object.assign(next.row, set)
+  turn.draft.put(table, written)
+  const effects = without.length === 0 ? next.effects : next.effects.filter(({ type }) => !without.includes(type))
+  applyEffects(turn, instanceOf(table, written, options), effects)
+  return written
+}
+
+/** What audit rows call the object: the kind and the columns of its key. */
+export const objectName = <T extends MachineTable>(table: T, row: Tables[T]): ObjectName => {
+  const { object, key } = catalogue[table]
+  const values = row as Readonly<Record<string, unknown>>
+  return `${object}:${key.map((column) => values[column]).join(":")}` as ObjectName
+}
+
+const instanceOf = <T extends MachineTable>(table: T, row: Tables[T], { of }: Belonging): Instance => ({
+  ...(of ?? ownerOf(table, row)),
+  object: objectName(table, row)
+})
+
+const ownerOf = (table: MachineTable, row: object): Instance => {
+  const { residence } = catalogue[table] as TableSpec
+  const columns = row as Readonly<Record<string, number | null | undefined>>
+  const partnerId = residence?.subject === "partner" ? columns[residence.column ?? ""] : columns["partnerId"]
+  return { partnerId: partnerId ?? null, clientId: columns["clientId"] ?? null }
+}

@@ -1,0 +1,55 @@
+/**
+ * A machine's step as rows: the first row of an object and the one after an event, with state, version, context and the
+ * columns that mirror the context. Pure; `advance.ts` writes them and applies the effects.
+ */
+import type { EventFrom, InputFrom } from "xstate"
+import type { MachineEffect } from "../../machines/Effects.ts"
+import { machines, type MachineOf } from "../../machines/registry.ts"
+import { begin, type Decision, step, versionOf } from "../engine/machine/decide.ts"
+import { catalogue, type KindOf, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
+import type { MachineRow, TableSpec } from "../store/Table.ts"
+
+export type InputOf<T extends MachineTable> = InputFrom<MachineOf<KindOf<T>>>
+export type EventOf<T extends MachineTable> = EventFrom<MachineOf<KindOf<T>>>
+
+/** A row and what its machine asks for. */
+export interface Stepped<T extends MachineTable> {
+  readonly row: Tables[T]
+  readonly effects: ReadonlyArray<MachineEffect>
+}
+
+/** The first row of an object. */
+export const firstRow = <T extends MachineTable>(
+  table: T,
+  input: InputOf<T>,
+  columns: NewColumns<NoInfer<T>>
+): Stepped<T> => stepped(table, columns, begin(machineOf(table), input as never))
+
+/** The row after an event; null when its state does not take the event. */
+export const nextRow = <T extends MachineTable>(
+  table: T,
+  row: Tables[T],
+  event: EventOf<NoInfer<T>>
+): Stepped<T> | null => {
+  const { state, context } = row as MachineRow
+  const decision = step(machineOf(table), { state, context: context as never }, event as never)
+  return decision.changed ? stepped(table, row, decision) : null
+}
+
+const specOf = (table: MachineTable): TableSpec => catalogue[table]
+
+const machineOf = (table: MachineTable) => machines[catalogue[table].machine as KindOf<typeof table>].machine
+
+const stepped = <T extends MachineTable>(table: T, columns: object, decision: Decision): Stepped<T> => {
+  const { machine, mirrors } = specOf(table)
+  const { state, context, effects } = decision
+  const row = {
+    ...columns,
+    state,
+    version: versionOf(machine as KindOf<T>),
+    context: context as object,
+    ...mirrors?.(context as never)
+  }
+  // The one place where a decision, typed by its machine, becomes the row of that machine's table.
+  return { row: row as unknown as Tables[T], effects }
+}

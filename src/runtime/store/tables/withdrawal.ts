@@ -1,0 +1,46 @@
+/** Withdrawal requests (doc 3, Withdrawal request; D10). */
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { openWithdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
+import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
+
+export interface WithdrawalRow extends MachineRow<"withdrawalRequest"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly shard: number
+  readonly currency: string
+  /** Minor units, more than zero. */
+  readonly amount: bigint
+  /** Where to pay, as the partner sent it: personal data, so it is sealed and in no machine's context. */
+  readonly destination: JsonObject | null
+  readonly createdAt: number
+  /** When it was paid; null before (A3-41: reports sum by it). */
+  readonly paidAt: number | null
+}
+
+export const withdrawalTables = {
+  withdrawalRequests: table<WithdrawalRow>()({
+    title: "withdrawal request",
+    machine: "withdrawalRequest",
+    // Version 2 keeps a fingerprint of the destination, which version 1 did not.
+    upcasters: [({ state, context }) => ({ state, context: { destinationFingerprint: null, ...(context as object) } })],
+    mirrors: ({ paidAt }) => ({ paidAt }),
+    key: ["id"],
+    mode: "upsert",
+    columns: {
+      id: "id",
+      partnerId: "id",
+      clientId: "id",
+      shard: "id",
+      ...machineColumns,
+      currency: "text",
+      amount: "money",
+      destination: "sealed?",
+      createdAt: "id",
+      paidAt: "id?"
+    },
+    check: (row) => row.amount > 0n,
+    residence: { ...ofClient, only: onlyIn(...openWithdrawalStatuses) },
+    id: ["withdrawal", "usual"]
+  })
+}
