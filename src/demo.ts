@@ -8,12 +8,12 @@ import { sampleOnboarding } from "./machines/kyc/sampleOnboarding.ts"
 import type { Verdict } from "./machines/shared/Refusal.ts"
 import { type DataFiles, readIfThere, type ServiceFile } from "./runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
-import { BusinessClock } from "./runtime/engine/BusinessClock.ts"
-import { partnerAttribution } from "./runtime/services/Caller.ts"
-import { Directory } from "./runtime/services/Directory.ts"
-import { Onboarding } from "./runtime/services/Onboarding.ts"
-import type { OperatorCaller } from "./runtime/services/OperatorKeys.ts"
-import { Partners } from "./runtime/services/Partners.ts"
+import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
+import { partnerAttribution } from "./runtime/services/partner/Caller.ts"
+import { Directory } from "./runtime/services/partner/Directory.ts"
+import { Onboarding } from "./runtime/services/client/Onboarding.ts"
+import type { OperatorCaller } from "./runtime/services/operator/OperatorKeys.ts"
+import { Partners } from "./runtime/services/partner/Partners.ts"
 
 const DemoFile = Schema.fromJsonString(
   Schema.Struct({ partnerId: Schema.Int, code: Schema.String, key: Schema.String, clientId: Schema.Int })

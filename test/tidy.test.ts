@@ -25,7 +25,23 @@ const areas: ReadonlyArray<Area> = [
   { prefix: "src/machines/", imports: ["src/machines/"], packages: /^(effect|xstate(\/graph)?|decimal\.js)$/ },
   {
     prefix: "src/runtime/engine/",
-    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/", "src/runtime/ledger/"],
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/"],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/effects/",
+    imports: [
+      "src/machines/",
+      "src/runtime/effects/",
+      "src/runtime/engine/",
+      "src/runtime/ledger/",
+      "src/runtime/store/"
+    ],
+    packages: null
+  },
+  {
+    prefix: "src/runtime/ports/",
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/ports/", "src/runtime/store/"],
     packages: null
   },
   {
@@ -168,7 +184,7 @@ describe("tidy", () => {
     ["a missing extension", "src/http/x.ts", 'import { x } from "./y"', "extension missing: ./y"],
     [
       "a clock in a service",
-      "src/runtime/services/x.ts",
+      "src/runtime/services/client/x.ts",
       `const now = ${"Date"}.now()`,
       "clock, chance or environment outside their services"
     ],

@@ -1,6 +1,6 @@
 /**
  * Everything a machine may ask of the world, as one closed union of plain data. Machines emit; the
- * interpreter (runtime/engine/Interpreter.ts) turns each into rows of the same commit, exhaustively by type.
+ * interpreter (runtime/effects/Interpreter.ts) turns each into rows of the same commit, exhaustively by type.
  * Time, ids and figures arrive in events; who acts and when is added by the engine.
  */
 import type { Currency } from "./shared/Currency.ts"

@@ -3,7 +3,7 @@
  * gets no chance to finish (document 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import { Journal } from "../../src/runtime/engine/Journal.ts"
+import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
 import { brokenInvariants, collateral, get, onboard, person, query, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
 

@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { Journal } from "../../src/runtime/engine/Journal.ts"
+import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
 import { settlementChecks } from "../../src/runtime/ledger/settlementChecks.ts"
-import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { type CuttingProxy, openProxy } from "../runtime/engine/cuttingProxy.ts"
 import { testSealing } from "../runtime/engine/fixtures.ts"
 import { brokenInvariants, collateral, query, rowCounts, rowsOf } from "../support/Builders.ts"

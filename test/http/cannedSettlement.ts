@@ -11,7 +11,7 @@ import {
   stateFigures,
   summaryDefinitions
 } from "../../src/machines/settlement/SettlementFigures.ts"
-import type { WindowQuery } from "../../src/runtime/services/SettlementReports.ts"
+import type { WindowQuery } from "../../src/runtime/services/settlement/SettlementReports.ts"
 
 export const bulkReported: BulkAnswer = {
   results: [

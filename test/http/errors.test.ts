@@ -12,7 +12,7 @@ import {
   type Refusal,
   unknown
 } from "../../src/machines/shared/Refusal.ts"
-import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
+import { Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { Answer } from "./callServer.ts"
 import { clientId } from "./canned.ts"
 import { type Running, startStubServer, Stub } from "./stubServer.ts"

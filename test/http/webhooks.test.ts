@@ -6,8 +6,8 @@ import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { reachable } from "../../src/machines/describe.ts"
 import type { EffectOf, EventName, FeedEventName } from "../../src/machines/Effects.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"
-import { begin, step } from "../../src/runtime/engine/decide.ts"
-import { queueDelivery } from "../../src/runtime/engine/queueDelivery.ts"
+import { begin, step } from "../../src/runtime/engine/machine/decide.ts"
+import { queueDelivery } from "../../src/runtime/effects/queueDelivery.ts"
 
 interface WebhookItem {
   readonly post: {

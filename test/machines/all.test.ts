@@ -21,7 +21,7 @@ import {
   upcasters,
   upcastWith,
   versionOf
-} from "../../src/runtime/engine/decide.ts"
+} from "../../src/runtime/engine/machine/decide.ts"
 
 const walkable = (kind: Kind): Walkable => machines[kind]
 const anyMachine = (kind: Kind): AnyStateMachine => machines[kind].machine

@@ -9,8 +9,8 @@ import {
   resultOf,
   type ScreeningOutcome
 } from "../../src/machines/screening/screen.ts"
-import { clearedFor, identityText } from "../../src/runtime/services/dispositions.ts"
-import { seenBy } from "../../src/runtime/services/rescreening.ts"
+import { clearedFor, identityText } from "../../src/runtime/services/screening/dispositions.ts"
+import { seenBy } from "../../src/runtime/services/screening/rescreening.ts"
 import type { DispositionRow } from "../../src/runtime/store/Rows.ts"
 import { screenedPerson, watchEntry } from "../fixtures/screening.ts"
 

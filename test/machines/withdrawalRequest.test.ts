@@ -10,7 +10,7 @@ import { freeMoneyRefusal, moneyOutRefusal, moneyOutSentences } from "../../src/
 import { withdrawalMachine } from "../../src/machines/withdrawal/withdrawalMachine.ts"
 import { requestOf, type WithdrawalEvent, WithdrawalRequest } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
 import { withdrawalInput } from "../../src/machines/withdrawal/withdrawalSamples.ts"
-import { create, type Decision, step } from "../../src/runtime/engine/decide.ts"
+import { create, type Decision, step } from "../../src/runtime/engine/machine/decide.ts"
 
 const body = { partnerRef: " ref-1 ", currency: "EUR", amount: "12.5" }
 

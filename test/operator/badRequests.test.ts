@@ -3,7 +3,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
-import { signedAmount } from "../../src/runtime/services/Adjustments.ts"
+import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { callServer } from "../http/callServer.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 

@@ -3,7 +3,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { signedAmount } from "../../src/runtime/services/Adjustments.ts"
+import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService

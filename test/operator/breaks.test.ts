@@ -3,7 +3,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { breakStatuses } from "../../src/machines/reconciliation/ReconBreak.ts"
-import { Breaks } from "../../src/runtime/services/Breaks.ts"
+import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Effect } from "effect"
 import { rowCounts } from "../support/Builders.ts"
 import { startService } from "../support/Service.ts"

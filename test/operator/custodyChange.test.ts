@@ -2,9 +2,9 @@
 // what clears it, nothing slips between the count and the change, and the books hold under the history of models.
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import { ActorHost } from "../../src/runtime/engine/ActorHost.ts"
-import { Directory } from "../../src/runtime/services/Directory.ts"
-import { changeCustody } from "../../src/runtime/services/partnerDecisions.ts"
+import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import { changeCustody } from "../../src/runtime/services/partner/partnerDecisions.ts"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"
 import { type Answer, operator } from "../support/Service.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"

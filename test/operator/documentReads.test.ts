@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DocumentContents } from "../../src/runtime/services/DocumentContents.ts"
+import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
 import { query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 

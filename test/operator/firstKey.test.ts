@@ -7,9 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readIfThere, removeFile } from "../../src/runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "../../src/runtime/adapters/writeWhole.ts"
-import { ActorHost, Unavailable } from "../../src/runtime/engine/ActorHost.ts"
-import { Directory } from "../../src/runtime/services/Directory.ts"
-import { hashKey, OperatorKeys } from "../../src/runtime/services/OperatorKeys.ts"
+import { ActorHost, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import { hashKey, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-first-key-"))

@@ -1,8 +1,8 @@
 // Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
-import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/approvalDecisions.ts"
-import type { Turn } from "../../src/runtime/engine/ActorHost.ts"
+import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
+import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { ApprovalRow } from "../../src/runtime/store/Rows.ts"
 import { query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"

@@ -12,7 +12,7 @@ import { csvColumns, guarded } from "../../cli/ledgerFormats/csv.ts"
 import { dayOf, negated, wordOf } from "../../cli/ledgerFormats/LedgerFormat.ts"
 import { currencyPlaces } from "../../src/http/api/operator/operatorTokens.ts"
 import { currencyCodes, scaleOf } from "../../src/machines/shared/Currency.ts"
-import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import {
   accountPage,
   type ExportScope,

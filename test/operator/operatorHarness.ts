@@ -12,7 +12,7 @@ import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/op
 import { HttpServer } from "../../src/http/HttpServer.ts"
 import { makeOperatorApp, operatorServices } from "../../src/http/operator/OperatorServer.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
-import { OperatorKeys } from "../../src/runtime/services/OperatorKeys.ts"
+import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { stampDatabase } from "../../src/runtime/store/ServiceStamp.ts"
 import { operator, startService, type ServiceOptions } from "../support/Service.ts"
 

@@ -2,10 +2,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { cidrSentence } from "../../src/runtime/services/addressRanges.ts"
+import { cidrSentence } from "../../src/runtime/services/partner/addressRanges.ts"
 import { uidPrefixShape } from "../../src/http/api/operator/PartnerGroup.ts"
-import { hashKey } from "../../src/runtime/services/OperatorKeys.ts"
-import { derivedPrefix, freePrefixes } from "../../src/runtime/services/uidPrefixes.ts"
+import { hashKey } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { derivedPrefix, freePrefixes } from "../../src/runtime/services/partner/uidPrefixes.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService

@@ -7,7 +7,7 @@ import { HttpEffect } from "effect/http"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
 import { makeOperatorApp, operatorServices } from "../../src/http/operator/OperatorServer.ts"
-import { clockEnd } from "../../src/runtime/services/SimClock.ts"
+import { clockEnd } from "../../src/runtime/services/system/SimClock.ts"
 import { callServer } from "../http/callServer.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 

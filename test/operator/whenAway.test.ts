@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
-import { whenAway, whenUnsure } from "../../src/runtime/services/whenAway.ts"
+import { whenAway, whenUnsure } from "../../src/runtime/store/whenAway.ts"
 
 const server = (code: string) =>
   new SqlError.SqlError({

@@ -4,7 +4,7 @@ import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { makeSealing } from "../../src/runtime/engine/Sealing.ts"
+import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import {
   countByKey,
   replaceValues,

@@ -8,8 +8,8 @@ import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
-import { Questionnaires } from "../../src/runtime/services/Questionnaires.ts"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
+import { Questionnaires } from "../../src/runtime/services/appropriateness/Questionnaires.ts"
 import {
   advance,
   brokenInvariants,

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { blockCodes } from "../../src/machines/verification/Blocks.ts"
-import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import {
   brokenInvariants,
   collateral,

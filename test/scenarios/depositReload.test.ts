@@ -3,7 +3,7 @@
  * decide them and the threshold still counts them (D9; F25).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Deposits } from "../../src/runtime/services/Deposits.ts"
+import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { brokenInvariants, get } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

@@ -7,9 +7,9 @@ import { Effect } from "effect"
 import type { DepositNotice } from "../../src/machines/deposit/DepositNotice.ts"
 import { type Currency, currencyCodes, scaleOf } from "../../src/machines/shared/Currency.ts"
 import type { Verdict } from "../../src/machines/shared/Refusal.ts"
-import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
-import { Deposits } from "../../src/runtime/services/Deposits.ts"
-import { Lifecycle } from "../../src/runtime/services/Lifecycle.ts"
+import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
+import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import {
   brokenInvariants,
   collateral,

@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Compliance } from "../../src/runtime/services/Compliance.ts"
+import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { brokenInvariants, comply, get, ofClient, onboard, person, query, watch } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
@@ -118,6 +118,23 @@ describe("a false positive belongs to the identity it was found for", () => {
     assert.strictEqual((await findings(clientId)).length, 2)
     assert.strictEqual((await put(n, clientId, namesake(one))).screening, "CLEAR")
     assert.strictEqual((await put(n, clientId, one)).screening, "CLEAR")
+  })
+
+  it("F26: a third finding on one entry is kept beside the first two, and none is forgotten", async () => {
+    const one = await listed()
+    const near = { ...one, last_name: `${one.last_name.slice(0, -1)}q` }
+    const { n, clientId } = await onboarded(namesake(one))
+    await clear(clientId)
+    assert.strictEqual((await put(n, clientId, near)).screening, "PENDING_REVIEW")
+    await clear(clientId)
+    assert.strictEqual((await put(n, clientId, one)).screening, "PENDING_REVIEW")
+    await clear(clientId)
+    const numbers = (await ofClient(service, "dispositions", clientId)).map(({ number }) => number)
+    assert.deepStrictEqual(numbers, [1, 2, 3])
+    assert.strictEqual(await stateOf(clientId), "ACTIVE")
+    for (const known of [namesake(one), near, one]) {
+      assert.strictEqual((await put(n, clientId, known)).screening, "CLEAR")
+    }
   })
 
   it("F26: the exact name after a cleared near one holds the client", async () => {

@@ -4,10 +4,10 @@
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import { partnerAttribution } from "../../src/runtime/services/Caller.ts"
-import { Directory } from "../../src/runtime/services/Directory.ts"
-import { DocumentContents } from "../../src/runtime/services/DocumentContents.ts"
-import { Documents } from "../../src/runtime/services/Documents.ts"
+import { partnerAttribution } from "../../src/runtime/services/partner/Caller.ts"
+import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
+import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
 

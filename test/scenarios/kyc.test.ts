@@ -5,7 +5,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Documents } from "../../src/runtime/services/Documents.ts"
+import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
 import {
   brokenInvariants,

@@ -4,10 +4,10 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
-import { Deposits } from "../../src/runtime/services/Deposits.ts"
-import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/Withdrawals.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
+import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { brokenInvariants, collateral, get, query, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

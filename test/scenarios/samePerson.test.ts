@@ -4,9 +4,9 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Lifecycle } from "../../src/runtime/services/Lifecycle.ts"
-import { RowReads } from "../../src/runtime/services/RowReads.ts"
-import { samePersonAs } from "../../src/runtime/services/samePerson.ts"
+import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
+import { RowReads } from "../../src/runtime/ports/RowReads.ts"
+import { samePersonAs } from "../../src/runtime/services/client/samePerson.ts"
 import { advance, brokenInvariants, comply, ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 

@@ -15,7 +15,7 @@ import { answersFor, type Outcome } from "../../src/machines/appropriateness/sco
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { sandboxEntries, sandboxNames, sandboxRetry } from "../../src/machines/sandbox/sandboxNames.ts"
 import { sandboxOutcomes } from "../../src/machines/sandbox/sandboxOutcomes.ts"
-import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import {
   advance,
@@ -29,8 +29,8 @@ import {
   rowsOf,
   watch
 } from "../support/Builders.ts"
-import { Deposits } from "../../src/runtime/services/Deposits.ts"
-import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
+import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
+import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
 const finance: OperatorCaller = { ...operator, role: "FINANCE" }

@@ -4,8 +4,8 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
-import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { brokenInvariants, collateral, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import { advance, brokenInvariants, dayMillis, get, partners, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"

@@ -3,7 +3,7 @@
  * order, once, and across a restart (SC-ONB-20; D3; A1-31; SC-PLT-08).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import { BusinessClock } from "../../src/runtime/engine/BusinessClock.ts"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import {
   advance,
   brokenInvariants,

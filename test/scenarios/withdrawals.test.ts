@@ -4,9 +4,9 @@
  * figures that no account has yet are in test/machines/withdrawalRequest.test.ts.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Adjustments } from "../../src/runtime/services/Adjustments.ts"
-import type { OperatorCaller } from "../../src/runtime/services/OperatorKeys.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/Withdrawals.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Effect } from "effect"
 import { brokenInvariants, collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"

@@ -3,7 +3,7 @@
  * and every read, and knows what must then be so (architecture, Proof).
  */
 import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
-import type { Commit } from "../../src/runtime/engine/Commit.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
 import { CommitAudit, factsOf, minor } from "./CommitAudit.ts"
 import { fingerprintOfCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"

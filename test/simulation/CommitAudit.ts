@@ -5,8 +5,8 @@
  */
 import { type Kind, machines } from "../../src/machines/registry.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
-import type { Commit } from "../../src/runtime/engine/Commit.ts"
-import { machineOf } from "../../src/runtime/engine/SubjectLoader.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import { machineOf } from "../../src/runtime/engine/journal/SubjectLoader.ts"
 import type {
   AuditRow,
   CollateralReportRow,

@@ -2,9 +2,9 @@
 import { Effect, Layer } from "effect"
 import { notificationLimits } from "../../src/machines/shared/Limits.ts"
 import { feedEventOf } from "../../src/machines/webhook/feedEventOf.ts"
-import { Unavailable } from "../../src/runtime/engine/ActorHost.ts"
-import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
-import { feedClaim, FeedSource } from "../../src/runtime/webhooks/FeedSource.ts"
+import { Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import { feedClaim, FeedSource } from "../../src/runtime/services/webhook/FeedSource.ts"
 
 const feedEvents: ReadonlyArray<string> = Object.values(feedEventOf)
 

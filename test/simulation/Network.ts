@@ -6,7 +6,11 @@
 import { Effect, Layer } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { webhookLimits } from "../../src/machines/shared/Limits.ts"
-import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../src/runtime/webhooks/WebhookSender.ts"
+import {
+  type OutgoingWebhook,
+  type SendOutcome,
+  WebhookSender
+} from "../../src/runtime/services/webhook/WebhookSender.ts"
 import type { SimProcess } from "./SimProcess.ts"
 import type { Lane } from "./Timeline.ts"
 

@@ -1,7 +1,7 @@
 /** The memory store with a window: every commit that is in is shown once, in commit order, with the lane that wrote it. */
-import type { Commit } from "../../src/runtime/engine/Commit.ts"
-import type { Outcome } from "../../src/runtime/engine/Journal.ts"
-import { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { Outcome } from "../../src/runtime/engine/journal/Journal.ts"
+import { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 
 export class ObservedStore extends MemoryStore {
   /** Told of every commit that is in. */

@@ -1,5 +1,5 @@
 // What must hold of the store once a run is over and everything has come to rest.
-import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { chainBreak } from "../runtime/engine/chain.ts"
 import type { Auditor } from "./Auditor.ts"
 import { factsOf } from "./CommitAudit.ts"

@@ -1,10 +1,10 @@
 // Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
 // the service's back, through the seams of a simulated process. No production code knows of them.
-import type { Commit } from "../../src/runtime/engine/Commit.ts"
-import type { Journal, Outcome } from "../../src/runtime/engine/Journal.ts"
-import type { MemoryStore } from "../../src/runtime/engine/MemoryStore.ts"
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
-import type { OutgoingWebhook } from "../../src/runtime/webhooks/WebhookSender.ts"
+import type { OutgoingWebhook } from "../../src/runtime/services/webhook/WebhookSender.ts"
 import type { Invariant } from "./Findings.ts"
 import { bentStore } from "./ObservedStore.ts"
 import type { Seams } from "./SimProcess.ts"

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"
 import type { MifidResult } from "../../machines/client/ClientWire.ts"
-import type { Appropriateness } from "../../runtime/services/Appropriateness.ts"
+import type { Appropriateness } from "../../runtime/services/appropriateness/Appropriateness.ts"
 import { data, type Read } from "./reads.ts"
 import { enveloped, type Write, write } from "./writes.ts"
 

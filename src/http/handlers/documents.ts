@@ -1,7 +1,7 @@
 // What the document routes do: one service call each (doc 1, Document).
 import { Effect } from "effect"
 import type { UploadedDocument } from "../../machines/document/Document.ts"
-import type { Documents } from "../../runtime/services/Documents.ts"
+import type { Documents } from "../../runtime/services/document/Documents.ts"
 import { gateRefusals } from "../toWire.ts"
 import { data, type Read, refused } from "./reads.ts"
 import { enveloped, type Write, write } from "./writes.ts"

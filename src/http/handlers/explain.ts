@@ -1,7 +1,7 @@
 // The explain routes: one question to the service, rendered through the table of codes (doc 3, Money write gates; A3-02).
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
-import type { Explain, ExplainedWrite } from "../../runtime/services/Explain.ts"
+import type { Explain, ExplainedWrite } from "../../runtime/services/money/Explain.ts"
 import type { Explanation } from "../api/explanation.ts"
 import { explanationView } from "../explanationView.ts"
 import { enveloped, type Write, write } from "./writes.ts"

@@ -1,7 +1,7 @@
 // What the KYC routes do: one service call each (doc 1, KYC package and KYC update result).
 import { Effect } from "effect"
 import type { KycUpdateResult } from "../../machines/kyc/KycWire.ts"
-import type { KycUpdates } from "../../runtime/services/KycUpdates.ts"
+import type { KycUpdates } from "../../runtime/services/kyc/KycUpdates.ts"
 import { gateRefusals } from "../toWire.ts"
 import { data, type Read, refused } from "./reads.ts"
 import { enveloped, type Write, write } from "./writes.ts"

@@ -2,7 +2,7 @@
 // the service's, told like any other.
 import { Effect } from "effect"
 import { pageLimits } from "../../machines/shared/Limits.ts"
-import type { Webhooks } from "../../runtime/services/Webhooks.ts"
+import type { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
 import { QueryReader } from "../middleware/queries.ts"
 import { invalidQuery, toWire } from "../toWire.ts"
 import { data, type Read, refused } from "./reads.ts"

@@ -1,7 +1,7 @@
 /** Handlers of the appropriateness commands: each is one call of the service that serves the questionnaire (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Questionnaires } from "../../runtime/services/Questionnaires.ts"
+import { Questionnaires } from "../../runtime/services/appropriateness/Questionnaires.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"

@@ -1,7 +1,7 @@
 /** The handler of `interfirm record`: one call of a service (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Approvals } from "../../runtime/services/Approvals.ts"
+import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"

@@ -1,7 +1,7 @@
 /** The handler of metrics (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Metrics } from "../../runtime/services/Metrics.ts"
+import { Metrics } from "../../runtime/services/system/Metrics.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 
 export const MetricsHandlersLayer = HttpApiBuilder.group(

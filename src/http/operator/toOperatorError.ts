@@ -8,8 +8,8 @@ import type { Json } from "../../machines/Effects.ts"
 import { shownFaults } from "../../machines/shared/Limits.ts"
 import { checkFields, type Refusal, shownErrors, type Verdict } from "../../machines/shared/Refusal.ts"
 import { notAnObject } from "../../machines/shared/RequestBody.ts"
-import type { DispatchError } from "../../runtime/engine/ActorHost.ts"
-import { currentDryRun, type DryRunSummary } from "../../runtime/engine/dryRun.ts"
+import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { currentDryRun, type DryRunSummary } from "../../runtime/engine/mailbox/dryRun.ts"
 import {
   envelopeOf,
   OperatorAway,

@@ -6,8 +6,8 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { KeyStore } from "../engine/KeyStore.ts"
-import { lastKeyNumber, SealingError, type SealingKeys } from "../engine/Sealing.ts"
+import type { KeyStore } from "../engine/sealing/KeyStore.ts"
+import { lastKeyNumber, SealingError, type SealingKeys } from "../engine/sealing/Sealing.ts"
 import { writeWhole } from "./writeWhole.ts"
 
 export const keyFileName = "encryption.keys"

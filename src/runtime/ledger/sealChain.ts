@@ -14,8 +14,8 @@ import {
   sealEnds,
   sealGenesis,
   sealRows
-} from "../engine/seal.ts"
-import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+} from "../engine/sealing/seal.ts"
+import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue, type TableSpec } from "../store/Catalogue.ts"
 import type { SealRow } from "../store/Rows.ts"
 

@@ -1,8 +1,8 @@
 /** Writer epoch, commit tokens, claims, stored answers, timers, ids and the guard of the batch statement. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { idBlockSize, idSequenceOf } from "../engine/IdBlocks.ts"
-import { idKinds } from "../engine/Journal.ts"
+import { idBlockSize, idSequenceOf } from "../engine/journal/IdBlocks.ts"
+import { idKinds } from "../engine/journal/Journal.ts"
 
 export const m0001 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

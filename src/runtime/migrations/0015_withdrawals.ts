@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { idBlockSize, idSequenceOf } from "../engine/IdBlocks.ts"
+import { idBlockSize, idSequenceOf } from "../engine/journal/IdBlocks.ts"
 
 export const m0015 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { idBlockSize, idSequenceOf } from "../engine/IdBlocks.ts"
+import { idBlockSize, idSequenceOf } from "../engine/journal/IdBlocks.ts"
 import { insertOnly } from "./0001_engine.ts"
 
 /** Milliseconds of a totals row. Fixed for ever: rows are stored under it. */

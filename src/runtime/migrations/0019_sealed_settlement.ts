@@ -4,8 +4,8 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { nothingSecret, sealGenesis, sealRows } from "../engine/seal.ts"
-import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+import { nothingSecret, sealGenesis, sealRows } from "../engine/sealing/seal.ts"
+import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue, type TableSpec } from "../store/Catalogue.ts"
 import type { CustodyChangeRow, SealRow } from "../store/Rows.ts"
 import type { InterfirmRow } from "../store/settlementTables.ts"

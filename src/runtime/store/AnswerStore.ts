@@ -1,9 +1,9 @@
 /** Stored answers of idempotent requests, read when the commit of a request finds its key taken (A1-51..A1-53). */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { Unavailable } from "../engine/ActorHost.ts"
-import { SealingService } from "../engine/SealingService.ts"
-import { columnList, decodeRow } from "../engine/SubjectLoader.ts"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../engine/sealing/SealingService.ts"
+import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import { catalogue } from "./Catalogue.ts"
 import type { AnswerRow } from "./Rows.ts"

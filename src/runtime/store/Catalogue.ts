@@ -392,9 +392,11 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
 
 export const tableNames = Object.keys(catalogue) as ReadonlyArray<TableName>
 
-/** The value that identifies a row inside its table, for maps. Keys have one or two columns. */
+/** The value that identifies a row inside its table, for maps: the columns of its key, joined by U+0000. */
 export const keyOf = (table: TableName, row: object): string => {
-  const [first, second] = catalogue[table].key as readonly [string, string?]
-  const values = row as Record<string, unknown>
-  return second === undefined ? String(values[first]) : `${values[first]}\u0000${values[second]}`
+  const { key } = catalogue[table]
+  const values = row as Readonly<Record<string, unknown>>
+  let joined = String(values[key[0] as string])
+  for (let at = 1; at < key.length; at++) joined += `\u0000${values[key[at] as string]}`
+  return joined
 }

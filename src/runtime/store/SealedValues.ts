@@ -6,7 +6,7 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
-import { placeOf } from "../engine/columnValues.ts"
+import { placeOf } from "../engine/journal/columnValues.ts"
 import { catalogue, type TableSpec, tableNames } from "./Catalogue.ts"
 
 export interface SealedColumn {

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Sealing } from "../engine/Sealing.ts"
+import type { Sealing } from "../engine/sealing/Sealing.ts"
 
 export class StampMismatch extends Schema.TaggedError<StampMismatch>()("StampMismatch", { sentence: Schema.String }) {
   override get message(): string {

@@ -1,7 +1,7 @@
 /** Deletes stored answers and parts of answers whose 24 hours are over (document 1, Idempotency), a bounded number at a time. */
 import { Effect, Layer, Schedule } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
-import { BusinessClock } from "../engine/BusinessClock.ts"
+import { BusinessClock } from "../engine/clock/BusinessClock.ts"
 import { AnswerStore } from "../store/AnswerStore.ts"
 
 const pageSize = 2_000

@@ -7,12 +7,12 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Effect, Layer, type Redacted } from "effect"
-import type { Attribution } from "../engine/ActorHost.ts"
+import type { Attribution } from "../engine/mailbox/ActorHost.ts"
 import { passPausePoint } from "../engine/PausePoints.ts"
-import type { Sealing } from "../engine/Sealing.ts"
-import { SealingService } from "../engine/SealingService.ts"
-import { describeFailure } from "../engine/sqlFailure.ts"
-import { KeyRotation } from "../services/KeyRotation.ts"
+import type { Sealing } from "../engine/sealing/Sealing.ts"
+import { SealingService } from "../engine/sealing/SealingService.ts"
+import { describeFailure } from "../engine/journal/sqlFailure.ts"
+import { KeyRotation } from "../services/operator/KeyRotation.ts"
 import {
   replaceValues,
   type Replacement,

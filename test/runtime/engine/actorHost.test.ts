@@ -1,8 +1,8 @@
 // Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost.
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/ActorHost.ts"
-import { IdsExhausted } from "../../../src/runtime/engine/IdBlocks.ts"
+import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
 

@@ -1,11 +1,11 @@
 // takeBatch and stampBatch as properties: what is written together, in which order, with which numbers.
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { claimNames, type Commit } from "../../../src/runtime/engine/Commit.ts"
-import { batchLimit } from "../../../src/runtime/engine/Journal.ts"
-import { sealGenesis, sealRows } from "../../../src/runtime/engine/seal.ts"
-import { type Counters, stampBatch } from "../../../src/runtime/engine/stamp.ts"
-import { takeBatch, type Waiting } from "../../../src/runtime/engine/takeBatch.ts"
+import { claimNames, type Commit } from "../../../src/runtime/engine/journal/Commit.ts"
+import { batchLimit } from "../../../src/runtime/engine/journal/Journal.ts"
+import { sealGenesis, sealRows } from "../../../src/runtime/engine/sealing/seal.ts"
+import { type Counters, stampBatch } from "../../../src/runtime/engine/journal/stamp.ts"
+import { takeBatch, type Waiting } from "../../../src/runtime/engine/journal/takeBatch.ts"
 import { auditRow, commitOf, eventRow, sampleRows } from "./fixtures.ts"
 
 const few = (max: number) => fc.integer({ min: 1, max })

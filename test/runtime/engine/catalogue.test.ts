@@ -1,8 +1,8 @@
 // The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { checks, nullableColumns, uniqueKeys } from "../../../src/runtime/engine/memoryRules.ts"
-import { idBlockSize, idSequenceOf } from "../../../src/runtime/engine/IdBlocks.ts"
-import { idKinds } from "../../../src/runtime/engine/Journal.ts"
+import { checks, nullableColumns, uniqueKeys } from "../../../src/runtime/engine/journal/memoryRules.ts"
+import { idBlockSize, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import { idKinds } from "../../../src/runtime/engine/journal/Journal.ts"
 import { catalogue, type ColumnType, snake, tableNames } from "../../../src/runtime/store/Catalogue.ts"
 import { openPgBench, type PgBench } from "./pgBench.ts"
 import { commitOf, sampleRows, submit } from "./fixtures.ts"

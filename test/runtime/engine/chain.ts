@@ -1,5 +1,5 @@
 // The chain of seals over what a journal stored, judged by the reader that `ledger verify` uses.
-import { sealEnds, sealGenesis, sealedTableNames, sealedTables } from "../../../src/runtime/engine/seal.ts"
+import { sealEnds, sealGenesis, sealedTableNames, sealedTables } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type ChainRows, findBreak } from "../../../src/runtime/ledger/sealChain.ts"
 import type { SealRow, TableName, Tables } from "../../../src/runtime/store/Rows.ts"
 

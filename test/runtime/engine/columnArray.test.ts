@@ -3,7 +3,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { ColumnArray, columnTypes } from "../../../src/runtime/engine/ColumnArray.ts"
+import { ColumnArray, columnTypes } from "../../../src/runtime/engine/journal/ColumnArray.ts"
 
 const int8 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const whole = fc.integer({ min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })

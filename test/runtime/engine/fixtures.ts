@@ -1,6 +1,6 @@
 // Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
-import { versionOf } from "../../../src/runtime/engine/decide.ts"
-import { machineOf } from "../../../src/runtime/engine/SubjectLoader.ts"
+import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
+import { machineOf } from "../../../src/runtime/engine/journal/SubjectLoader.ts"
 import { randomBytes } from "node:crypto"
 import {
   type Claim,
@@ -8,9 +8,9 @@ import {
   type CommitRows,
   type Fence,
   type PartnerStamp
-} from "../../../src/runtime/engine/Commit.ts"
-import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
-import { makeSealing } from "../../../src/runtime/engine/Sealing.ts"
+} from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
+import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
 import type { AuditRow, EventRow, TableName, Tables } from "../../../src/runtime/store/Rows.ts"
 
 type JournalShape = Journal["Service"]

@@ -1,11 +1,11 @@
 // A host over a memory journal that the test can hold, bend and watch.
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/ActorHost.ts"
-import { BusinessClock } from "../../../src/runtime/engine/BusinessClock.ts"
-import type { Commit, SubjectKey } from "../../../src/runtime/engine/Commit.ts"
-import { Journal, JournalUnavailable, type Outcome } from "../../../src/runtime/engine/Journal.ts"
-import { makeJournalMemory } from "../../../src/runtime/engine/JournalMemory.ts"
-import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
+import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import type { Commit, SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
+import { Journal, JournalUnavailable, type Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { keyOf } from "../../../src/runtime/store/Catalogue.ts"
 import { balance } from "./fixtures.ts"
 

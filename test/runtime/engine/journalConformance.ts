@@ -2,11 +2,12 @@
 // journalMemory.test.ts and journalPg.test.ts run it.
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Commit, SubjectKey } from "../../../src/runtime/engine/Commit.ts"
-import type { SubjectImage } from "../../../src/runtime/engine/Journal.ts"
-import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
+import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { catalogue, keyOf, tableNames } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
-import { nullableColumns } from "../../../src/runtime/engine/memoryRules.ts"
+import { nullableColumns } from "../../../src/runtime/engine/journal/memoryRules.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
@@ -92,6 +93,31 @@ const rowTests = () => {
       (await load("system")).rows.map(({ table }) => table),
       ["operatorKeys", "operatorKeys", "questionnaires", "questionnaires", "approvals", "approvals"]
     )
+  })
+
+  it.each(
+    tableNames.flatMap((table) => {
+      // The journal numbers events itself, so no caller can choose that column.
+      const key = table === "events" ? [] : catalogue[table].key
+      return key.length < 2 ? [] : key.map((column) => [table, column] as const)
+    })
+  )("rows of %s that differ in %s alone are two rows, stored, loaded and held", async (table, column) => {
+    const one: object = sampleRows(10)[table]
+    const value = (one as Record<string, unknown>)[column]
+    const other = { ...one, [column]: typeof value === "number" ? value + 1 : `${String(value)}x` }
+    const fence = { subject: "client:10", expected: null }
+    const commit = commitOf({ fence, rows: { [table]: [one, other] } })
+    assert.strictEqual((await submitHere(commit))._tag, "Committed")
+    const stored = (await bench.rows(table)) as ReadonlyArray<unknown>
+    assert.sameDeepMembers([...stored], [one, other])
+    const state = new SubjectState("client:10", { token: null, rows: [] })
+    state.adopt(commit)
+    for (const row of [one, other]) {
+      if (catalogue[table].residence !== null) assert.deepStrictEqual<unknown>(state.get(table, keyOf(table, row)), row)
+    }
+    const draft = new CommitBuilder()
+    for (const row of [one, other, one]) draft.put(table, row as never)
+    assert.deepStrictEqual<unknown>(draft.build(null, null).rows[table], [one, other])
   })
 
   it("a subject that does not exist has no token and no rows; unknown ones don't disturb known ones", async () => {

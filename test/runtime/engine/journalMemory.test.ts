@@ -1,6 +1,6 @@
 // JournalMemory: the common promises, and the faults that simulation provokes.
-import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
-import { makeJournalMemory } from "../../../src/runtime/engine/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { journalConformance } from "./journalConformance.ts"
 
 journalConformance("JournalMemory", () => {

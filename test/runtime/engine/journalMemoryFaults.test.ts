@@ -3,13 +3,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { Journal, Outcome } from "../../../src/runtime/engine/Journal.ts"
+import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import {
   type BatchFault,
   type JournalMemoryOptions,
   makeJournalMemory
-} from "../../../src/runtime/engine/JournalMemory.ts"
-import { MemoryStore } from "../../../src/runtime/engine/MemoryStore.ts"
+} from "../../../src/runtime/engine/journal/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { chainBreak } from "./chain.ts"
 import { auditRow, clientCommit, eventRow } from "./fixtures.ts"
 

@@ -1,8 +1,8 @@
 // The promises of a journal about order and ownership: a part of journalConformance.ts.
 import { assert, beforeEach, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Commit } from "../../../src/runtime/engine/Commit.ts"
-import { type Journal, journalQueueLimit } from "../../../src/runtime/engine/Journal.ts"
+import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
+import { type Journal, journalQueueLimit } from "../../../src/runtime/engine/journal/Journal.ts"
 import { storedChainBreak } from "./chain.ts"
 import {
   auditRow,

@@ -1,9 +1,9 @@
 // A journal on a private database, with ways to look behind it. Closed by the test that opened it.
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import type { Journal } from "../../../src/runtime/engine/Journal.ts"
-import { type JournalPgOptions, makeJournalPg } from "../../../src/runtime/engine/JournalPg.ts"
-import { columnList, decodeRow } from "../../../src/runtime/engine/SubjectLoader.ts"
+import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
+import { type JournalPgOptions, makeJournalPg } from "../../../src/runtime/engine/journal/JournalPg.ts"
+import { columnList, decodeRow } from "../../../src/runtime/engine/journal/SubjectLoader.ts"
 import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"

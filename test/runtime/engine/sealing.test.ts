@@ -1,7 +1,7 @@
 // Encryption at rest (architecture section 8) as properties: what opens, what is refused, and key rotation.
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { makeSealing, SealingError } from "../../../src/runtime/engine/Sealing.ts"
+import { makeSealing, SealingError } from "../../../src/runtime/engine/sealing/Sealing.ts"
 
 const key = (byte: number) => Buffer.alloc(32, byte)
 const sealing = makeSealing({ current: 1, keys: new Map([[1, key(1)]]) })

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
-import { classify, guardState } from "../../../src/runtime/engine/sqlFailure.ts"
+import { classify, guardState } from "../../../src/runtime/engine/journal/sqlFailure.ts"
 
 const failed = (cause: unknown) =>
   Cause.fail(

@@ -5,9 +5,9 @@
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { ActorHost } from "../../../src/runtime/engine/ActorHost.ts"
-import { BusinessClock } from "../../../src/runtime/engine/BusinessClock.ts"
-import { Timers } from "../../../src/runtime/engine/Timers.ts"
+import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { Timers } from "../../../src/runtime/engine/timers/Timers.ts"
 import { dayMillis, ofClient, onboard, person, query, rowsOf } from "../../support/Builders.ts"
 import { operator, type Service, startService } from "../../support/Service.ts"
 

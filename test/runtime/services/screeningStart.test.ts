@@ -1,12 +1,12 @@
 // The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { ActorHost } from "../../../src/runtime/engine/ActorHost.ts"
+import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../../src/runtime/store/screeningTables.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
-import { RowReads } from "../../../src/runtime/services/RowReads.ts"
-import { Screening } from "../../../src/runtime/services/Screening.ts"
+import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { Screening } from "../../../src/runtime/services/screening/Screening.ts"
 import { screenedPerson } from "../../fixtures/screening.ts"
 
 const entry = (id: number): WatchEntryRow => ({

@@ -2,10 +2,10 @@
 // (operator surface, Back office; D1).
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/engine/ActorHost.ts"
-import { CommitBuilder } from "../../../src/runtime/engine/Commit.ts"
-import { SubjectState } from "../../../src/runtime/engine/SubjectState.ts"
-import { decideUnmoved } from "../../../src/runtime/services/unmoved.ts"
+import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import { decideUnmoved } from "../../../src/runtime/services/shared/unmoved.ts"
 import type { TableName } from "../../../src/runtime/store/Rows.ts"
 
 const subject = "client:1"

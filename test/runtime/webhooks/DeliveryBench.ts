@@ -1,5 +1,5 @@
 // What the common suite of delivery stores needs of each implementation, and the rows it puts into them.
-import type { DeliveryStore } from "../../../src/runtime/webhooks/DeliveryStore.ts"
+import type { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/Rows.ts"
 import { noon } from "../engine/fixtures.ts"
 

@@ -3,9 +3,9 @@
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DeliveryContext } from "../../../src/machines/webhook/Webhook.ts"
-import type { Unavailable } from "../../../src/runtime/engine/ActorHost.ts"
+import type { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/Rows.ts"
-import type { ClaimRequest, DeliveryChange } from "../../../src/runtime/webhooks/DeliveryStore.ts"
+import type { ClaimRequest, DeliveryChange } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
 import { noon } from "../engine/fixtures.ts"
 import { type DeliveryBench, deliveryOf } from "./DeliveryBench.ts"
 

@@ -3,9 +3,9 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { webhookLimits } from "../../../src/machines/shared/Limits.ts"
-import { Unavailable } from "../../../src/runtime/engine/ActorHost.ts"
-import { queueDelivery } from "../../../src/runtime/engine/queueDelivery.ts"
-import { signatureOf } from "../../../src/runtime/webhooks/signature.ts"
+import { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { queueDelivery } from "../../../src/runtime/effects/queueDelivery.ts"
+import { signatureOf } from "../../../src/runtime/services/webhook/signature.ts"
 import { retrySeconds } from "../../fixtures/webhookSignatures.ts"
 import { type Behaviour, secretOf, startReceiver, startWorld, until, type World } from "./webhookWorld.ts"
 

@@ -36,7 +36,7 @@ export type ImportView = typeof ImportView.Type
 
 /** Entries of the longest list. */
 const maxEntries = 5_000_000
-/** The same number in `runtime/services/ScreeningImports.ts`: what one commit takes. */
+/** The same number in `runtime/services/screening/ScreeningImports.ts`: what one commit takes. */
 export const maxImportPiece = 1_000
 
 /** A line of a list; the service checks its fields with the rules of the command line. */

@@ -1,0 +1,121 @@
+/**
+ * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
+ * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
+ */
+import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import type { Kind } from "../../machines/registry.ts"
+import { parseAmount } from "../../machines/shared/Money.ts"
+import { depositValue } from "../../machines/verification/depositValue.ts"
+import type { EndpointRow } from "../store/Rows.ts"
+import { type Posting, post } from "../ledger/Ledger.ts"
+import { putSettlementItem } from "./settlementItems.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import { queueDelivery } from "./queueDelivery.ts"
+
+/**
+ * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
+ * the machines' objects there are some that no machine moves.
+ */
+export type ObjectName =
+  `${Kind | "operatorKey" | "interfirmRecord" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
+
+/** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
+export interface Instance {
+  readonly partnerId: number | null
+  readonly clientId: number | null
+  /** The object that the effects tell of; its audit rows name it. */
+  readonly object?: ObjectName
+  readonly clientUid?: string
+  readonly partnerClientRef?: string
+  /** Who holds the client's money: decides whether a posting makes a settlement item (document 3). */
+  readonly custodyModel?: "BROKER" | "PARTNER"
+  /** The partner's webhook endpoint: deliveries are queued only while it is ACTIVE (document 3). */
+  readonly endpoint?: EndpointRow | null
+  /** The transaction id a `ledger.post` is booked under, when the machine's event already named it. */
+  readonly txId?: number
+}
+
+type Handlers = {
+  readonly [T in MachineEffect["type"]]: (turn: Turn, instance: Instance, effect: EffectOf<T>) => void
+}
+
+const owned = (instance: Instance): { readonly clientId: number; readonly partnerId: number } => {
+  const { clientId, partnerId } = instance
+  if (clientId === null || partnerId === null) throw new Error("this effect needs a client")
+  return { clientId, partnerId }
+}
+
+/** Postings that count as lifetime deposits (F25). */
+const deposits: ReadonlySet<LedgerEntryType> = new Set(["PARTNER_COLLATERAL_IN", "DEPOSIT"])
+
+const handlers: Handlers = {
+  "ledger.post": (turn, instance, effect) => {
+    const negative = effect.amount.startsWith("-")
+    const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
+    if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
+    const posting: Posting = {
+      ...owned(instance),
+      txId: instance.txId ?? turn.nextId("transaction"),
+      entry: effect.entry,
+      key: effect.key,
+      currency: effect.currency,
+      amount: negative ? -amount : amount,
+      reason: effect.reason,
+      refs: effect.refs,
+      deposited: deposits.has(effect.entry) ? depositValue(effect.currency, amount) : 0n
+    }
+    post(turn, posting)
+    const item = putSettlementItem(turn, instance, posting)
+    if (item !== null) applyEffects(turn, { ...instance, object: `settlementItem:${item.itemId}` }, item.effects)
+  },
+  event: (turn, instance, effect) => {
+    const partnerId = instance.partnerId
+    if (partnerId === null) throw new Error("an event needs a partner")
+    const { clientId } = instance
+    turn.draft.put("events", {
+      partnerId,
+      seq: turn.draft.nextEventSlot(),
+      name: effect.name,
+      clientId,
+      data: effect.data,
+      ts: turn.now
+    })
+    queueDelivery(turn, instance, effect)
+  },
+  notify: (turn, instance, effect) => {
+    turn.draft.put("notifications", {
+      id: turn.nextId("notification"),
+      ...owned(instance),
+      kind: effect.kind,
+      ref: effect.ref,
+      ts: turn.now,
+      writtenAt: turn.now
+    })
+  },
+  "timer.set": (turn, _instance, effect) => {
+    turn.draft.put("timers", { subject: turn.state.subject, name: effect.name, dueAt: effect.at })
+  },
+  "timer.clear": (turn, _instance, effect) => turn.draft.clearTimer(turn.state.subject, effect.name),
+  audit: (turn, instance, effect) => {
+    turn.draft.put("audit", {
+      id: turn.nextId("audit"),
+      ts: turn.now,
+      role: turn.by.role,
+      keyLabel: turn.by.keyLabel,
+      requestId: turn.by.requestId,
+      partnerId: instance.partnerId,
+      clientId: instance.clientId,
+      object: instance.object ?? null,
+      action: effect.action,
+      before: effect.before,
+      after: effect.after,
+      reason: effect.reason
+    })
+  }
+}
+
+/** Writes the effects of one step into the turn's draft, in the order they were emitted. */
+export const applyEffects = (turn: Turn, instance: Instance, effects: ReadonlyArray<MachineEffect>): void => {
+  for (const effect of effects)
+    (handlers[effect.type] as (t: Turn, i: Instance, e: MachineEffect) => void)(turn, instance, effect)
+}

@@ -1,0 +1,46 @@
+/**
+ * Queues a webhook delivery in the turn of its cause, with the body bytes every attempt will send (A3-30). Nothing is
+ * queued unless the partner's endpoint is ACTIVE (document 3, Webhook registration and delivery).
+ */
+import type { EventName, FeedEventName, JsonObject } from "../../machines/Effects.ts"
+import { deliveryMachine } from "../../machines/webhook/deliveryMachine.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import { begin, versionOf } from "../engine/machine/decide.ts"
+import type { Instance } from "./Interpreter.ts"
+
+export interface QueuedEvent {
+  readonly name: EventName | FeedEventName
+  readonly data: JsonObject
+}
+
+/** The id of the queued delivery, or null when the endpoint takes none. */
+export const queueDelivery = (turn: Turn, instance: Instance, event: QueuedEvent): number | null => {
+  const { partnerId, clientId, endpoint } = instance
+  if (partnerId === null || endpoint?.state !== "ACTIVE") return null
+  const id = turn.nextId("delivery")
+  const { state, context } = begin(deliveryMachine, { nextAt: turn.now, attempts: 0 })
+  turn.draft.put("webhookDeliveries", {
+    id,
+    partnerId,
+    clientId,
+    event: event.name,
+    state,
+    version: versionOf("webhookDelivery"),
+    context: { ...context },
+    body: JSON.stringify({
+      id,
+      event: event.name,
+      partnerId,
+      clientId,
+      clientUid: instance.clientUid ?? null,
+      partnerClientRef: instance.partnerClientRef ?? null,
+      ts: turn.now,
+      data: event.data
+    }),
+    ts: turn.now,
+    nextAt: turn.now,
+    claimToken: null,
+    claimedAt: null
+  })
+  return id
+}

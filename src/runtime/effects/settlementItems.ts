@@ -1,0 +1,64 @@
+/**
+ * A settlement item for each posting that changes what a PARTNER-custody client owns in USDC: written into the draft of
+ * the posting itself, so that one exists if and only if the other does (document 3, Settlement item; F28; A3-18, A3-19,
+ * A3-27). The interpreter applies what the item's machine emits.
+ */
+import type { JsonObject, MachineEffect } from "../../machines/Effects.ts"
+import { settlementMachine } from "../../machines/settlement/settlementMachine.ts"
+import { formatAmount } from "../../machines/shared/Money.ts"
+import type { Turn } from "../engine/mailbox/ActorHost.ts"
+import { begin, versionOf } from "../engine/machine/decide.ts"
+import type { Instance } from "./Interpreter.ts"
+import { shardOf } from "../store/shard.ts"
+import type { Posting } from "../ledger/Ledger.ts"
+import { postingRules } from "../ledger/postingRules.ts"
+
+export interface NewItem {
+  readonly itemId: number
+  /** Its event and audit row, still to be applied. */
+  readonly effects: ReadonlyArray<MachineEffect>
+}
+
+/**
+ * The item of a posting that has just been drafted; null when there is none to make. A transaction whose type makes items
+ * has one client leg, so its amount is what changes the client's cash plus reserve.
+ */
+export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posting): NewItem | null => {
+  const type = postingRules[posting.entry].item
+  if (type === null || posting.currency !== "USDC" || posting.amount === 0n) return null
+  const { custodyModel, clientUid, partnerClientRef } = instance
+  if (custodyModel === undefined || clientUid === undefined || partnerClientRef === undefined) {
+    throw new Error(`a ${posting.entry} posting needs its client's names and the custody model`)
+  }
+  if (custodyModel !== "PARTNER") return null
+  const { clientId, partnerId, currency, amount, txId } = posting
+  const itemId = turn.nextId("settlementItem")
+  const { state, context, effects } = begin(settlementMachine, {
+    itemId,
+    clientId,
+    clientUid,
+    partnerClientRef,
+    type,
+    currency,
+    amount: formatAmount(amount, currency),
+    refs: posting.refs,
+    occurredAt: turn.now,
+    ledgerTxId: txId,
+    createdAt: turn.now
+  })
+  turn.draft.put("settlementItems", {
+    id: itemId,
+    partnerId,
+    clientId,
+    shard: shardOf(clientId),
+    state,
+    version: versionOf("settlementItem"),
+    context: context as unknown as JsonObject,
+    type,
+    currency,
+    amount,
+    txId,
+    occurredAt: turn.now
+  })
+  return { itemId, effects }
+}

@@ -1,0 +1,98 @@
+/**
+ * The journal's port: commits of many subjects become durable together, in the order they were submitted.
+ * `JournalPg` writes a batch as one set-based statement; `JournalMemory` keeps the same promises without a
+ * database. Both are held to test/runtime/engine/journalConformance.ts.
+ */
+import { Context, type Effect, Schema } from "effect"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import type { BatchSizes } from "./BatchSizes.ts"
+import type { Claim, Commit, SubjectKey } from "./Commit.ts"
+
+/**
+ * What became of a commit.
+ * `ClaimLost`: a unique fact is taken (by `owner`); nothing was written. `Fenced`: memory was stale; reload and decide
+ * again. `PartnerMoved`: the partner changed meanwhile; decide again. `Rejected`: the database refuses the data; nothing
+ * was written. `Unavailable`: nothing was written, or nobody can tell yet (`unknown`); the caller retries later.
+ */
+export type Outcome =
+  | { readonly _tag: "Committed" }
+  | { readonly _tag: "ClaimLost"; readonly claims: ReadonlyArray<Claim> }
+  | { readonly _tag: "Fenced" }
+  | { readonly _tag: "PartnerMoved" }
+  | { readonly _tag: "Rejected"; readonly cause: unknown }
+  | { readonly _tag: "Unavailable"; readonly unknown: boolean }
+
+/** A subject as stored: its token (null when it does not exist) and its resident rows. */
+export interface SubjectImage {
+  readonly token: number | null
+  readonly rows: ReadonlyArray<{ readonly [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName]>
+}
+
+/** The database (or its stand-in) can't be reached now: HTTP 503 code 5030 with Retry-After. */
+export class JournalUnavailable extends Schema.TaggedError<JournalUnavailable>()("JournalUnavailable", {
+  reason: Schema.String
+}) {}
+
+/** What ids are given for; each kind counts on its own. */
+export const idKinds = [
+  "partner",
+  "key",
+  "operatorKey",
+  "client",
+  "package",
+  "session",
+  "screeningRun",
+  "watchEntry",
+  "watchImport",
+  "decision",
+  "case",
+  "deposit",
+  "collateral",
+  "transaction",
+  "posting",
+  "settlementItem",
+  "withdrawal",
+  "reconBreak",
+  "interfirm",
+  "document",
+  "delivery",
+  "notification",
+  "audit",
+  "approval"
+] as const
+export type IdKind = (typeof idKinds)[number]
+
+export class Journal extends Context.Service<
+  Journal,
+  {
+    /**
+     * Queues a commit; `done` is called in order when its fate is known. Never throws, never blocks. After
+     * `Unavailable` with `unknown` it is called once more, with `Committed`, if the commit turns out to be in: nobody
+     * waits for that word any more, but what follows committed rows must hear it, before the journal accepts again.
+     */
+    submit(commit: Commit, done: (outcome: Outcome) => void): void
+    /** False while the database is away or can't write, or the queue is full: refuse before anything is claimed. */
+    readonly accepting: () => boolean
+    /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
+    readonly certain: () => boolean
+    /** Reads subjects in one go; a subject that does not exist has token null. */
+    load(subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, JournalUnavailable>
+    /** The next id of a kind. Ids are taken in decision order, which is commit order (gaps are normal). */
+    readonly nextId: (kind: IdKind) => number
+    /** Completes when ids may be reserved again after `nextId` threw IdsExhausted. */
+    readonly idsRefilled: Effect.Effect<void>
+    /** Waits until every submitted commit has its outcome. */
+    readonly drain: Effect.Effect<void>
+    /** Called once when another process has taken the database over: this one must stop. */
+    readonly onUsurped: (stop: () => void) => void
+    /** Sizes of the last batches (newest last, at most 1,024), for the benchmark and metrics. */
+    readonly batchSizes: () => ReadonlyArray<number>
+    /** All batches of this process, for metrics. */
+    readonly batches: () => Pick<BatchSizes, "batches" | "commits" | "buckets">
+  }
+>()("brokerage/runtime/engine/journal/Journal") {}
+
+/** Commits waiting for a flush; more are refused with `Unavailable`. */
+export const journalQueueLimit = 8_192
+/** Commits in one batch. */
+export const batchLimit = 256

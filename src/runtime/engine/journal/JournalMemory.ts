@@ -1,0 +1,209 @@
+/**
+ * The journal without a database: the promises of JournalPg over a MemoryStore, for tests and deterministic
+ * simulation. It has no time and no chance of its own: the scheduler and the faults are given. Held to the same suite
+ * as JournalPg, test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
+ */
+import { Effect } from "effect"
+import { BatchSizes } from "./BatchSizes.ts"
+import type { Commit } from "./Commit.ts"
+import { makeIdBlocks } from "./IdBlocks.ts"
+import { type Journal, journalQueueLimit, JournalUnavailable, type Outcome, type SubjectImage } from "./Journal.ts"
+import { MemoryStore } from "./MemoryStore.ts"
+import { passPausePoint } from "../PausePoints.ts"
+import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
+
+/** What goes wrong with one batch. */
+export interface BatchFault {
+  /** The batch takes this long, in scheduler ms. */
+  readonly latencyMillis?: number
+  /** The connection is lost before the batch is in, or after it is in but before the answer. */
+  readonly lost?: "before-commit" | "after-commit"
+  /** After a loss: until the store can be reached again, in scheduler ms. */
+  readonly awayMillis?: number
+}
+
+export interface MemoryFaults {
+  /** Asked each time a batch is written (again); null: nothing goes wrong. */
+  readonly batch?: (commits: ReadonlyArray<Commit>) => BatchFault | null
+  /** True while the store can't be reached; asked before each batch, load and reconnection. */
+  readonly away?: () => boolean
+}
+
+export interface JournalMemoryOptions {
+  /** The shared store; two journals over one store are two processes over one database. */
+  readonly store?: MemoryStore
+  /** Names this process in the store; no two share it. */
+  readonly owner?: string
+  readonly faults?: MemoryFaults
+  /** Runs a task later. The default is the next turn of the event loop, whatever the delay. */
+  readonly schedule?: (task: () => void, delayMillis: number) => void
+  /** How long callers wait while the fate of their batch is unknown, in scheduler ms. */
+  readonly patienceMillis?: number
+}
+
+/** Between two looks for a store that is away, in scheduler ms. */
+const reconnectMillis = 50
+
+/** Takes the store over and starts a journal on it. */
+export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["Service"] => {
+  const writer = new MemoryWriter(options)
+  const ids = makeIdBlocks(
+    (kind) => Effect.sync(() => writer.store.reserveIds(kind)),
+    (refill) => Effect.runSync(refill)
+  )
+  Effect.runSync(Effect.orDie(ids.fill))
+  return {
+    submit: (commit, done) => writer.submit({ commit, done }),
+    accepting: () => writer.accepting,
+    certain: () => writer.certain,
+    load: (subjects) =>
+      Effect.callback<ReadonlyMap<string, SubjectImage>, JournalUnavailable>((resume) =>
+        writer.schedule(() => {
+          if (!writer.reachable) return resume(Effect.fail(new JournalUnavailable({ reason: "the store is away" })))
+          resume(Effect.sync(() => new Map(subjects.map((subject) => [subject, writer.store.image(subject)]))))
+        }, 0)
+      ),
+    nextId: ids.next,
+    // A block is there as soon as it is asked for: nobody ever waits.
+    idsRefilled: Effect.void,
+    drain: writer.drain,
+    onUsurped: (stop) => (writer.stop = stop),
+    batchSizes: () => writer.sizes.recent,
+    batches: () => writer.sizes
+  }
+}
+
+class MemoryWriter {
+  readonly store: MemoryStore
+  readonly schedule: (task: () => void, delayMillis: number) => void
+  readonly sizes = new BatchSizes()
+  stop: () => void = () => {}
+  private readonly queue: Array<Waiting> = []
+  private readonly owner: string
+  private readonly faults: MemoryFaults
+  private readonly patienceMillis: number
+  private readonly idle: Array<() => void> = []
+  private epoch: number
+  private up = true
+  private busy = false
+  private usurped = false
+
+  constructor(options: JournalMemoryOptions) {
+    this.store = options.store ?? new MemoryStore()
+    this.owner = options.owner ?? "memory"
+    this.faults = options.faults ?? {}
+    this.schedule = options.schedule ?? ((task) => void setImmediate(task))
+    this.patienceMillis = options.patienceMillis ?? 3_000
+    // A replaced journal that does nothing has to notice too.
+    this.epoch = this.store.takeOver(this.owner, () =>
+      this.schedule(() => {
+        if (this.up && !this.busy) this.usurp([])
+      }, 0)
+    )
+  }
+
+  get accepting(): boolean {
+    return this.up && this.queue.length < journalQueueLimit
+  }
+
+  get certain(): boolean {
+    return this.up
+  }
+
+  get reachable(): boolean {
+    return this.up && this.faults.away?.() !== true
+  }
+
+  submit(waiting: Waiting): void {
+    if (!this.accepting) return tell(waiting, { _tag: "Unavailable", unknown: false })
+    this.queue.push(waiting)
+    if (this.busy) return
+    this.busy = true
+    this.schedule(() => this.flush(), 0)
+  }
+
+  readonly drain: Effect.Effect<void> = Effect.callback((resume) => {
+    if (this.busy) this.idle.push(() => resume(Effect.void))
+    else resume(Effect.void)
+  })
+
+  private flush(): void {
+    if (this.queue.length === 0) return this.rest()
+    const batch = takeBatch(this.queue)
+    this.sizes.push(batch.length)
+    this.send(batch)
+  }
+
+  private rest(): void {
+    this.busy = false
+    for (const resume of this.idle.splice(0)) resume()
+  }
+
+  private send(batch: ReadonlyArray<Waiting>): void {
+    const fault = this.faults.batch?.(batch.map((waiting) => waiting.commit)) ?? {}
+    this.schedule(() => this.write(batch, fault), fault.latencyMillis ?? 0)
+  }
+
+  private write(batch: ReadonlyArray<Waiting>, fault: BatchFault): void {
+    if (this.usurped) return this.settle(batch, { _tag: "Unavailable", unknown: false })
+    if (fault.lost === "before-commit" || this.faults.away?.() === true) return this.lose(batch, false, fault)
+    if (this.store.epoch !== this.epoch) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: false })
+    passPausePoint("before-commit")
+    const outcomes = batch.map((waiting) => ({ waiting, outcome: this.store.apply(waiting.commit) }))
+    passPausePoint("after-commit")
+    const lost = fault.lost === "after-commit"
+    for (const { waiting, outcome } of outcomes) if (!lost || outcome._tag !== "Committed") tell(waiting, outcome)
+    if (!lost) return this.flush()
+    this.lose(
+      outcomes.filter(({ outcome }) => outcome._tag === "Committed").map(({ waiting }) => waiting),
+      true,
+      fault
+    )
+  }
+
+  private settle(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
+    for (const waiting of batch) tell(waiting, outcome)
+    this.flush()
+  }
+
+  /** Another process owns the store: this one stops for good. Returns the batch, still to be answered. */
+  private usurp(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
+    this.up = false
+    for (const waiting of this.queue.splice(0)) tell(waiting, { _tag: "Unavailable", unknown: false })
+    if (!this.usurped) this.stop()
+    this.usurped = true
+    return batch
+  }
+
+  /** The connection went with the batch: `committed` is what the writer only learns once it is back. */
+  private lose(batch: ReadonlyArray<Waiting>, committed: boolean, fault: BatchFault): void {
+    this.up = false
+    const giveUpWaiting = (): void => {
+      for (const waiting of batch) tell(waiting, { _tag: "Unavailable", unknown: true })
+      for (const waiting of this.queue.splice(0)) tell(waiting, { _tag: "Unavailable", unknown: false })
+    }
+    const look = (waitMillis: number, waitedMillis: number, told: boolean): void => {
+      const left = this.patienceMillis - waitedMillis
+      if (!told && waitMillis > left) {
+        return this.schedule(() => {
+          giveUpWaiting()
+          look(waitMillis - left, this.patienceMillis, true)
+        }, left)
+      }
+      this.schedule(() => {
+        if (this.faults.away?.() === true) look(reconnectMillis, waitedMillis + waitMillis, told)
+        else this.resolve(batch, committed, told)
+      }, waitMillis)
+    }
+    look(fault.awayMillis ?? 0, 0, false)
+  }
+
+  private resolve(batch: ReadonlyArray<Waiting>, committed: boolean, told: boolean): void {
+    if (this.store.owner !== this.owner) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: true })
+    this.epoch = ++this.store.epoch
+    if (told && committed) tellLate(batch)
+    this.up = true
+    if (told || committed) this.settle(told ? [] : batch, { _tag: "Committed" })
+    else this.send(batch)
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The stand-in for the database behind JournalMemory: tables, commit tokens, claims, writer epoch and id counters.
+ * Several journals may share one store, as several processes share one database.
+ */
+import { catalogue, keyOf, type TableSpec } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
+import { idBlockSize } from "./IdBlocks.ts"
+import type { IdKind, Outcome, SubjectImage } from "./Journal.ts"
+import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
+import { checks, uniqueKeys } from "./memoryRules.ts"
+import { type Counters, noCounters, stampBatch } from "./stamp.ts"
+
+interface Write {
+  readonly table: TableName
+  readonly key: string
+  readonly stored: StoredRow
+}
+
+export class MemoryStore {
+  /** The writer row: who owns the store, and the number of its reign. */
+  epoch = 0
+  owner = "nobody"
+  private takenFrom: () => void = () => {}
+  private counters: Counters = noCounters
+  private readonly tokens = new Map<SubjectKey, number>()
+  private readonly claims = new Map<string, number>()
+  private readonly tables = new Map<TableName, Map<string, StoredRow>>()
+  private readonly residents = new Map<SubjectKey, Map<string, Write>>()
+  private readonly uniques = new Map<string, string>()
+  private readonly sequences = new Map<IdKind, number>()
+
+  /** Makes `owner` the only writer; the one before is told by its `replaced`. Returns the new epoch. */
+  takeOver(owner: string, replaced: () => void): number {
+    this.takenFrom()
+    this.takenFrom = replaced
+    this.owner = owner
+    return ++this.epoch
+  }
+
+  /** The first id of a fresh block; blocks are as long as in the database, so that gaps look alike. */
+  reserveIds(kind: IdKind): number {
+    const first = this.sequences.get(kind) ?? 1
+    this.sequences.set(kind, first + idBlockSize(kind))
+    return first
+  }
+
+  /** Every row of a table, in the order of first insertion. */
+  rows<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
+    return [...(this.tables.get(table)?.values() ?? [])].map((stored) => decodeStored(table, stored))
+  }
+
+  /** The holder of a unique fact. */
+  ownerOf(name: string): number | undefined {
+    return this.claims.get(name)
+  }
+
+  image(subject: SubjectKey): SubjectImage {
+    const token = this.tokens.get(subject) ?? null
+    if (token === null) return { token, rows: [] }
+    const rows: Array<{ readonly table: TableName; readonly row: object }> = []
+    for (const { table, stored } of this.residents.get(subject)?.values() ?? []) {
+      const only = catalogue[table].residence?.only
+      const row = decodeStored(table, stored)
+      if (only === undefined || only.test(row as never)) rows.push({ table, row })
+    }
+    return { token, rows } as SubjectImage
+  }
+
+  /** Writes a commit as a whole, or says why not and writes nothing. */
+  apply(commit: Commit): Outcome {
+    let stamped: ReturnType<typeof stampBatch>
+    let writes: ReadonlyArray<Write>
+    try {
+      stamped = stampBatch([commit], this.counters)
+      writes = encode({
+        ...commit.rows,
+        events: stamped.events,
+        ...(stamped.seal === null ? {} : { seals: [...(commit.rows.seals ?? []), stamped.seal] })
+      })
+      const refusal = this.guard(commit)
+      if (refusal !== null) return refusal
+      for (const write of writes) this.checkRow(write)
+      checkDistinct(writes)
+      checkUniqueInside(writes)
+      checkBalance(commit)
+    } catch (cause) {
+      return { _tag: "Rejected", cause }
+    }
+    this.counters = stamped.counters
+    this.put(commit, writes)
+    return { _tag: "Committed" }
+  }
+
+  /** Fence, partner and claims, in the order in which the database journal names culprits. */
+  private guard(commit: Commit): Outcome | null {
+    const { fence, partner } = commit
+    if (fence !== null && (this.tokens.get(fence.subject) ?? null) !== fence.expected) return { _tag: "Fenced" }
+    if (partner !== null) {
+      const row = this.tables.get("partners")?.get(keyOf("partners", { id: partner.partnerId }))
+      if (row?.epoch !== partner.epoch) return { _tag: "PartnerMoved" }
+    }
+    const lost: Array<Claim> = []
+    for (const { name } of commit.claims) {
+      const owner = this.claims.get(name)
+      if (owner !== undefined) lost.push({ name, owner })
+    }
+    for (const answer of commit.rows.answers ?? []) {
+      if (this.tables.get("answers")?.has(keyOf("answers", answer)) === true)
+        lost.push({ name: answerClaim(answer.partnerId, answer.key), owner: 0 })
+    }
+    if (lost.length > 0) return { _tag: "ClaimLost", claims: lost }
+    if (new Set(commit.claims.map((claim) => claim.name)).size < commit.claims.length)
+      throw new RefusedData("a fact is claimed twice in one commit")
+    return null
+  }
+
+  private checkRow({ table, key, stored }: Write): void {
+    const missing = missingColumn(table, stored)
+    if (missing !== undefined) throw new RefusedData(`${table}.${missing} is missing`)
+    if ((checks[table] as ((row: object) => boolean) | undefined)?.(stored) === false)
+      throw new RefusedData(`a row of ${table} is outside its checks`)
+    const present = this.tables.get(table)?.has(key) === true
+    if (present && catalogue[table].mode === "insert") throw new RefusedData(`a row of ${table} is there already`)
+    for (const fact of uniqueFacts(table, stored)) {
+      const holder = this.uniques.get(fact)
+      if (holder !== undefined && holder !== key) throw new RefusedData(`a unique key of ${table} is taken`)
+    }
+  }
+
+  private put(commit: Commit, writes: ReadonlyArray<Write>): void {
+    if (commit.fence !== null) this.tokens.set(commit.fence.subject, (commit.fence.expected ?? 0) + 1)
+    for (const name of commit.releases) this.claims.delete(name)
+    for (const { name, owner } of commit.claims) this.claims.set(name, owner)
+    for (const timer of commit.clearedTimers) this.clearTimer(timer)
+    for (const write of writes) this.putRow(write)
+  }
+
+  private clearTimer(timer: ClearedTimer): void {
+    const key = keyOf("timers", timer)
+    const timers = this.tables.get("timers")
+    const stored = timers?.get(key)
+    if (stored === undefined) return
+    if (timer.dueAt === undefined || decodeStored("timers", stored).dueAt === timer.dueAt) timers?.delete(key)
+  }
+
+  private putRow(write: Write): void {
+    const { table, key, stored } = write
+    let rows = this.tables.get(table)
+    if (rows === undefined) this.tables.set(table, (rows = new Map()))
+    const before = rows.get(key)
+    if (before !== undefined) for (const fact of uniqueFacts(table, before)) this.uniques.delete(fact)
+    rows.set(key, stored)
+    for (const fact of uniqueFacts(table, stored)) this.uniques.set(fact, key)
+    const residence = catalogue[table].residence
+    if (residence === null) return
+    const subject =
+      residence.column === null ? residence.subject : `${residence.subject}:${String(stored[residence.column])}`
+    let held = this.residents.get(subject)
+    if (held === undefined) this.residents.set(subject, (held = new Map()))
+    held.set(`${table}\u0000${key}`, write)
+  }
+}
+
+const encode = (rows: Commit["rows"]): ReadonlyArray<Write> =>
+  Object.entries(rows).flatMap(([name, list]) => {
+    const table = name as TableName
+    return (list as ReadonlyArray<object>).map((row) => ({
+      table,
+      key: keyOf(table, row),
+      stored: encodeRow(table, row)
+    }))
+  })
+
+const uniqueFacts = (table: TableName, stored: StoredRow): ReadonlyArray<string> =>
+  (uniqueKeys[table] ?? []).map((columns) =>
+    [table, ...columns, ...columns.map((column) => String(stored[column]))].join("\u0000")
+  )
+
+const checkDistinct = (writes: ReadonlyArray<Write>): void => {
+  const seen = new Set<string>()
+  for (const { table, key } of writes) {
+    const place = `${(catalogue[table] as TableSpec).sqlName}\u0000${key}`
+    if (seen.has(place)) throw new RefusedData(`a row of ${table} is written twice in one commit`)
+    seen.add(place)
+  }
+}
+
+const checkUniqueInside = (writes: ReadonlyArray<Write>): void => {
+  const seen = new Set<string>()
+  for (const { table, stored } of writes)
+    for (const fact of uniqueFacts(table, stored)) {
+      if (seen.has(fact)) throw new RefusedData(`a unique key of ${table} is given twice in one commit`)
+      seen.add(fact)
+    }
+}
+
+/** Double entry: the postings of each transaction sum to zero per currency (document 3, ledger). */
+const checkBalance = (commit: Commit): void => {
+  const sums = new Map<string, bigint>()
+  for (const { txId, currency, amount } of commit.rows.postings ?? []) {
+    const key = `${txId} ${currency}`
+    sums.set(key, (sums.get(key) ?? 0n) + amount)
+  }
+  for (const sum of sums.values()) if (sum !== 0n) throw new RefusedData("a ledger transaction does not balance")
+}

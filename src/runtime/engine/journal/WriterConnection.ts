@@ -1,0 +1,145 @@
+/**
+ * The journal's one connection and what it stands for: the writer row's epoch, and the backend that wrote (or may still be
+ * writing) the last batch. Coming back after a loss ends that backend first, so that the number of the last batch it reads
+ * is final (architecture, Engine, Journal: unknown outcome).
+ */
+import { PgConnection, PgTypes } from "@effect/sql-pg"
+import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { columnTypes } from "./ColumnArray.ts"
+import { classify } from "./sqlFailure.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { SealRow } from "../../store/Rows.ts"
+import { nothingSecret, sealGenesis } from "../sealing/seal.ts"
+import type { Counters } from "./stamp.ts"
+import { decodeRow } from "./SubjectLoader.ts"
+import { applicationName, writerSession } from "./writerSession.ts"
+
+/** What a new connection finds. `writable` false: the server answers, but can't write now. */
+export type Return =
+  | { readonly _tag: "Usurped" }
+  | { readonly _tag: "Back"; readonly batch: number; readonly writable: boolean }
+
+export class WriterConnection {
+  epoch = 0
+  /** The backend of the last connection that wrote. */
+  private backend = 0
+  private open: { readonly scope: Scope.Closeable; readonly session: PgConnection.PgConnection } | null = null
+  private readonly url: Redacted.Redacted
+  private readonly owner: string
+
+  /** `owner` names this process in the writer row; no two processes share it. */
+  constructor(url: Redacted.Redacted, owner: string) {
+    this.url = url
+    this.owner = owner
+  }
+
+  get session(): PgConnection.PgConnection {
+    if (this.open === null) throw new Error("the journal has no connection")
+    return this.open.session
+  }
+
+  /** Start: whoever owned the database before is fenced out from here on. Where the last batch left off. */
+  readonly takeOver: Effect.Effect<{ readonly batch: number; readonly counters: Counters }, SqlError.SqlError> =
+    Effect.gen({ self: this }, function* () {
+      const session = yield* this.connect
+      const row = (yield* session.query(
+        "UPDATE writer SET epoch = epoch + 1, owner = $1 WHERE id = 1 RETURNING epoch, batch",
+        [this.owner]
+      )).rows[0]
+      if (row === undefined) return yield* Effect.die(new Error("the writer row is missing: run the migrations"))
+      this.epoch = Number(row.epoch)
+      this.backend = session.processId
+      const seqs = yield* session.query(
+        "SELECT p.id, (SELECT max(seq) FROM events e WHERE e.partner_id = p.id) AS seq FROM partners p"
+      )
+      const last = (yield* session.query("SELECT * FROM seals ORDER BY number DESC LIMIT 1")).rows[0]
+      return {
+        batch: Number(row.batch),
+        counters: {
+          seqs: new Map(seqs.rows.map((entry) => [Number(entry.id), Number(entry.seq ?? 0)])),
+          seal: last === undefined ? sealGenesis : (decodeRow(catalogue.seals, last, nothingSecret) as SealRow)
+        }
+      }
+    })
+
+  /** New connection, end of the old backend, epoch raised if it is still ours. Fails while the fate can't be known. */
+  readonly comeBack: Effect.Effect<Return, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
+    yield* this.disconnect
+    const session = yield* this.connect
+    yield* session.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE pid = $1 AND pid <> pg_backend_pid() AND application_name = '${applicationName}'`,
+      [PgTypes.int4(this.backend)]
+    )
+    const raised = yield* Effect.exit(
+      session.query("UPDATE writer SET epoch = epoch + 1 WHERE id = 1 AND owner = $1 RETURNING epoch, batch", [
+        this.owner
+      ])
+    )
+    if (Exit.isFailure(raised)) return yield* this.backUnwritable(session, raised.cause)
+    const row = raised.value.rows[0]
+    if (row === undefined) return { _tag: "Usurped" }
+    this.epoch = Number(row.epoch)
+    this.backend = session.processId
+    return { _tag: "Back", batch: Number(row.batch), writable: true }
+  })
+
+  /** A server that refuses every write can't raise the epoch; once the old backend is gone nobody needs it raised. */
+  private backUnwritable(
+    session: PgConnection.PgConnection,
+    cause: Cause.Cause<SqlError.SqlError>
+  ): Effect.Effect<Return, SqlError.SqlError> {
+    const failure = classify(cause)
+    if (failure._tag !== "Busy" || !failure.standstill) return Effect.failCause(cause)
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* session.query(
+        `SELECT epoch, batch, owner, EXISTS (SELECT FROM pg_stat_activity
+           WHERE pid = $1 AND pid <> pg_backend_pid() AND application_name = '${applicationName}') AS alive
+           FROM writer WHERE id = 1`,
+        [PgTypes.int4(this.backend)]
+      )
+      const row = found.rows[0]
+      if (row === undefined || row.owner !== this.owner) return { _tag: "Usurped" }
+      if (row.alive === true) return yield* Effect.failCause(cause)
+      this.epoch = Number(row.epoch)
+      this.backend = session.processId
+      return { _tag: "Back", batch: Number(row.batch), writable: false }
+    })
+  }
+
+  /** Runs a statement as it would be run, and undoes it: whether the server could write it now. */
+  rehearse(sql: string, params: ReadonlyArray<unknown>): Effect.Effect<Exit.Exit<unknown, SqlError.SqlError>> {
+    const { session } = this
+    return Effect.gen(function* () {
+      const tried = yield* Effect.exit(Effect.andThen(session.query("BEGIN"), session.queryValues(sql, params)))
+      const undone = yield* Effect.exit(session.query("ROLLBACK"))
+      return Exit.isFailure(undone) ? undone : tried
+    })
+  }
+
+  readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
+    const { open } = this
+    this.open = null
+    return open === null ? Effect.void : Scope.close(open.scope, Exit.void)
+  })
+
+  private readonly connect: Effect.Effect<PgConnection.PgConnection, SqlError.SqlError> = Effect.gen(
+    { self: this },
+    function* () {
+      const scope = yield* Scope.make()
+      const session = yield* PgConnection.make({
+        url: this.url,
+        applicationName,
+        connectTimeout: 3_000,
+        startupParameters: writerSession,
+        types: columnTypes()
+      }).pipe(
+        Scope.provide(scope),
+        Effect.onError(() => Scope.close(scope, Exit.void))
+      )
+      this.open = { scope, session }
+      return session
+    }
+  )
+}

@@ -1,0 +1,134 @@
+/**
+ * One batch of commits as ONE statement: a chain of data-modifying CTEs, so that a batch costs a single round trip
+ * and is a transaction by itself. Guards compare row counts and raise, which undoes the whole statement; the
+ * journal then looks for the culprit (JournalPg). The text depends only on which parts take part, so that the
+ * server keeps it prepared.
+ */
+import { catalogue, tableNames, type TableSpec } from "../../store/Catalogue.ts"
+import type { TableName } from "../../store/Rows.ts"
+import type { ColumnKind } from "./ColumnArray.ts"
+import { columnKind } from "./columnValues.ts"
+
+/** A part of the statement: rows given as parallel arrays, and what it does with them. */
+export interface Part {
+  readonly name: string
+  readonly columns: ReadonlyArray<ColumnKind>
+  /** The part's statement when its columns are the parameters from `first` on. */
+  readonly sql: (first: number) => string
+  /** What a count other than the number of rows means; null where every count is right. */
+  readonly guard: "fence" | "partner" | "claim" | null
+}
+
+const part = (
+  name: string,
+  guard: Part["guard"],
+  columns: ReadonlyArray<ColumnKind>,
+  sql: (rows: string) => string
+): Part => ({
+  name,
+  columns,
+  guard,
+  sql: (first) => sql(`unnest(${columns.map((kind, index) => `$${first + index}::${kind}[]`).join(", ")})`)
+})
+
+const insertInto =
+  (spec: TableSpec) =>
+  (rows: string): string => {
+    const names = spec.columns.map((column) => `"${column.sqlName}"`)
+    const aliases = spec.columns.map((_, index) => `c${index}`)
+    const values = spec.columns.map((column, index) => (column.type === "json" ? `c${index}::json` : `c${index}`))
+    const insert = `INSERT INTO ${spec.sqlName} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${rows} AS v(${aliases.join(
+      ", "
+    )})`
+    if (spec.mode === "insert") return insert
+    if (spec.mode === "claim") return `${insert} ON CONFLICT DO NOTHING RETURNING 1`
+    const keys = spec.key.map((name) => `"${spec.columns.find((column) => column.name === name)?.sqlName}"`)
+    const rest = names.filter((name) => !keys.includes(name)).map((name) => `${name} = EXCLUDED.${name}`)
+    return `${insert} ON CONFLICT (${keys.join(", ")}) DO ${rest.length === 0 ? "NOTHING" : `UPDATE SET ${rest.join(", ")}`}`
+  }
+
+const engineParts = {
+  born: part(
+    "born",
+    "fence",
+    ["text"],
+    (rows) =>
+      `INSERT INTO subjects (subject, token) SELECT s, 1 FROM ${rows} AS v(s) ON CONFLICT DO NOTHING RETURNING 1`
+  ),
+  held: part(
+    "held",
+    "fence",
+    ["text", "int8"],
+    (rows) =>
+      `UPDATE subjects SET token = v.t + 1 FROM ${rows} AS v(s, t) WHERE subject = v.s AND token = v.t RETURNING 1`
+  ),
+  stamps: part(
+    "stamps",
+    "partner",
+    ["int8", "int8"],
+    (rows) => `SELECT 1 FROM partners p JOIN ${rows} AS v(i, e) ON p.id = v.i AND p.epoch = v.e`
+  ),
+  claimed: part(
+    "claimed",
+    "claim",
+    ["text", "int8"],
+    (rows) => `INSERT INTO claims (name, owner) SELECT n, o FROM ${rows} AS v(n, o) ON CONFLICT DO NOTHING RETURNING 1`
+  ),
+  released: part("released", null, ["text"], (rows) => `DELETE FROM claims USING ${rows} AS v(n) WHERE name = v.n`),
+  cleared: part(
+    "cleared",
+    null,
+    ["text", "text", "int8"],
+    (rows) =>
+      `DELETE FROM timers USING ${rows} AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d)`
+  ),
+  // The sum of a batch may leave 64 bits before the total does.
+  totals: part(
+    "totals",
+    null,
+    ["int8", "text", "text", "int8", "text"],
+    (rows) =>
+      `INSERT INTO posting_totals AS t (partner_id, currency, type, day, amount) SELECT p, c, y, d, a::numeric FROM ${rows} AS v(p, c, y, d, a)
+       ON CONFLICT (partner_id, currency, type, day) DO UPDATE SET amount = t.amount + EXCLUDED.amount`
+  )
+} as const
+
+export type EnginePart = keyof typeof engineParts
+
+const tablePart = (table: TableName): Part => {
+  const spec = catalogue[table] as TableSpec
+  const guard = spec.mode === "claim" ? "claim" : null
+  const kinds = spec.columns.map((column) => columnKind(column.type))
+  return part(`t_${spec.sqlName}`, guard, kinds, insertInto(spec))
+}
+
+/** Every part by its name in a batch: the engine's own, then the tables in the catalogue's order. */
+export const parts: ReadonlyMap<EnginePart | TableName, Part> = new Map<EnginePart | TableName, Part>([
+  ...(Object.entries(engineParts) as ReadonlyArray<[EnginePart, Part]>),
+  ...tableNames.map((table) => [table, tablePart(table)] as const)
+])
+
+const texts = new Map<string, string>()
+
+/**
+ * The statement's text when these parts take part, in the order of `parts`. Parameters: writer epoch, number of the
+ * batch, then for each part its columns and, where it is guarded, how many rows it has.
+ */
+export const batchText = (present: ReadonlyArray<Part>): string => {
+  const key = present.map((each) => each.name).join(" ")
+  let text = texts.get(key)
+  if (text === undefined) texts.set(key, (text = textOf(present)))
+  return text
+}
+
+const textOf = (present: ReadonlyArray<Part>): string => {
+  const clauses = ["w AS (UPDATE writer SET batch = $2 WHERE id = 1 AND epoch = $1 RETURNING 1)"]
+  const guards = ["journal_guard((SELECT count(*) FROM w), 1, 'epoch')"]
+  let next = 3
+  for (const { name, columns, sql, guard } of present) {
+    clauses.push(`${name} AS (${sql(next)})`)
+    next += columns.length
+    if (guard !== null) guards.push(`journal_guard((SELECT count(*) FROM ${name}), $${next++}, '${guard}')`)
+  }
+  return `WITH ${clauses.join(",\n")}\nSELECT ${guards.join(", ")}`
+}

@@ -1,0 +1,77 @@
+/**
+ * Rows as the memory store keeps them: copied on the way in and out, so that nobody shares an object with the store,
+ * and refused for the same values that the database's column types refuse.
+ */
+import { Result } from "effect"
+import { catalogue, type ColumnType, type TableSpec } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import { upcast, type Versioned, versionOf } from "../machine/decide.ts"
+import { nullableColumns } from "./memoryRules.ts"
+import { unstorableDocument } from "./columnValues.ts"
+import { machineOf } from "./SubjectLoader.ts"
+
+/** Column values by name; JSON as text. */
+export type StoredRow = Readonly<Record<string, unknown>>
+
+/** Data the database would refuse; the message says which column, never the value. */
+export class RefusedData extends Error {}
+
+const maxInt8 = 2n ** 63n - 1n
+
+const encodeValue = (value: unknown, type: ColumnType, place: string): unknown => {
+  const refuse = (why: string): never => {
+    throw new RefusedData(`${place} ${why}`)
+  }
+  switch (type) {
+    case "id":
+    case "money": {
+      const whole = type === "id" ? BigInt(value as number) : value
+      if (typeof whole !== "bigint" || whole > maxInt8 || whole < -maxInt8 - 1n) return refuse("is outside 64 bits")
+      return type === "id" ? Number(whole) : whole
+    }
+    case "text":
+      if (typeof value !== "string" || value.includes("\u0000")) return refuse("is no text the database can hold")
+      return value.toWellFormed()
+    case "bool":
+      return typeof value === "boolean" ? value : refuse("is no boolean")
+    case "json": {
+      const text = JSON.stringify(value)
+      return unstorableDocument.test(text) ? refuse("is no JSON the database can hold") : text
+    }
+    case "sealed":
+      return JSON.stringify(value)
+    case "sealedText":
+      return typeof value === "string" ? value.toWellFormed() : refuse("is no text")
+  }
+}
+
+/** The row as it is stored. Throws when a column type can't hold a value; empty columns are `missingColumn`'s. */
+export const encodeRow = (table: TableName, row: object): StoredRow => {
+  const spec = catalogue[table] as TableSpec
+  const stored: Record<string, unknown> = {}
+  for (const { name, type } of spec.columns) {
+    const value = (row as Record<string, unknown>)[name] ?? null
+    stored[name] = value === null ? null : encodeValue(value, type, `${spec.sqlName}.${name}`)
+  }
+  return stored
+}
+
+/** The first column that is empty and may not be, if any. */
+export const missingColumn = (table: TableName, stored: StoredRow): string | undefined => {
+  const nullable = (nullableColumns[table] ?? []) as ReadonlyArray<string>
+  return (catalogue[table] as TableSpec).columns.find(({ name }) => stored[name] === null && !nullable.includes(name))
+    ?.name
+}
+
+/** A fresh copy of the row, in the present version of its machine. Throws when a newer program wrote it. */
+export const decodeStored = <T extends TableName>(table: T, stored: StoredRow): Tables[T] => {
+  const row: Record<string, unknown> = { ...stored }
+  for (const { name, type } of (catalogue[table] as TableSpec).columns) {
+    if ((type === "json" || type === "sealed") && row[name] !== null) row[name] = JSON.parse(row[name] as string)
+  }
+  const kind = machineOf[table]
+  if (kind !== undefined && row.version !== versionOf(kind)) {
+    Object.assign(row, Result.getOrThrow(upcast(kind, row as unknown as Versioned)))
+  }
+  return row as unknown as Tables[T]
+}

@@ -1,0 +1,397 @@
+/**
+ * Mailboxes and turns. Every subject (client, partner, system) has one mailbox; a turn decides on the committed
+ * state, the journal makes the result durable, only then is it adopted, told to the live views and answered
+ * (output gate). The next turn of the same subject starts after that; subjects never wait for each other.
+ *
+ * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decide
+ * and commit. A mailbox costs one object; nothing runs for an idle subject.
+ */
+import { Context, Effect, Latch, Layer } from "effect"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import { type Actor, type Envelope, newActor } from "./Actor.ts"
+import { BusinessClock } from "../clock/BusinessClock.ts"
+import {
+  type Claim,
+  type Commit,
+  CommitBuilder,
+  type CommitRows,
+  type PartnerStamp,
+  type SubjectKey
+} from "../journal/Commit.ts"
+import { CommittedRows, type RowListener } from "./CommittedRows.ts"
+import {
+  CallerBarred,
+  ClaimLost,
+  CommitRejected,
+  type DispatchError,
+  FactNeeded,
+  Unavailable
+} from "./DispatchError.ts"
+import { currentDryRun } from "./dryRun.ts"
+import { IdsExhausted } from "../journal/IdBlocks.ts"
+import { type IdKind, Journal, JournalUnavailable, type Outcome } from "../journal/Journal.ts"
+import { PartnerHeld } from "./PartnerHeld.ts"
+import { passPausePoint } from "../PausePoints.ts"
+import { SubjectState } from "./SubjectState.ts"
+import { withinTime } from "../withinTime.ts"
+
+export { CallerBarred, ClaimLost, CommitRejected, type DispatchError, FactNeeded, Unavailable }
+
+/** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
+export interface Attribution {
+  readonly role: string
+  readonly keyLabel: string
+  readonly requestId: string
+  /** Ledger actor (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
+  readonly actor: string
+  /** The unique fact that this command is done: taken by what it commits, so that it takes effect once (Four eyes). */
+  readonly once?: Claim
+}
+
+/** What a decision sees and writes. `decide` must be pure apart from `draft` and `nextId`. */
+export interface Turn {
+  /** Business time of the decision, Unix ms. */
+  readonly now: number
+  readonly state: SubjectState
+  readonly draft: CommitBuilder
+  readonly by: Attribution
+  readonly nextId: (kind: IdKind) => number
+}
+
+export interface Command<A> {
+  readonly subject: SubjectKey
+  readonly by: Attribution
+  /** The partner configuration the decision reads; read when the turn starts. */
+  readonly partner?: () => PartnerStamp
+  readonly decide: (turn: Turn) => A
+  /** What ends the request: stored in the same commit so that a retry gets the same bytes (A1-51). */
+  readonly store?: StoreAnswer<A>
+}
+
+/** Renders what ends a request into the answer row that a retry is served from; null when the request has no key. */
+export type StoreAnswer<A> = (value: A, turn: Pick<Turn, "now">) => Tables["answers"] | null
+
+/** Commands waiting in one mailbox; one more is refused. */
+export const mailboxLimit = 1_024
+/** Decisions of one command when its partner or its subject keeps moving under it. */
+const redecideLimit = 8
+/** Subjects read from the database in one go. */
+const loadBatchLimit = 256
+
+export class ActorHost extends Context.Service<
+  ActorHost,
+  {
+    /** Runs a command in its subject's mailbox. Completes after COMMIT, with the value `decide` returned. */
+    dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError>
+    /** Writes rows that belong to no subject (the stored answer of a refused request). */
+    record(rows: CommitRows): Effect.Effect<void, DispatchError>
+    /** The committed state of a subject, now. Never waits for running turns. */
+    read<A>(subject: SubjectKey, look: (state: SubjectState) => A): Effect.Effect<A, Unavailable>
+    /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
+    onCommitted<T extends TableName>(table: T, listener: RowListener<T>): void
+    /** Counts for metrics and tests. */
+    readonly stats: () => { readonly resident: number; readonly waiting: number }
+    /** Waits until no command waits or runs. */
+    readonly drain: Effect.Effect<void>
+  }
+>()("brokerage/runtime/engine/mailbox/ActorHost") {
+  /** `residentLimit`: idle subjects kept in memory. */
+  static readonly layer = (options: {
+    readonly residentLimit: number
+  }): Layer.Layer<ActorHost, never, Journal | BusinessClock> =>
+    Layer.effect(
+      ActorHost,
+      Effect.gen(function* () {
+        const host = new Host(yield* Journal, yield* BusinessClock, options.residentLimit)
+        yield* Effect.forkScoped(host.loader)
+        return ActorHost.of({
+          dispatch: (command) => host.dispatch(command),
+          record: (rows) => host.record(rows),
+          read: (subject, look) => host.read(subject, look),
+          onCommitted: (table, listener) => host.committed.listen(table, listener),
+          stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
+          drain: host.drain
+        })
+      })
+    )
+}
+
+/** A dry run reads what its own earlier turns would have left. */
+const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
+
+class Host {
+  readonly actors = new Map<SubjectKey, Actor>()
+  readonly committed = new CommittedRows()
+  waiting = 0
+  private uses = 0
+  private readonly toLoad: Array<Actor> = []
+  private readonly loadWork = Latch.makeUnsafe(false)
+  private readonly quiet = Latch.makeUnsafe(true)
+  private readonly journal: Journal["Service"]
+  private readonly clock: BusinessClock["Service"]
+  private readonly residentLimit: number
+
+  constructor(journal: Journal["Service"], clock: BusinessClock["Service"], residentLimit: number) {
+    this.journal = journal
+    this.clock = clock
+    this.residentLimit = residentLimit
+  }
+
+  dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError> {
+    return Effect.callback<A, DispatchError>((resume) => {
+      if (!this.journal.accepting()) return resume(Effect.fail(new Unavailable({ unknown: false })))
+      const actor = this.actor(command.subject)
+      if (actor.queue.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
+      actor.queue.push({
+        command: command as unknown as Command<unknown>,
+        resume: resume as Envelope["resume"],
+        dryRun: currentDryRun(),
+        tries: 0
+      })
+      this.waiting++
+      this.quiet.closeUnsafe()
+      this.pump(actor)
+    })
+  }
+
+  read<A>(subject: SubjectKey, look: (state: SubjectState) => A): Effect.Effect<A, Unavailable> {
+    if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
+    const actor = this.actor(subject)
+    const { state } = actor
+    if (state !== null) return Effect.sync(() => look(seen(state)))
+    return Effect.callback<A, Unavailable>((resume) => {
+      const settle = (found: SubjectState | JournalUnavailable) =>
+        resume(
+          found instanceof SubjectState
+            ? Effect.sync(() => look(seen(found)))
+            : Effect.fail(new Unavailable({ unknown: false }))
+        )
+      if (actor.state !== null) return settle(actor.state)
+      if (actor.readers.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
+      actor.readers.push(settle)
+      this.load(actor)
+    })
+  }
+
+  record(rows: CommitRows): Effect.Effect<void, DispatchError> {
+    return Effect.callback<void, DispatchError>((resume) => {
+      const commit: Commit = { fence: null, partner: null, claims: [], releases: [], rows, clearedTimers: [] }
+      const dryRun = currentDryRun()
+      if (dryRun !== null) return resume(dryRun.drop(null, commit))
+      this.waiting++
+      this.quiet.closeUnsafe()
+      const envelope = { resume } as unknown as Envelope
+      this.submit(commit, (outcome) => {
+        if (outcome._tag === "Committed") this.committed.publish(commit)
+        this.settle(envelope, resultOf(outcome, undefined))
+      })
+    })
+  }
+
+  readonly drain: Effect.Effect<void> = Effect.suspend(() =>
+    this.waiting === 0
+      ? Effect.void
+      : Effect.andThen(
+          this.quiet.await,
+          Effect.suspend(() => this.drain)
+        )
+  )
+
+  private actor(subject: SubjectKey): Actor {
+    const found = this.actors.get(subject)
+    const use = ++this.uses
+    if (found !== undefined) {
+      // The map's order is the order of last use, near enough: who was put at its end lately stays where it is.
+      if (use - found.movedAt > this.residentLimit >> 2) {
+        this.actors.delete(subject)
+        this.actors.set(subject, found)
+        found.movedAt = use
+      }
+      return found
+    }
+    const actor = newActor(subject)
+    actor.movedAt = use
+    // Room is made first: the newcomer is idle for a moment too, and dropped now it would get a second mailbox later.
+    if (this.actors.size >= this.residentLimit) this.evict()
+    this.actors.set(subject, actor)
+    return actor
+  }
+
+  /** Drops idle subjects, the longest unused first; looks at a bounded number of them. */
+  private evict(): void {
+    let looked = 0
+    for (const [subject, actor] of this.actors) {
+      if (this.actors.size < this.residentLimit || ++looked > 64) return
+      if (!actor.busy && !actor.loading && actor.queue.length === 0) this.actors.delete(subject)
+    }
+  }
+
+  private settle(envelope: Envelope, result: Effect.Effect<unknown, DispatchError>): void {
+    envelope.resume(result)
+    if (--this.waiting === 0) this.quiet.openUnsafe()
+  }
+
+  private pump(actor: Actor): void {
+    while (!actor.busy) {
+      const envelope = actor.queue[0]
+      if (envelope === undefined) {
+        if (actor.state?.token === null) this.actors.delete(actor.subject)
+        return
+      }
+      if (actor.state === null) return this.load(actor)
+      actor.queue.shift()
+      this.turn(actor, actor.state, envelope)
+    }
+  }
+
+  private turn(actor: Actor, committed: SubjectState, envelope: Envelope): void {
+    const { command, dryRun } = envelope
+    const draft = new CommitBuilder()
+    const state = dryRun?.stateOf(committed) ?? committed
+    const nextId = dryRun?.nextId ?? this.journal.nextId
+    const turn: Turn = { now: this.clock.now(), state, draft, by: command.by, nextId }
+    let value: unknown
+    let commit: Commit
+    try {
+      const partner = command.partner?.() ?? null
+      value = command.decide(turn)
+      const stored = command.store?.(value, turn) ?? null
+      const { once } = command.by
+      if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)
+      // A request that changes nothing but has a key is stored without touching the subject's token.
+      const fence = draft.isEmpty ? null : { subject: actor.subject, expected: state.token }
+      if (stored !== null) draft.put("answers", stored)
+      if (draft.isEmpty) return this.settle(envelope, Effect.succeed(value))
+      commit = draft.build(fence, fence === null ? null : partner)
+    } catch (error) {
+      if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
+      if (error instanceof PartnerHeld) return this.after(actor, envelope, error.released)
+      return this.settle(envelope, refusalOf(error))
+    }
+    if (dryRun !== null) return this.settle(envelope, Effect.as(dryRun.drop(state, commit), value))
+    passPausePoint("after-decide")
+    actor.busy = true
+    this.submit(commit, (outcome) => {
+      actor.busy = false
+      this.conclude(actor, envelope, commit, value, outcome)
+      this.pump(actor)
+    })
+  }
+
+  /** Views hear of every commit that is in, even when its caller had to be told that nobody knows yet. */
+  private submit(commit: Commit, first: (outcome: Outcome) => void): void {
+    let settled = false
+    this.journal.submit(commit, (outcome) => {
+      if (settled) return outcome._tag === "Committed" ? this.committed.publish(commit) : undefined
+      settled = true
+      first(outcome)
+    })
+  }
+
+  private conclude(actor: Actor, envelope: Envelope, commit: Commit, value: unknown, outcome: Outcome): void {
+    if (outcome._tag === "Committed") {
+      actor.state?.adopt(commit)
+      this.committed.publish(commit)
+    }
+    // On any doubt memory is dropped and read again.
+    if (outcome._tag === "Fenced" || (outcome._tag === "Unavailable" && outcome.unknown)) actor.state = null
+    if (outcome._tag === "Fenced" || outcome._tag === "PartnerMoved") this.again(actor, envelope)
+    else this.settle(envelope, resultOf(outcome, value))
+  }
+
+  private again(actor: Actor, envelope: Envelope): void {
+    if (++envelope.tries > redecideLimit) return this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))
+    actor.queue.unshift(envelope)
+  }
+
+  /** The turn needs what is not there yet (an id, its partner): it keeps its place and is decided again. */
+  private after(actor: Actor, envelope: Envelope, ready: Effect.Effect<void>): void {
+    actor.busy = true
+    this.again(actor, envelope)
+    Effect.runFork(
+      Effect.map(ready, () => {
+        actor.busy = false
+        this.pump(actor)
+      })
+    )
+  }
+
+  private load(actor: Actor): void {
+    if (actor.loading) return
+    actor.loading = true
+    this.toLoad.push(actor)
+    this.loadWork.openUnsafe()
+  }
+
+  /** Reads waiting subjects, many at a time, for ever. */
+  readonly loader: Effect.Effect<never> = Effect.suspend(() => this.loadWork.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        const actors = this.toLoad.splice(0, loadBatchLimit)
+        if (this.toLoad.length === 0) this.loadWork.closeUnsafe()
+        const load = this.journal.load(actors.map((actor) => actor.subject))
+        return withinTime(load, () => new JournalUnavailable({ reason: "the database hangs" })).pipe(
+          Effect.match({
+            onSuccess: (images) => {
+              for (const actor of actors) {
+                const image = images.get(actor.subject)
+                this.loaded(
+                  actor,
+                  image === undefined
+                    ? new JournalUnavailable({ reason: "not read" })
+                    : new SubjectState(actor.subject, image)
+                )
+              }
+            },
+            onFailure: (error) => {
+              for (const actor of actors) this.loaded(actor, error)
+            }
+          }),
+          Effect.catchCause((cause) =>
+            Effect.andThen(
+              Effect.logError("subjects could not be read", cause),
+              Effect.sync(() => {
+                for (const actor of actors) this.loaded(actor, new JournalUnavailable({ reason: "not read" }))
+              })
+            )
+          )
+        )
+      })
+    ),
+    Effect.forever({ disableYield: true })
+  )
+
+  private loaded(actor: Actor, found: SubjectState | JournalUnavailable): void {
+    actor.loading = false
+    const readers = actor.readers.splice(0)
+    if (found instanceof SubjectState) {
+      actor.state = found
+      for (const reader of readers) reader(found)
+      return this.pump(actor)
+    }
+    this.actors.delete(actor.subject)
+    for (const reader of readers) reader(found)
+    for (const envelope of actor.queue.splice(0))
+      this.settle(envelope, Effect.fail(new Unavailable({ unknown: false })))
+  }
+}
+
+const resultOf = (outcome: Outcome, value: unknown): Effect.Effect<never, DispatchError> | Effect.Effect<unknown> => {
+  switch (outcome._tag) {
+    case "Committed":
+      return Effect.succeed(value)
+    case "ClaimLost":
+      return Effect.fail(new ClaimLost({ claims: outcome.claims as Array<Claim> }))
+    case "Rejected":
+      return Effect.fail(new CommitRejected({ cause: outcome.cause }))
+    default:
+      return Effect.fail(new Unavailable({ unknown: outcome._tag === "Unavailable" && outcome.unknown }))
+  }
+}
+
+const refusalOf = (error: unknown): Effect.Effect<never, DispatchError> =>
+  error instanceof FactNeeded || error instanceof CallerBarred
+    ? Effect.fail(error)
+    : error instanceof JournalUnavailable
+      ? Effect.fail(new Unavailable({ unknown: false }))
+      : Effect.die(error)

@@ -1,0 +1,37 @@
+/**
+ * Who wants to hear of committed rows: live views, timers, webhook signals. Told after COMMIT and before the answer
+ * (output gate, architecture section 4). The commit is durable by then, so a listener that fails must not keep its
+ * answer or anybody else's news back.
+ */
+import { Effect } from "effect"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import type { Commit } from "../journal/Commit.ts"
+
+export type RowListener<T extends TableName> = (row: Tables[T]) => void
+
+export class CommittedRows {
+  private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
+
+  /** Calls `listener` with every row of the table published from now on. */
+  listen<T extends TableName>(table: T, listener: RowListener<T>): void {
+    const list = this.listeners.get(table) ?? []
+    list.push(listener as (row: never) => void)
+    this.listeners.set(table, list)
+  }
+
+  /** Tells the listeners of each table of a committed commit. Never throws. */
+  publish(commit: Commit): void {
+    for (const table in commit.rows) {
+      const listeners = this.listeners.get(table as TableName)
+      if (listeners === undefined) continue
+      for (const row of commit.rows[table as TableName] as ReadonlyArray<never>)
+        for (const listen of listeners) {
+          try {
+            listen(row)
+          } catch (cause) {
+            Effect.runFork(Effect.logError(`a view of ${table} failed`, cause))
+          }
+        }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/** One subject in memory: its commit token and resident rows, exactly as committed. Never holds anything undecided. */
+import { catalogue, keyOf } from "../../store/Catalogue.ts"
+import type { TableName, Tables } from "../../store/Rows.ts"
+import type { Commit, SubjectKey } from "../journal/Commit.ts"
+import type { SubjectImage } from "../journal/Journal.ts"
+
+export class SubjectState {
+  readonly subject: SubjectKey
+  /** Null while the subject does not exist. */
+  token: number | null
+  private readonly tables = new Map<TableName, Map<string, object>>()
+  /** What was worked out from a table's rows, until one of them changes. */
+  private readonly views = new Map<TableName, unknown>()
+
+  constructor(subject: SubjectKey, image: SubjectImage) {
+    this.subject = subject
+    this.token = image.token
+    for (const { table, row } of image.rows) this.set(table, row)
+  }
+
+  /** The row with this key; keys of several columns are joined by U+0000 (see keyOf). */
+  get<T extends TableName>(table: T, key: string): Tables[T] | undefined {
+    return this.tables.get(table)?.get(key) as Tables[T] | undefined
+  }
+
+  all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
+    const rows = this.tables.get(table)
+    return rows === undefined ? [] : ([...rows.values()] as unknown as ReadonlyArray<Tables[T]>)
+  }
+
+  /** The only row of a table that holds one row per subject. */
+  one<T extends TableName>(table: T): Tables[T] | undefined {
+    return this.tables.get(table)?.values().next().value as Tables[T] | undefined
+  }
+
+  /** A reading of one table's rows, worked out once for as long as they stay as they are. One reading a table. */
+  derived<T extends TableName, A>(table: T, read: (rows: ReadonlyArray<Tables[T]>) => A): A {
+    let view = this.views.get(table) as A | undefined
+    if (view === undefined) this.views.set(table, (view = read(this.all(table))))
+    return view
+  }
+
+  /** Takes over what a committed commit wrote. */
+  adopt(commit: Commit): void {
+    if (commit.fence !== null) this.token = (commit.fence.expected ?? 0) + 1
+    for (const table in commit.rows) {
+      const name = table as TableName
+      if (catalogue[name].residence === null) continue
+      for (const row of commit.rows[name] as ReadonlyArray<object>) this.set(name, row)
+    }
+  }
+
+  /** A copy with what a commit would write; this one stays as it is. */
+  after(commit: Commit): SubjectState {
+    const copy = new SubjectState(this.subject, { token: this.token, rows: [] })
+    for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
+    copy.adopt(commit)
+    return copy
+  }
+
+  private set(table: TableName, row: object): void {
+    this.views.delete(table)
+    let rows = this.tables.get(table)
+    if (rows === undefined) this.tables.set(table, (rows = new Map()))
+    const only = catalogue[table].residence?.only
+    if (only !== undefined && !only.test(row as never)) rows.delete(keyOf(table, row))
+    else rows.set(keyOf(table, row), row)
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * A command run for its answer alone (operator surface, --dry-run): every turn of the request decides as it would, on the
+ * committed state and what the request's earlier turns would have changed, and its commit is dropped. The mark belongs to
+ * the request's fiber and whatever it forks, so that nothing done on its behalf can be written by mistake.
+ */
+import { Context, Effect, Fiber } from "effect"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { PostingRow, TableName, Tables } from "../../store/Rows.ts"
+import { type Claim, claimNames, type Commit, type SubjectKey } from "../journal/Commit.ts"
+import { ClaimLost, type Unavailable } from "./DispatchError.ts"
+import type { IdKind } from "../journal/Journal.ts"
+import type { SubjectState } from "./SubjectState.ts"
+
+/** What the commits of a dry run would have written. Names no person: neither rows nor the content of events. */
+export interface DryRunSummary {
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly events: ReadonlyArray<{
+    readonly event: string
+    readonly partnerId: number
+    readonly clientId: number | null
+  }>
+  readonly postings: ReadonlyArray<{
+    readonly account: string
+    readonly clientId: number | null
+    readonly currency: string
+    readonly kind: string
+    readonly amount: string
+  }>
+}
+
+/** Which unique facts are taken; a dry run loses to them as the command itself would. */
+export type Holders = (names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Claim>, Unavailable>
+
+/** No sequence comes this far; the ids after it are still exact numbers. */
+const beyondIds = 9_000_000_000_000_000
+
+export class DryRun {
+  private readonly states = new Map<SubjectKey, SubjectState>()
+  private readonly dropped: Array<Commit> = []
+  private readonly given = new Map<IdKind, number>()
+  private readonly holders: Holders
+
+  constructor(holders: Holders) {
+    this.holders = holders
+  }
+
+  /** Ids beyond those that objects ever get: none is used up, and none is another object's. */
+  readonly nextId = (kind: IdKind): number => {
+    const id = (this.given.get(kind) ?? beyondIds) + 1
+    this.given.set(kind, id)
+    return id
+  }
+
+  /** The subject as the request's earlier turns would have left it. */
+  stateOf(committed: SubjectState): SubjectState {
+    return this.states.get(committed.subject) ?? committed
+  }
+
+  /** Drops a commit and remembers what it would have done; fails as it would have if a claim of it is taken. */
+  drop(state: SubjectState | null, commit: Commit): Effect.Effect<void, ClaimLost | Unavailable> {
+    const names = claimNames(commit)
+    return Effect.flatMap(names.length === 0 ? Effect.succeed([]) : this.holders(names), (claims) => {
+      if (claims.length > 0) return Effect.fail(new ClaimLost({ claims }))
+      this.dropped.push(commit)
+      if (state !== null) this.states.set(state.subject, state.after(commit))
+      return Effect.void
+    })
+  }
+
+  /** The last row of a table that the request would have written. */
+  last<T extends TableName>(table: T): Tables[T] | undefined {
+    return this.dropped.flatMap((commit): ReadonlyArray<Tables[T]> => commit.rows[table] ?? []).at(-1)
+  }
+
+  summary(): DryRunSummary {
+    const rows: Record<string, number> = {}
+    for (const commit of this.dropped) {
+      for (const table of Object.keys(commit.rows) as ReadonlyArray<TableName>) {
+        const { sqlName } = catalogue[table]
+        rows[sqlName] = (rows[sqlName] ?? 0) + (commit.rows[table] as ReadonlyArray<object>).length
+      }
+    }
+    return {
+      rows,
+      events: this.dropped.flatMap(({ rows: { events = [] } }) =>
+        events.map(({ name, partnerId, clientId }) => ({ event: name, partnerId, clientId }))
+      ),
+      postings: this.dropped.flatMap(({ rows: { postings = [] } }) => postings.map(postingView))
+    }
+  }
+}
+
+const postingView = ({ account, clientId, currency, kind, amount }: PostingRow) => ({
+  account,
+  clientId,
+  currency,
+  kind,
+  amount: formatAmount(amount, currency as Currency)
+})
+
+/** The dry run that a request is; null for everything that is meant. */
+export const CurrentDryRun = Context.Reference<DryRun | null>("brokerage/runtime/engine/CurrentDryRun", {
+  defaultValue: () => null
+})
+
+/** The dry run of the running fiber, asked without an effect: mailboxes ask it on every command. */
+export const currentDryRun = (): DryRun | null => Fiber.getCurrent()?.getRef(CurrentDryRun) ?? null

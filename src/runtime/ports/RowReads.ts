@@ -1,0 +1,80 @@
+/**
+ * Reads of stored rows outside a mailbox, as a port: pages, whole tables for live views, holders of unique facts. The
+ * service reads Postgres; the deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import type { Claim } from "../engine/journal/Commit.ts"
+import { SealingService } from "../engine/sealing/SealingService.ts"
+import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
+import { withinTime } from "../engine/withinTime.ts"
+import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import type { TableName, Tables } from "../store/Rows.ts"
+import { type Condition, pageOf, type PageQuery } from "../store/paging.ts"
+import { whenAway } from "../store/whenAway.ts"
+
+export class RowReads extends Context.Service<
+  RowReads,
+  {
+    /** Rows of one table by conditions on its columns, highest id first, ids below `before`; at most `limit` of them. */
+    page<T extends TableName>(
+      table: T,
+      conditions: ReadonlyArray<Condition>,
+      query: PageQuery
+    ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** The rows of these ids that exist, in no order. */
+    among<T extends TableName>(
+      table: T,
+      ids: ReadonlyArray<number>
+    ): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** Every row of a small table, in no order. */
+    all<T extends TableName>(table: T): Effect.Effect<ReadonlyArray<Tables[T]>, Unavailable>
+    /** Which of the unique facts are taken, and by which object; free ones are left out. */
+    holders(names: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Claim>, Unavailable>
+  }
+>()("brokerage/runtime/ports/RowReads") {
+  static readonly layer = Layer.effect(
+    RowReads,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const inTime = <A>(query: Effect.Effect<A, unknown>): Effect.Effect<A, Unavailable> =>
+        withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
+      return RowReads.of({
+        page: (table, conditions, query) => inTime(pageOf(sql, sealing, table, conditions, query)),
+        among: (table, ids) => {
+          const spec = catalogue[table] as TableSpec
+          const id = spec.columns.find(({ name }) => name === spec.key[0])?.sqlName
+          return inTime(
+            Effect.map(
+              sql.unsafe<Record<string, unknown>>(
+                `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE "${id}" = ANY($1)`,
+                [Result.getOrThrow(PgTypes.array(ids.map(BigInt), PgTypes.OID.int8))]
+              ),
+              (rows) => rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[typeof table])
+            )
+          )
+        },
+        all: (table) => {
+          const spec = catalogue[table] as TableSpec
+          return inTime(
+            Effect.map(sql.unsafe<Record<string, unknown>>(`SELECT ${columnList(spec)} FROM ${spec.sqlName}`), (rows) =>
+              rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[typeof table])
+            )
+          )
+        },
+        holders: (names) =>
+          inTime(
+            Effect.map(
+              sql.unsafe<{ readonly name: string; readonly owner: bigint }>(
+                "SELECT name, owner FROM claims WHERE name = ANY($1)",
+                [Result.getOrThrow(PgTypes.array(names, PgTypes.OID.text))]
+              ),
+              (rows) => rows.map(({ name, owner }) => ({ name, owner: Number(owner) }))
+            )
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,71 @@
+/** Stored rows as the memory store has them, for deterministic simulation: the promises of RowReads without SQL. */
+import { Effect, Layer } from "effect"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
+import { catalogue, type TableSpec } from "../store/Catalogue.ts"
+import type { TableName } from "../store/Rows.ts"
+import type { Condition } from "../store/paging.ts"
+import { RowReads } from "./RowReads.ts"
+
+export interface RowReadsMemoryOptions {
+  readonly store: MemoryStore
+  /** True while the store can't be reached; asked at each read. */
+  readonly away?: () => boolean
+}
+
+type Column = string | number | bigint | null
+
+/** Whether a row meets the conditions, which name columns as the database does. */
+const tester = (table: TableName, conditions: ReadonlyArray<Condition>): ((row: object) => boolean) => {
+  const { columns } = catalogue[table] as TableSpec
+  const tests = conditions.map(({ column, value, comparison }) => {
+    const name = columns.find(({ sqlName }) => sqlName === column)?.name
+    if (name === undefined) throw new Error(`${table} has no column ${column}`)
+    return (row: object): boolean => {
+      const held = (row as Record<string, Column>)[name] ?? null
+      if (held === null) return false
+      if (typeof value === "string") return held === value
+      return comparison === ">=" ? BigInt(held) >= BigInt(value) : BigInt(held) === BigInt(value)
+    }
+  })
+  return (row) => tests.every((test) => test(row))
+}
+
+export const RowReadsMemory = {
+  layer: ({ store, away }: RowReadsMemoryOptions): Layer.Layer<RowReads> => {
+    const reach = <A>(read: () => A): Effect.Effect<A, Unavailable> =>
+      Effect.suspend(() => (away?.() === true ? Effect.fail(new Unavailable({ unknown: false })) : Effect.sync(read)))
+    return Layer.succeed(
+      RowReads,
+      RowReads.of({
+        among: (table, ids) =>
+          reach(() => {
+            const key = catalogue[table].key[0] as string
+            const wanted = new Set(ids)
+            return store
+              .rows(table)
+              .filter((row) => wanted.has((row as unknown as Record<string, number>)[key] as number))
+          }),
+        all: (table) => reach(() => store.rows(table)),
+        holders: (names) =>
+          reach(() =>
+            names.flatMap((name) => {
+              const owner = store.ownerOf(name)
+              return owner === undefined ? [] : [{ name, owner }]
+            })
+          ),
+        page: (table, conditions, { limit, before }) =>
+          reach(() => {
+            const key = catalogue[table].key[0] as string
+            const idOf = (row: object): number => (row as Record<string, number>)[key] as number
+            const meets = tester(table, conditions)
+            return store
+              .rows(table)
+              .filter((row) => meets(row) && (before === undefined || idOf(row) < before))
+              .toSorted((a, b) => idOf(b) - idOf(a))
+              .slice(0, limit)
+          })
+      })
+    )
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * Money as partners read it: balances now and the account summary from the client's actor, balances of an earlier moment
+ * and the ledger from postings (document 2, Account reads; F23, A2-60).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Json } from "../../../machines/Effects.ts"
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { BalanceRow } from "../../store/Rows.ts"
+import { type AccountSummaryWire, accountSummary } from "./accountSummary.ts"
+import { clientSubject, ownClient } from "../client/clientState.ts"
+import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+export interface BalanceLine {
+  readonly currency: Currency
+  readonly kind: "CASH" | "ASSET"
+  readonly cash: string
+  readonly reserved: string
+  readonly total: string
+  readonly free: string
+  readonly displayDecimals: number
+  readonly venueAsset: string
+  /** On the USDC line only, null elsewhere. */
+  readonly equity: string | null
+  readonly unrealizedPnl: string | null
+  readonly freeMargin: string | null
+  readonly mark: string | null
+  readonly markFresh: boolean
+  readonly value: string | null
+  readonly valueCurrency: "USDC"
+  readonly staked: string
+  readonly swapClaims: string
+  readonly stakedValue: string
+  readonly claimsValue: string
+}
+
+export interface BalancesWire {
+  readonly balances: ReadonlyArray<BalanceLine>
+  readonly portfolioValue: string
+  readonly portfolioCurrency: "USDC"
+  readonly portfolio: {
+    readonly cashTotal: string
+    readonly reserved: string
+    readonly holdingsValue: string
+    readonly stakedValue: string
+    readonly unrealizedPnl: string
+    readonly claimsValue: string
+    /** Whether every holding has a mark and is inside `holdingsValue`. */
+    readonly holdingsValued: boolean
+    readonly currency: "USDC"
+  }
+}
+
+export interface PostingWire {
+  readonly postingId: number
+  readonly txId: number
+  readonly type: string
+  readonly actor: string
+  readonly reason: string | null
+  readonly ts: number
+  readonly amount: string
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: Json
+}
+
+export interface LedgerPage extends PageEnd {
+  readonly postings: ReadonlyArray<PostingWire>
+}
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    balances(partnerId: number, clientId: number): Effect.Effect<BalancesWire | null, Unavailable>
+    /** The balances right after the last posting at or before `at` (Unix ms); a moment to come is now. */
+    balancesAt(partnerId: number, clientId: number, at: number): Effect.Effect<BalancesWire | null, Unavailable>
+    summary(partnerId: number, clientId: number): Effect.Effect<AccountSummaryWire | null, Unavailable>
+    ledger(partnerId: number, clientId: number, query: PageQuery): Effect.Effect<LedgerPage | null, Unavailable>
+  }
+>()("brokerage/runtime/services/account/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const sql = yield* PgClient.PgClient
+      const clock = yield* BusinessClock
+      const balances = (partnerId: number, clientId: number) =>
+        host.read(clientSubject(clientId), (state) =>
+          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), true)
+        )
+      return Accounts.of({
+        balances,
+        balancesAt: (partnerId, clientId, at) =>
+          Effect.gen(function* () {
+            const now = clock.now()
+            if (at >= now) return yield* balances(partnerId, clientId)
+            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            if (!own) return null
+            if (now - at < settledMillis) yield* settled(host, clientId)
+            return balancesOf(yield* replay(sql, partnerId, clientId, at), false)
+          }),
+        summary: (partnerId, clientId) =>
+          host.read(clientSubject(clientId), (state) => {
+            const client = ownClient(state, partnerId)
+            return client === null ? null : accountSummary(client.createdAt)
+          }),
+        ledger: (partnerId, clientId, query) =>
+          Effect.gen(function* () {
+            const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
+            if (!own) return null
+            const rows = yield* Effect.catch(
+              sql.unsafe<LedgerRow>(
+                `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
+                   FROM postings p JOIN ledger_transactions t USING (tx_id)
+                  WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
+                [BigInt(clientId), BigInt(query.before ?? Number.MAX_SAFE_INTEGER), BigInt(query.limit + 1)]
+              ),
+              whenAway
+            )
+            const { shown, end } = cutPage(rows, query.limit, (row) => Number(row.posting_id))
+            return { postings: shown.map(postingOf), ...end }
+          })
+      })
+    })
+  )
+}
+
+interface LedgerRow {
+  readonly posting_id: bigint
+  readonly tx_id: bigint
+  readonly type: string
+  readonly actor: string
+  readonly reason: string | null
+  readonly ts: bigint
+  readonly amount: bigint
+  readonly currency: Currency
+  readonly kind: "cash" | "reserved"
+  readonly refs: Json
+}
+
+const postingOf = (row: LedgerRow): PostingWire => ({
+  postingId: Number(row.posting_id),
+  txId: Number(row.tx_id),
+  type: row.type,
+  actor: row.actor,
+  reason: row.reason,
+  ts: Number(row.ts),
+  amount: formatAmount(row.amount, row.currency),
+  currency: row.currency,
+  kind: row.kind,
+  refs: row.refs
+})
+
+/** A turn decided this long ago is in the database, or nobody knows and every read is refused. */
+const settledMillis = 60_000
+const by: Attribution = { role: "SYSTEM", keyLabel: "reads", requestId: "reads", actor: "system:reads" }
+
+/** Waits for the client's turns up to now, so that no posting of the asked moment comes in after the answer. */
+const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<void, Unavailable> =>
+  host
+    .dispatch({ subject: clientSubject(clientId), by, decide: () => {} })
+    .pipe(
+      Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
+    )
+
+/** A client's balances as its postings up to a moment add up to: postings never change, so neither does the answer. */
+const replay = (
+  sql: PgClient.PgClient,
+  partnerId: number,
+  clientId: number,
+  at: number
+): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
+  sql
+    .unsafe<{ readonly currency: Currency; readonly cash: bigint; readonly reserved: bigint }>(
+      `SELECT p.currency, (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'cash'), 0))::bigint AS cash,
+              (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'reserved'), 0))::bigint AS reserved
+         FROM postings p JOIN ledger_transactions t USING (tx_id)
+        WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
+      [BigInt(clientId), BigInt(at)]
+    )
+    .pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...row, clientId, partnerId, deposited: 0n }))),
+      Effect.catch(whenAway)
+    )
+
+/**
+ * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
+ * marks or open positions is told of now alone: an earlier moment has the money that was there and no figure on top.
+ */
+const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWire => {
+  const byCurrency = new Map(rows.map((row) => [row.currency, row]))
+  const lines = currencyCodes
+    .filter((currency) => currency === "USDC" || byCurrency.has(currency))
+    .map((currency) => lineOf(currency, byCurrency.get(currency), live))
+  const usdc = byCurrency.get("USDC")
+  const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
+  const cash = usdc?.cash ?? 0n
+  const reserved = usdc?.reserved ?? 0n
+  const unrealizedPnl = live ? riskFigures(cash).unrealizedPnl : 0n
+  return {
+    balances: lines,
+    portfolioValue: usdcText(cash + reserved + unrealizedPnl),
+    portfolioCurrency: "USDC",
+    portfolio: {
+      cashTotal: usdcText(cash),
+      reserved: usdcText(reserved),
+      holdingsValue: usdcText(0n),
+      stakedValue: usdcText(0n),
+      unrealizedPnl: usdcText(unrealizedPnl),
+      claimsValue: usdcText(0n),
+      holdingsValued: lines.every((line) => line.currency === "USDC" || line.total === formatAmount(0n, line.currency)),
+      currency: "USDC"
+    }
+  }
+}
+
+const lineOf = (currency: Currency, row: BalanceRow | undefined, live: boolean): BalanceLine => {
+  const facts = currencyFacts[currency]
+  const cash = row?.cash ?? 0n
+  const reserved = row?.reserved ?? 0n
+  const text = (minor: bigint) => formatAmount(minor, currency)
+  const usdc = currency === "USDC"
+  const figures = usdc && live ? riskFigures(cash) : null
+  const spendable = figures !== null && figures.freeMargin < cash ? figures.freeMargin : cash
+  return {
+    currency,
+    kind: facts.kind,
+    cash: text(cash),
+    reserved: text(reserved),
+    total: text(cash + reserved),
+    free: text(usdc && spendable < 0n ? 0n : spendable),
+    displayDecimals: facts.displayDecimals,
+    venueAsset: currency,
+    equity: figures === null ? null : text(figures.equity),
+    unrealizedPnl: figures === null ? null : text(figures.unrealizedPnl),
+    freeMargin: figures === null ? null : text(figures.freeMargin),
+    mark: usdc ? "1" : null,
+    markFresh: usdc && live,
+    value: usdc ? text(cash + reserved) : null,
+    valueCurrency: "USDC",
+    staked: text(0n),
+    swapClaims: text(0n),
+    stakedValue: formatAmount(0n, "USDC"),
+    claimsValue: formatAmount(0n, "USDC")
+  }
+}

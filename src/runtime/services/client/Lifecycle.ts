@@ -1,0 +1,112 @@
+/**
+ * The operator's decisions on a client's standing: the final refusal of the person, closing, reopening, taking the level
+ * back, the categorization (operator surface, client and kyc reject-person; D1; A1-38, A1-47). Those that end a client
+ * pass the zero check, in the mailbox that money passes too.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { withinTime } from "../../engine/withinTime.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow } from "../../store/Rows.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
+import { type CommandTools, type Decided, decideOnClient, decideOnFacts, idOf } from "./clientCommands.ts"
+import { categorizeClient, downgradeClient, reopenClient } from "./clientLifecycle.ts"
+import { Directory } from "../partner/Directory.ts"
+import { rejectPerson } from "../kyc/kycReview.ts"
+import { personClaim } from "../kyc/kycWrites.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+type Decision = (caller: OperatorCaller, client: string, reason: string) => Decided
+
+export class Lifecycle extends Context.Service<
+  Lifecycle,
+  {
+    /** Refuses the person for good; refused while money or anything else is open. */
+    readonly rejectPerson: Decision
+    /** Closes the account for good; refused while money or anything else is open. */
+    readonly close: Decision
+    /** Brings a refused person back under review. */
+    readonly reopen: Decision
+    /** Takes level MICA_MIFID back to MICA. */
+    readonly downgrade: Decision
+    categorize(
+      caller: OperatorCaller,
+      client: string,
+      categorization: ClientRow["categorization"],
+      reason: string
+    ): Decided
+  }
+>()("brokerage/runtime/services/client/Lifecycle") {
+  static readonly layer = Layer.effect(
+    Lifecycle,
+    Effect.gen(function* () {
+      const tools: CommandTools = { host: yield* ActorHost, directory: yield* Directory, sql: yield* PgClient.PgClient }
+      const facts = accountFacts(tools.sql)
+      return Lifecycle.of({
+        rejectPerson: (caller, client, reason) =>
+          decideOnFacts(
+            tools,
+            caller,
+            client,
+            facts,
+            (at, row, found) => idOf(rejectPerson(at, row, cleanText(reason), accountBlockers(at.turn.state, found))),
+            ending
+          ),
+        close: (caller, client, reason) =>
+          decideOnFacts(
+            tools,
+            caller,
+            client,
+            facts,
+            (at, row, found) => idOf(closeClient(at, row, cleanText(reason), found)),
+            ending
+          ),
+        reopen: (caller, client, reason) =>
+          decideOnClient(tools, caller, client, (at, row) => reopenClient(at, row, cleanText(reason))),
+        downgrade: (caller, client, reason) =>
+          decideOnClient(tools, caller, client, (at, row) => downgradeClient(at, row, cleanText(reason))),
+        categorize: (caller, client, categorization, reason) =>
+          decideOnClient(tools, caller, client, (at, row) =>
+            categorizeClient(at, row, categorization, cleanText(reason))
+          )
+      })
+    })
+  )
+}
+
+/**
+ * An item comes in with its posting, and a posting with its balance. Whatever else is open, an account with money or with
+ * anything undecided in its mailbox does not end: steady postings must not keep that from being told.
+ */
+const ending = {
+  restsOn: ["clients", "balances"],
+  refusesAnyway: (state: SubjectState): boolean => accountBlockers(state, { openItems: [] }).length > 0
+} as const
+
+/** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique fact is. */
+const accountFacts =
+  (sql: PgClient.PgClient) =>
+  (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>
+    withinTime(
+      Effect.gen(function* () {
+        const items = yield* sql.unsafe<{ readonly state: string; readonly n: bigint }>(
+          "SELECT state, count(*) AS n FROM settlement_items WHERE client_id = $1 AND state <> 'SETTLED' GROUP BY state ORDER BY state DESC",
+          [BigInt(client.id)]
+        )
+        const open = items.map(({ state, n }) => `${n} ${state}`)
+        const name = personClaim(client.personKey)
+        // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
+        const free = yield* sql.unsafe(
+          "SELECT 1 FROM claims WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2 AND person_key = $3 AND state <> 'CLOSED')",
+          [name, BigInt(client.id), client.personKey]
+        )
+        return {
+          openItems: open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`],
+          personClaim: free.length === 0 ? null : name
+        }
+      }).pipe(Effect.catch(whenAway)),
+      () => new Unavailable({ unknown: false })
+    )

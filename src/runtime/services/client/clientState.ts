@@ -1,0 +1,128 @@
+/** A client as its mailbox holds it, in the shapes that rules and answers need. Pure reads of one SubjectState. */
+import { type AssessmentContext, summaryOf } from "../../../machines/appropriateness/Assessment.ts"
+import type { ClientContext, LifecycleState } from "../../../machines/client/Client.ts"
+import {
+  type AppropriatenessSummary,
+  type ClientWire,
+  noAssessment,
+  type VerificationView
+} from "../../../machines/client/ClientWire.ts"
+import type { KycPackageContext, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import type { BlockContext } from "../../../machines/verification/Block.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  blockLevel,
+  type BlockStatus,
+  type BlockStatuses,
+  type BlockView
+} from "../../../machines/verification/Blocks.ts"
+import { type Requirements, requirements } from "../../../machines/verification/requirements.ts"
+import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
+import type { Instance } from "../../effects/Interpreter.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { AssessmentRow, BalanceRow, BlockRow, ClientRow } from "../../store/Rows.ts"
+import type { PartnerView } from "../partner/Directory.ts"
+
+export const clientSubject = (clientId: number): string => `client:${clientId}`
+
+/** The client's row if it exists and is this partner's; a foreign client is indistinguishable from none. */
+export const ownClient = (state: SubjectState, partnerId: number): ClientRow | null => {
+  const row = state.one("clients")
+  return row === undefined || row.partnerId !== partnerId ? null : row
+}
+
+export const clientContext = (row: ClientRow): ClientContext => row.context as unknown as ClientContext
+
+const statusesOf = (rows: ReadonlyArray<BlockRow>): BlockStatuses =>
+  new Map(rows.map((row) => [row.code as BlockCode, row.state as BlockStatus]))
+
+export const blockStatuses = (state: SubjectState): BlockStatuses => state.derived("verificationBlocks", statusesOf)
+
+export const usdcBalance = (state: SubjectState): BalanceRow | undefined =>
+  state.all("balances").find((row) => row.currency === "USDC")
+
+/** Lifetime deposits in micro-USDC over all currencies (F25). */
+export const lifetimeDeposits = (state: SubjectState): bigint =>
+  state.all("balances").reduce((sum, row) => sum + row.deposited, 0n)
+
+export const requirementsOf = (state: SubjectState, client: ClientRow, threshold: bigint): Requirements =>
+  requirements(
+    blockStatuses(state),
+    client.level,
+    sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(state) }, threshold)
+  )
+
+/** Whom effects of this client's machines belong to. */
+export const instanceOf = (client: ClientRow, partner: PartnerView): Instance => ({
+  partnerId: client.partnerId,
+  clientId: client.id,
+  clientUid: client.uid,
+  partnerClientRef: client.partnerClientRef,
+  custodyModel: partner.row.custodyModel,
+  endpoint: partner.endpoint
+})
+
+export const clientWire = (state: SubjectState, client: ClientRow): ClientWire =>
+  clientWireOf(client, usdcBalance(state)?.cash ?? 0n)
+
+/** The client row of the specification from its stored row and USDC cash. */
+export const clientWireOf = (client: ClientRow, cash: bigint): ClientWire => ({
+  clientId: client.id,
+  clientUid: client.uid,
+  partnerClientRef: client.partnerClientRef,
+  email: client.email,
+  displayName: client.displayName,
+  verificationLevel: client.level,
+  lifecycleState: client.state as LifecycleState,
+  categorization: client.categorization,
+  riskState: null,
+  cashUsdc: formatAmount(cash, "USDC"),
+  createdAt: client.createdAt
+})
+
+const blockViews = (state: SubjectState): ReadonlyArray<BlockView> => {
+  const rows = new Map(state.all("verificationBlocks").map((row) => [row.code, row]))
+  return blockCodes.map((code) => {
+    const row = rows.get(code)
+    const context = row?.context as unknown as BlockContext | undefined
+    return {
+      code,
+      level: blockLevel(code),
+      status: (row?.state ?? "NOT_STARTED") as BlockStatus,
+      decidedBy: context?.decidedBy ?? null,
+      decidedAt: context?.decidedAt ?? null,
+      reason: context?.reason ?? null,
+      updatedAt: context?.updatedAt ?? null
+    }
+  })
+}
+
+/** The summary of a client's assessment; without one all null or 0. */
+export const appropriatenessOf = (row: AssessmentRow | undefined): AppropriatenessSummary =>
+  row === undefined ? noAssessment : summaryOf(row.state, row.context as unknown as AssessmentContext)
+
+export const verificationView = (state: SubjectState, client: ClientRow, threshold: bigint): VerificationView => {
+  const kyc = state.one("kycPackages")
+  const context = kyc?.context as unknown as KycPackageContext | undefined
+  return {
+    clientId: client.id,
+    clientUid: client.uid,
+    partnerClientRef: client.partnerClientRef,
+    level: client.level,
+    lifecycleState: client.state as LifecycleState,
+    blocks: blockViews(state),
+    requirements: requirementsOf(state, client, threshold),
+    appropriateness: appropriatenessOf(state.one("assessments")),
+    kycPackage:
+      kyc === undefined || context === undefined
+        ? null
+        : {
+            kycPackageId: kyc.id,
+            revision: context.revision,
+            status: kyc.state as KycPackageStatus,
+            reviewNote: kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED" ? context.reviewNote : null
+          }
+  }
+}

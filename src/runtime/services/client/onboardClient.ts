@@ -1,0 +1,166 @@
+/**
+ * The turn that creates a client: machines decide, rows follow. Pure apart from the turn's draft and ids
+ * (document 1, Rules of POST /clients 3 to 6).
+ */
+import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type { ClientContext, LifecycleState } from "../../../machines/client/Client.ts"
+import { clientMachine } from "../../../machines/client/clientMachine.ts"
+import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
+import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
+import { kycMachine } from "../../../machines/kyc/kycMachine.ts"
+import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts"
+import type { OnboardingRequest } from "../../../machines/kyc/OnboardingRequest.ts"
+import type { ScreeningResult } from "../../../machines/screening/screen.ts"
+import { clientUidOf } from "../../../machines/shared/Ids.ts"
+import { requirements } from "../../../machines/verification/requirements.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { create, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { ClientRow } from "../../store/Rows.ts"
+import { shardOf } from "../../store/shard.ts"
+import type { ClientTurn } from "./clientDecisions.ts"
+import type { PartnerView } from "../partner/Directory.ts"
+import { displayNameOf, type PersonSections } from "../kyc/kycFacts.ts"
+import {
+  openCase,
+  personClaim,
+  writeGrant,
+  writeReportingRecord,
+  writeRevision,
+  writeScreening,
+  writeSections
+} from "../kyc/kycWrites.ts"
+
+/** Everything the turn needs, worked out before it. */
+export interface OnboardingPlan {
+  readonly partner: PartnerView
+  readonly request: OnboardingRequest
+  readonly clientId: number
+  /** Keyed hash of the person (A1-28). */
+  readonly personKey: string
+  readonly screened: ScreeningResult
+  readonly listVersion: number
+  readonly listVersions: Readonly<Record<string, string>>
+  /** Why compliance must look; empty: the grant succeeds. */
+  readonly reasons: ReadonlyArray<CaseReason>
+  /** The client that is the same person, once a first attempt has found it. */
+  readonly duplicateOf: number | null
+  readonly threshold: bigint
+}
+
+/**
+ * The unique facts a new client claims. The first client of a person holds that claim; a duplicate goes to review
+ * without it.
+ */
+export const onboardingClaims = ({
+  partner,
+  request,
+  personKey,
+  duplicateOf
+}: OnboardingPlan): ReadonlyArray<string> => [
+  `ref:${partner.row.id}:${request.partnerClientRef}`,
+  `email:${request.email}`,
+  ...(duplicateOf === null ? [personClaim(personKey)] : [])
+]
+
+export const onboardClient = (turn: Turn, plan: OnboardingPlan): OnboardingResult => {
+  const { request, clientId, reasons } = plan
+  const partnerId = plan.partner.row.id
+  const uid = clientUidOf(plan.partner.row.uidPrefix, clientId)
+  const kycPackageId = turn.nextId("package")
+  const granted = reasons.length === 0
+  const caseId = granted ? null : turn.nextId("case")
+  const reason = reasons[0] === undefined ? null : partnerReason(reasons[0])
+  const instance: Instance = {
+    partnerId,
+    clientId,
+    clientUid: uid,
+    partnerClientRef: request.partnerClientRef,
+    endpoint: plan.partner.endpoint
+  }
+  const at: ClientTurn = { turn, instance, by: "PARTNER" }
+
+  for (const name of onboardingClaims(plan)) turn.draft.claim(name, clientId)
+
+  const decided = create(
+    clientMachine,
+    { clientId },
+    { type: "ONBOARD", at: turn.now, granted, reason, caseId, kycPackageId, mifidReady: false, appropriateness: null }
+  )
+  const context = decided.context as ClientContext
+  applyEffects(turn, { ...instance, object: `client:${clientId}` }, decided.effects)
+  const kyc = request.received.kyc as ReceivedSections
+  const sections = kyc as PersonSections & ReceivedSections
+  const client: ClientRow = {
+    id: clientId,
+    partnerId,
+    shard: shardOf(clientId),
+    state: decided.state,
+    version: versionOf("client"),
+    context: context as unknown as JsonObject,
+    uid,
+    partnerClientRef: request.partnerClientRef,
+    email: request.email,
+    displayName: displayNameOf(sections.personalInfo),
+    level: context.level,
+    categorization: "RETAIL",
+    residencyCountry: request.residencyCountry,
+    onboardingSource: "PARTNER_RELIANCE",
+    personKey: plan.personKey,
+    createdAt: turn.now
+  }
+  turn.draft.put("clients", client)
+  const statuses = writeSections(at, client, kyc, request.received.identityCheck as Json)
+  writePackage(at, client, kycPackageId, granted, request)
+  const screeningRunId = writeScreening(at, client, "ONBOARDING", {
+    ...plan.screened,
+    listVersion: plan.listVersion,
+    listVersions: plan.listVersions
+  })
+  writeReportingRecord(at, client, sections, 1)
+  if (caseId !== null) {
+    const { candidates } = plan.screened
+    openCase(at, client, { caseId, reasons, screeningRunId, candidates, duplicateOf: plan.duplicateOf })
+  }
+  if (granted) writeGrant(at, client)
+  return {
+    clientId,
+    clientUid: uid,
+    partnerClientRef: request.partnerClientRef,
+    verificationLevel: context.level,
+    lifecycleState: client.state as LifecycleState,
+    status: granted ? "ACTIVE" : "PENDING_REVIEW",
+    kycPackageId,
+    requirements: requirements(statuses, context.level, false),
+    review: caseId === null || reason === null ? null : { reason, caseId }
+  }
+}
+
+/** The package with its first revision (rule 5; D2). */
+const writePackage = (
+  at: ClientTurn,
+  client: ClientRow,
+  id: number,
+  granted: boolean,
+  { received }: OnboardingRequest
+): void => {
+  const { turn } = at
+  const kyc = create(kycMachine, { kycPackageId: id, revision: 1 }, { type: "STORE", at: turn.now, granted })
+  applyEffects(turn, { ...at.instance, object: `kycPackage:${id}` }, kyc.effects)
+  turn.draft.put("kycPackages", {
+    id,
+    partnerId: client.partnerId,
+    clientId: client.id,
+    shard: client.shard,
+    state: kyc.state,
+    version: versionOf("kycPackage"),
+    context: kyc.context as unknown as JsonObject,
+    receivedAt: turn.now
+  })
+  writeRevision(at, client, {
+    packageId: id,
+    revision: 1,
+    payload: received.kyc as Json,
+    attestation: received.attestation as Json
+  })
+}

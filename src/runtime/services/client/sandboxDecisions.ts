@@ -1,0 +1,94 @@
+/**
+ * What the sandbox decides by itself on clients with a published last name: durable timers of the client, set with its
+ * onboarding, whose turns run the same decisions that compliance runs (D1, D2, D3). Only a sandbox service sets these
+ * timers and knows what to do with them.
+ */
+import {
+  type SandboxDecision,
+  sandboxNameOf,
+  sandboxNames,
+  sandboxRetry,
+  sandboxTimer
+} from "../../../machines/sandbox/sandboxNames.ts"
+import type { Verdict } from "../../../machines/shared/Refusal.ts"
+import type { ActorHost, Turn } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { TimerHandlers } from "../../engine/timers/Timers.ts"
+import type { ClientRow } from "../../store/Rows.ts"
+import { bookAdjustment, shutRefusal } from "../ledger/Adjustments.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
+import { clearClient, type ClientTurn, liftRestriction, rejectReliance, restrictClient } from "./clientDecisions.ts"
+import { downgradeClient } from "./clientLifecycle.ts"
+import { instanceOf } from "./clientState.ts"
+import { closingPartners } from "../partner/closingBlockers.ts"
+import type { Directory, PartnerView } from "../partner/Directory.ts"
+import { rejectPerson, requestDocuments } from "../kyc/kycReview.ts"
+import { personClaim } from "../kyc/kycWrites.ts"
+
+/** The reason that every decision carries; the partner reads it where a note is told. */
+const reason = "Decided by the sandbox because of the client's last name."
+
+type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>
+
+/**
+ * The zero check without the database: a client that ever had money is left to the operator. The claim of the person is
+ * given back unseen: another client of the same person is found without it (A1-28).
+ */
+const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => ({
+  openItems: state.all("balances").length === 0 ? [] : ["Money was booked for this client."],
+  personClaim: personClaim(client.personKey)
+})
+
+const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const
+
+const decisionsOf = (
+  host: ActorHost["Service"],
+  directory: Directory["Service"]
+): { readonly [D in SandboxDecision]: Decide } => ({
+  // The list is not asked again: the entry that held the client is the sandbox's own.
+  clear: (at, client) => clearClient(at, client, reason, null),
+  rejectReliance: (at, client) => rejectReliance(at, client, reason),
+  rejectPerson: (at, client) =>
+    rejectPerson(at, client, reason, accountBlockers(at.turn.state, accountFacts(at.turn.state, client))),
+  requestDocuments: (at, client) => requestDocuments(at, client, reason),
+  restrict: (at, client) => restrictClient(at, client, "NO_NEW_RISK", reason),
+  lift: (at, client) => liftRestriction(at, client, "NO_NEW_RISK", reason),
+  downgrade: (at, client) => downgradeClient(at, client, reason),
+  close: (at, client) => closeClient(at, client, reason, accountFacts(at.turn.state, client)),
+  credit: (at, client, partner) => {
+    // A posting rests on the custody model: not while that is being changed.
+    directory.stamp(client.partnerId)
+    const shut = shutRefusal(client, partner, closingPartners(host))
+    return shut === null ? bookAdjustment(at.turn, client, partner, credit) : { ok: false, refusal: shut }
+  }
+})
+
+const setTimer = (turn: Turn, decision: SandboxDecision, at: number, instance: Instance): void =>
+  applyEffects(turn, instance, [{ type: "timer.set", name: sandboxTimer(decision), at }])
+
+/** Sets the timers of a client's published last name; any other name has none. */
+export const setSandboxTimers = (turn: Turn, lastName: string): void => {
+  for (const { decision, afterMillis } of sandboxNameOf(lastName)?.steps ?? []) {
+    setTimer(turn, decision, turn.now + afterMillis, { partnerId: null, clientId: null })
+  }
+}
+
+/**
+ * The timers' handlers by name. A refused decision is tried again for a while: the partner may still be on its way to
+ * where the decision makes sense.
+ */
+export const sandboxHandlers = (directory: Directory["Service"], host: ActorHost["Service"]): TimerHandlers => {
+  const decisions = decisionsOf(host, directory)
+  const handler = (decision: SandboxDecision) => (turn: Turn) => {
+    const client = turn.state.one("clients")
+    const partner = client === undefined ? null : directory.partner(client.partnerId)
+    if (client === undefined || partner === null) return
+    const instance = instanceOf(client, partner)
+    if (decisions[decision]({ turn, instance, by: "COMPLIANCE" }, client, partner).ok) return
+    const next = turn.now + sandboxRetry.everyMillis
+    if (next <= client.createdAt + sandboxRetry.untilMillis) setTimer(turn, decision, next, instance)
+  }
+  const used = new Set(sandboxNames.flatMap(({ steps }) => steps.map(({ decision }) => decision)))
+  return Object.fromEntries([...used].map((decision) => [sandboxTimer(decision), handler(decision)]))
+}

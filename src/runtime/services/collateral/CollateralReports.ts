@@ -1,0 +1,256 @@
+/**
+ * Collateral reports of PARTNER custody (document 3, Collateral report rules; D11): booked or refused in the call,
+ * every gate in the published order, the economic ones under the client's lock.
+ *
+ * The reference is claimed by the booking commit itself, so that a fresh reference costs no look-up. A report that
+ * loses the claim, or is refused by a gate that comes after the replay of an own reference, looks the reference up
+ * and is decided again.
+ */
+import { Context, Effect, Layer } from "effect"
+import { collateralMachine } from "../../../machines/collateral/collateralMachine.ts"
+import {
+  type CollateralContext,
+  type CollateralReport,
+  type CollateralStatus,
+  reportOf
+} from "../../../machines/collateral/CollateralReport.ts"
+import { type CollateralRequest, decodeCollateral } from "../../../machines/collateral/CollateralRequest.ts"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type StoreAnswer,
+  type Turn,
+  Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { begin, step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { balanceOf } from "../../ledger/Ledger.ts"
+import { Settings } from "../../Settings.ts"
+import type { ClientRow, CollateralReportRow } from "../../store/Rows.ts"
+import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
+import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
+import { Directory, type PartnerView } from "../partner/Directory.ts"
+import { firstRefusal } from "../money/moneyGates.ts"
+import { needsLookUp, rowUnder } from "../money/moneyRequests.ts"
+import type { PageEnd, PageQuery } from "../../store/paging.ts"
+import { ofPartner, rowPage } from "../shared/rowLists.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { shardOf } from "../../store/shard.ts"
+
+export interface CollateralAnswer {
+  readonly reportId: number
+  readonly status: CollateralStatus
+  readonly ledgerTxId: number | null
+  readonly balances: {
+    readonly cash: string
+    readonly reserved: string
+    readonly free: string
+    readonly freeMargin: string
+  }
+  readonly report: CollateralReport
+}
+
+/** 201 for a report booked now, 200 for the replay of an own reference. */
+export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>
+
+export interface CollateralPage extends PageEnd {
+  readonly reports: ReadonlyArray<CollateralReport>
+}
+
+export class CollateralReports extends Context.Service<
+  CollateralReports,
+  {
+    report(
+      caller: Caller,
+      clientId: number,
+      body: unknown,
+      store: StoreAnswer<CollateralVerdict>
+    ): Effect.Effect<CollateralVerdict, DispatchError>
+    list(
+      partnerId: number,
+      query: PageQuery & { readonly clientId?: number; readonly status?: CollateralStatus }
+    ): Effect.Effect<CollateralPage | null, Unavailable>
+  }
+>()("brokerage/runtime/services/collateral/CollateralReports") {
+  static readonly layer = Layer.effect(
+    CollateralReports,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const clock = yield* BusinessClock
+      const directory = yield* Directory
+      const settings = yield* Settings
+      const stored = yield* RowReads
+
+      const attempt = (
+        caller: Caller,
+        clientId: number,
+        request: CollateralRequest,
+        store: StoreAnswer<CollateralVerdict>,
+        filed: CollateralReportRow | null | undefined
+      ): Effect.Effect<CollateralVerdict, DispatchError> =>
+        host.dispatch({
+          subject: clientSubject(clientId),
+          by: caller.by,
+          partner: () => directory.stamp(caller.partner.row.id),
+          decide: (turn) => {
+            const client = ownClient(turn.state, caller.partner.row.id)
+            if (client === null) return refuse(unknown("Client"))
+            const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
+            const threshold = settings.sourceOfWealthThreshold
+            return decide({ turn, client, balance, caller, directory, request, filed, threshold })
+          },
+          store
+        })
+
+      return CollateralReports.of({
+        report: (caller, clientId, body, store) => {
+          const early = refuseEarly(caller, body, clock.now())
+          if (!early.ok) return Effect.succeed(early)
+          const request = early.value
+          const claim = collateralClaim(caller.partner.row.id, request.partnerRef)
+          const run = (
+            filed: CollateralReportRow | null | undefined,
+            tries: number
+          ): Effect.Effect<CollateralVerdict, DispatchError> =>
+            Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(claim), () =>
+              tries === 0
+                ? Effect.fail(new Unavailable({ unknown: false }))
+                : Effect.flatMap(rowUnder(stored, "collateralReports", claim), (found) => run(found, tries - 1))
+            )
+          return run(undefined, lookUpLimit)
+        },
+        list: (partnerId, { clientId, ...query }) =>
+          Effect.gen(function* () {
+            const conditions = yield* ofPartner(host, partnerId, clientId)
+            if (conditions === null) return null
+            const { shown, end } = yield* rowPage(stored, "collateralReports", conditions, query, (row) => row.id)
+            return { reports: shown.map(wireReport), ...end }
+          })
+      })
+    })
+  )
+}
+
+/** Looks at a reference before giving up: once normally, twice when it is taken between look and commit. */
+const lookUpLimit = 3
+
+export const collateralClaim = (partnerId: number, partnerRef: string): string =>
+  `collateral:${partnerId}:${partnerRef}`
+
+export const wireReport = (row: CollateralReportRow): CollateralReport =>
+  reportOf(row.context as unknown as CollateralContext, row.state as CollateralStatus)
+
+export const notUnderPartner = conflict(
+  "This partner is under BROKER custody: use deposit notices and withdrawal requests."
+)
+
+/** The gates that need no client: custody model, then the fields. */
+const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> =>
+  caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
+
+/** The request, or what is wrong with its fields. */
+export const checkCollateral = (body: unknown, now: number): Verdict<CollateralRequest> => {
+  const decoded = decodeCollateral(body, { now })
+  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+}
+
+interface Decision extends CollateralFacts {
+  readonly caller: Caller
+  readonly directory: Directory["Service"]
+}
+
+const decide = (input: Decision): CollateralVerdict => {
+  const { turn, caller, client, filed } = input
+  const partner = presentPartner(input.directory, caller)
+  if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
+  if (filed != null && filed.clientId === client.id) return replay(turn, client, filed)
+  const refusal = firstRefusal(standingGates, input)
+  // An own reference replays before these gates, so the reference must be known before they refuse.
+  if (refusal !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
+  return refusal === null ? book(input, partner) : refuse(refusal)
+}
+
+/** Booked, or written down as REFUSED by the first economic rule that says no. */
+const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
+  const { turn, client, request } = input
+  const reportId = turn.nextId("collateral")
+  const refused = firstRefusal(economicGates, input)
+  const refusal = refused === null ? null : sentenceOf(refused)
+  const txId = refusal === null ? turn.nextId("transaction") : null
+  const start = begin(collateralMachine, {
+    reportId,
+    partnerId: client.partnerId,
+    clientId: client.id,
+    clientUid: client.uid,
+    partnerRef: request.partnerRef,
+    direction: request.direction,
+    currency: "USDC",
+    amount: formatAmount(request.amount, "USDC"),
+    sourceAsset: request.sourceAsset ?? partner.row.collateralAsset,
+    txRef: request.txRef,
+    occurredAt: request.occurredAt
+  })
+  const decided = step(collateralMachine, start, { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId })
+  const row: CollateralReportRow = {
+    id: reportId,
+    partnerId: client.partnerId,
+    clientId: client.id,
+    shard: shardOf(client.id),
+    state: decided.state,
+    version: versionOf("collateralReport"),
+    context: decided.context as unknown as JsonObject,
+    createdAt: turn.now
+  }
+  turn.draft.claim(collateralClaim(client.partnerId, request.partnerRef), reportId)
+  turn.draft.put("collateralReports", row)
+  const instance = { ...instanceOf(client, partner), object: `collateralReport:${reportId}` as const }
+  applyEffects(turn, txId === null ? instance : { ...instance, txId }, decided.effects)
+  return answerOf(turn, client, row, 201)
+}
+
+const sentenceOf = (refusal: Refusal): string => {
+  if (refusal._tag !== "Conflict") throw new Error("an economic gate refuses with a conflict")
+  return refusal.sentence
+}
+
+/** A reference keeps its report for good: BOOKED answers 200, REFUSED its original refusal. */
+const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict =>
+  answerOf(turn, client, filed, 200)
+
+/** The answer about a report that was refused. */
+export const refusalOf = (report: CollateralReport): Refusal => {
+  const { reportId } = report
+  const refusal = report.refusal ?? ""
+  return conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject })
+}
+
+const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
+  const report = wireReport(row)
+  if (report.status === "REFUSED") return refuse(refusalOf(report))
+  const { cash, reserved } = balanceOf(turn, client.id, client.partnerId, "USDC")
+  const { freeMargin } = riskFigures(cash)
+  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+  return accept({
+    status,
+    data: {
+      reportId: report.reportId,
+      status: report.status,
+      ledgerTxId: report.ledgerTxId,
+      balances: {
+        cash: usdc(cash),
+        reserved: usdc(reserved),
+        free: usdc(cash < freeMargin ? cash : freeMargin),
+        freeMargin: usdc(freeMargin)
+      },
+      report
+    }
+  })
+}

@@ -1,0 +1,127 @@
+/**
+ * The gates of a collateral report that need the client, in the published order (document 3, Collateral report rules):
+ * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
+ */
+import type { CollateralRequest } from "../../../machines/collateral/CollateralRequest.ts"
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
+import { conflict } from "../../../machines/shared/Refusal.ts"
+import { verificationGate } from "../../../machines/verification/requirements.ts"
+import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { cashAtMost } from "../../ledger/Ledger.ts"
+import type { BalanceRow, ClientRow, CollateralReportRow } from "../../store/Rows.ts"
+import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
+import {
+  accountGate,
+  type MoneyGate,
+  type MoneyGates,
+  referenceGate,
+  restrictionGate,
+  sizeCompared,
+  verificationCompared
+} from "../money/moneyGates.ts"
+
+export interface CollateralFacts {
+  readonly turn: Turn
+  readonly client: ClientRow
+  /** The client's USDC line before the report. */
+  readonly balance: BalanceRow
+  readonly request: CollateralRequest
+  /** The report that holds the reference; null when it is free; undefined when nobody has looked. */
+  readonly filed: CollateralReportRow | null | undefined
+  readonly threshold: bigint
+}
+type Gate = MoneyGate<CollateralFacts>
+
+const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
+
+const actionOf = ({ request }: CollateralFacts) =>
+  request.direction === "DEPOSIT" ? "DEPOSIT:CRYPTO" : "WITHDRAW:CRYPTO"
+
+/** Booked deposits, a deposit's own amount included: what is held against the threshold (F25). */
+const countedDeposits = ({ turn, request }: CollateralFacts): bigint =>
+  lifetimeDeposits(turn.state) + (request.direction === "DEPOSIT" ? request.amount : 0n)
+
+const verification: Gate = {
+  gate: "verification",
+  refusal: (facts) => {
+    const { turn, client, request, threshold } = facts
+    const booked = lifetimeDeposits(turn.state)
+    const due = sourceOfWealthDue(
+      request.direction === "DEPOSIT"
+        ? { kind: "DEPOSIT", booked, pending: 0n, amount: request.amount }
+        : { kind: "WITHDRAWAL", booked },
+      threshold
+    )
+    const gate = verificationGate(actionOf(facts), blockStatuses(turn.state), client.level, due)
+    return gate === null ? null : { _tag: "Unverified", ...gate }
+  },
+  compared: (facts) => verificationCompared(facts, countedDeposits(facts))
+}
+
+const tooLarge = "The amount is too large for the balance it leads to."
+
+const size: Gate = {
+  gate: "size",
+  refusal: ({ turn, request: { direction, amount }, balance }) => {
+    if (direction !== "DEPOSIT") return null
+    if (cashAtMost(turn.state, balance) + amount <= maxMinor && balance.deposited + amount <= maxMinor) return null
+    return { _tag: "Invalid", sentence: tooLarge, errors: { amount: tooLarge } }
+  },
+  compared: ({ turn, request: { direction, amount }, balance }) =>
+    direction === "DEPOSIT"
+      ? sizeCompared("USDC", cashAtMost(turn.state, balance) + amount, balance.deposited + amount)
+      : null
+}
+
+/** None of them leaves a row. */
+export const standingGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
+
+const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
+
+const onTheBooks: Gate = {
+  gate: "collateralOnBooks",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && facts.request.amount > facts.balance.cash
+      ? conflict("The withdrawal exceeds the client's collateral on the books.")
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: usdc(facts.request.amount), limit: usdc(facts.balance.cash) }
+      : null
+}
+
+const margin: Gate = {
+  gate: "marginState",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && riskFigures(facts.balance.cash).riskState !== "NORMAL"
+      ? conflict("The account is in margin call or close-out.")
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: riskFigures(facts.balance.cash).riskState, limit: "NORMAL" }
+      : null
+}
+
+/** The lesser of cash and free margin. */
+const freeOf = ({ balance: { cash } }: CollateralFacts): bigint => {
+  const { freeMargin } = riskFigures(cash)
+  return cash < freeMargin ? cash : freeMargin
+}
+
+const freeMargin: Gate = {
+  gate: "freeMargin",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && facts.request.amount > freeOf(facts)
+      ? conflict("The withdrawal exceeds the client's free margin.")
+      : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL" ? { figure: usdc(facts.request.amount), limit: usdc(freeOf(facts)) } : null
+}
+
+/** The four that refuse with a row. */
+export const economicGates: MoneyGates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin]
+
+/** Every gate behind the replay of an own reference. */
+export const collateralGates: MoneyGates<CollateralFacts> = [...standingGates, ...economicGates]

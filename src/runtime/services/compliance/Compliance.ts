@@ -1,0 +1,222 @@
+/**
+ * Compliance decisions on clients, and the cases that ask for them (operator surface: case, kyc, client restrict and
+ * lift; D1, D2, D3; A1-28, A3-10).
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import type { Json } from "../../../machines/Effects.ts"
+import type { Restriction } from "../../../machines/client/Restriction.ts"
+import type { CaseContext, CaseReason, CaseStatus } from "../../../machines/compliance/Case.ts"
+import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
+import { resultOf } from "../../../machines/screening/screen.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { CaseRow, ClientRow } from "../../store/Rows.ts"
+import { identityText } from "../screening/dispositions.ts"
+import { candidatesOf, type Rescreening, screenedPerson, seenFor } from "../screening/rescreening.ts"
+import {
+  clearClient,
+  type ClientTurn,
+  liftRestriction,
+  rejectReliance,
+  restrictClient
+} from "../client/clientDecisions.ts"
+import { type Decided, decideOnClient, decideOnFacts, idOf } from "../client/clientCommands.ts"
+import { findClient } from "../client/clientLookup.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { Directory } from "../partner/Directory.ts"
+import { requestDocuments, sampleClient } from "../kyc/kycReview.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
+import { Screening } from "../screening/Screening.ts"
+import { type CandidateEntry, candidateEntries } from "../screening/candidateEntries.ts"
+
+export interface CaseView {
+  readonly caseId: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly clientUid: string
+  readonly status: CaseStatus
+  readonly reason: CaseReason
+  readonly details: Json
+  readonly openedAt: number
+  readonly closedAt: number | null
+  readonly decidedBy: string | null
+  readonly note: string | null
+}
+
+/** A case with what it takes to decide it. */
+export interface CaseFile extends CaseView {
+  /** The revision of the client's package that a clearance names. */
+  readonly revision: number | null
+  /** The entries behind the case's candidates. */
+  readonly entries: ReadonlyArray<CandidateEntry>
+}
+
+export interface CasePage extends PageEnd {
+  readonly cases: ReadonlyArray<CaseView>
+}
+
+export class Compliance extends Context.Service<
+  Compliance,
+  {
+    restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
+    lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
+    /** Clears every open case of the client; the grant runs again. `revision`: the only one that may be cleared. */
+    clear(caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided
+    /** Asks the partner for the underlying documents. */
+    requestDocuments(caller: OperatorCaller, client: string, note: string): Decided
+    /** Takes the client's accepted package as a sample. */
+    sample(caller: OperatorCaller, client: string): Decided
+    /** Refuses reliance on the client's KYC package. */
+    reject(caller: OperatorCaller, client: string, reason: string): Decided
+    cases(query: PageQuery & { readonly open: boolean }): Effect.Effect<CasePage, Unavailable>
+    case(caseId: number): Effect.Effect<Verdict<CaseFile>, Unavailable>
+  }
+>()("brokerage/runtime/services/compliance/Compliance") {
+  static readonly layer = Layer.effect(
+    Compliance,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const screening = yield* Screening
+      const away = () => new Unavailable({ unknown: false })
+
+      const tools = { host, directory, sql }
+      const decided = (
+        caller: OperatorCaller,
+        client: string,
+        decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
+      ): Decided => decideOnClient(tools, caller, client, decide)
+
+      /** The grant screens first: the client's latest names against the list of this moment (document 1, rule 6). */
+      const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
+        Effect.gen(function* () {
+          const [person] = yield* pageOf(
+            sql,
+            sealing,
+            "blockPayloads",
+            [
+              { column: "client_id", value: id },
+              { column: "code", value: "PERSONAL_INFO" }
+            ],
+            { limit: 1 }
+          ).pipe(Effect.mapError(away))
+          if (person === undefined) return null
+          const screened = screenedPerson(person.data)
+          const identityKey = sealing.fingerprint(identityText(screened))
+          const found = screening.find(screened)
+          const unseen = yield* host.read(clientSubject(id), (state) => resultOf(found, seenFor(state, identityKey)))
+          return { ...unseen, ...screening.lists(), found: found ?? [], identityKey }
+        })
+
+      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */
+      const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided =>
+        Effect.gen(function* () {
+          const found = yield* findClient(host, sql, client)
+          const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
+          const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
+            const now = revisionOf(at.turn.state)
+            if (revision !== undefined && revision !== now) return refuse(otherRevision(now, revision))
+            if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
+            return idOf(clearClient(at, row, note, again))
+          }
+          return yield* decideOnFacts(tools, caller, client, screenAgain, decide, { restsOn: screeningRestsOn })
+        })
+
+      const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
+        Effect.map(
+          uidsOf(
+            sql,
+            rows.map((row) => row.clientId)
+          ),
+          (uids) => rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
+        )
+
+      return Compliance.of({
+        restrict: (caller, client, restriction, reason) =>
+          decided(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
+        lift: (caller, client, restriction, reason) =>
+          decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
+        clear: (caller, client, note, revision) =>
+          clear(caller, client, note === null ? null : cleanText(note), revision),
+        requestDocuments: (caller, client, note) =>
+          decided(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
+        sample: (caller, client) => decided(caller, client, sampleClient),
+        reject: (caller, client, reason) =>
+          decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
+        cases: ({ open, ...query }) =>
+          Effect.gen(function* () {
+            const conditions = open ? [{ column: "state", value: "OPEN" }] : []
+            const rows = yield* Effect.mapError(pageOf(sql, sealing, "cases", conditions, onePast(query)), away)
+            const { shown, end } = cutPage(rows, query.limit, (row) => row.id)
+            return { cases: yield* views(shown), ...end }
+          }),
+        case: (caseId) =>
+          Effect.gen(function* () {
+            const rows = yield* pageOf(sql, sealing, "cases", [{ column: "id", value: BigInt(caseId) }], {
+              limit: 1
+            }).pipe(Effect.mapError(away))
+            const [view] = yield* views(rows)
+            if (view === undefined) return refuse(unknown("Case"))
+            const revision = yield* host.read(clientSubject(view.clientId), revisionOf)
+            const shown = rows.flatMap(candidatesOf).map(({ entryId }) => entryId)
+            return accept({ ...view, revision, entries: yield* candidateEntries(sql, sealing, shown) })
+          })
+      })
+    })
+  )
+}
+
+/** What is screened comes in with a revision of the package; what was seen of it is in the cases and dispositions. */
+const screeningRestsOn = ["clients", "kycPackages", "verificationBlocks", "cases", "dispositions"] as const
+
+const revisedMeanwhile = conflict("The client's file has changed meanwhile: look at it again before clearing it.")
+
+const otherRevision = (now: number | null, looked: number) =>
+  conflict(`Revision ${looked} was looked at, but revision ${now} is the latest: look at the file again.`, {
+    revision: now
+  })
+
+/** The package's latest revision. */
+const revisionOf = (state: SubjectState): number | null =>
+  (state.one("kycPackages")?.context as unknown as KycPackageContext | undefined)?.revision ?? null
+
+/** The package's revision and the open cases with what they show: what compliance looked at when it clears. */
+const fileMark = (state: SubjectState): string =>
+  JSON.stringify([revisionOf(state), state.all("cases").map(({ id, details }) => [id, details])])
+
+export const caseView = (row: CaseRow, clientUid: string): CaseView => {
+  const context = row.context as unknown as CaseContext
+  return {
+    caseId: row.id,
+    partnerId: row.partnerId,
+    clientId: row.clientId,
+    clientUid,
+    status: row.state as CaseStatus,
+    reason: row.reason as CaseReason,
+    details: row.details,
+    openedAt: row.openedAt,
+    closedAt: row.closedAt,
+    decidedBy: context.decidedBy,
+    note: context.note
+  }
+}
+
+const uidsOf = (
+  sql: PgClient.PgClient,
+  clientIds: ReadonlyArray<number>
+): Effect.Effect<ReadonlyMap<number, string>, Unavailable> =>
+  sql
+    .unsafe<{ readonly id: bigint; readonly uid: string }>("SELECT id, uid FROM clients WHERE id = ANY($1::int8[])", [
+      Result.getOrThrow(PgTypes.array(clientIds.map(BigInt), PgTypes.OID.int8))
+    ])
+    .pipe(
+      Effect.map((rows) => new Map(rows.map((row) => [Number(row.id), row.uid]))),
+      Effect.mapError(() => new Unavailable({ unknown: false }))
+    )

@@ -1,0 +1,187 @@
+/**
+ * Deposit notices of BROKER custody (document 3, Deposit notice and Money write gates; D9; A3-01..A3-06): filed by the
+ * partner, decided by the operator's finance, each in the client's mailbox, which holds its PENDING notices only.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { DepositNotice, DepositStatus } from "../../../machines/deposit/DepositNotice.ts"
+import { decodeDeposit, type DepositRequest } from "../../../machines/deposit/DepositRequest.ts"
+import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody } from "../../../machines/shared/RequestBody.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  type StoreAnswer,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
+import { Settings } from "../../Settings.ts"
+import type { DepositNoticeRow } from "../../store/depositTables.ts"
+import type { Caller } from "../partner/Caller.ts"
+import { clientSubject } from "../client/clientState.ts"
+import {
+  decideDeposit,
+  depositClaim,
+  type DepositOrder,
+  fileDeposit,
+  repeatedDecision,
+  wireNotice
+} from "./depositDecisions.ts"
+import { Directory } from "../partner/Directory.ts"
+import { brokerClient, fileByReference, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+
+/** 201 for a notice filed now, 200 for the original of an own reference. */
+export type DepositVerdict = Verdict<{ readonly status: 200 | 201; readonly notice: DepositNotice }>
+
+export interface DepositPage extends PageEnd {
+  readonly deposits: ReadonlyArray<DepositNotice>
+}
+
+interface DepositQuery extends PageQuery {
+  readonly status?: DepositStatus
+}
+
+type Decided = Effect.Effect<Verdict<DepositNotice>, DispatchError>
+
+export class Deposits extends Context.Service<
+  Deposits,
+  {
+    file(
+      caller: Caller,
+      clientId: number,
+      body: unknown,
+      store: StoreAnswer<DepositVerdict>
+    ): Effect.Effect<DepositVerdict, DispatchError>
+    /** Notices of the partner, newest first; null when `clientId` is none of its clients. */
+    list(
+      partnerId: number,
+      query: DepositQuery & { readonly clientId?: number }
+    ): Effect.Effect<DepositPage | null, Unavailable>
+    /** Notices of every partner or of one, by id or code, newest first. */
+    listAll(query: DepositQuery & { readonly partner?: string }): Effect.Effect<Verdict<DepositPage>, Unavailable>
+    /** Credits the client; a notice confirmed before is answered as it is. */
+    confirm(caller: OperatorCaller, noticeId: number, note: string | null): Decided
+    /** Closes the notice without a posting; a notice rejected before is answered as it is. */
+    reject(caller: OperatorCaller, noticeId: number, reason: string): Decided
+  }
+>()("brokerage/runtime/services/deposit/Deposits") {
+  static readonly layer = Layer.effect(
+    Deposits,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const settings = yield* Settings
+      const stored = yield* RowReads
+
+      const byId = (noticeId: number): Effect.Effect<DepositNoticeRow | null, Unavailable> =>
+        firstRow(stored, "depositNotices", [{ column: "id", value: noticeId }])
+
+      const page = (conditions: ReadonlyArray<Condition>, query: DepositQuery) =>
+        Effect.map(
+          rowPage(stored, "depositNotices", conditions, query, (row) => row.id),
+          ({ shown, end }): DepositPage => ({ deposits: shown.map(wireNotice), ...end })
+        )
+
+      /** The row is read again when its mailbox no longer holds it: somebody has decided in between. */
+      const decide = (caller: OperatorCaller, noticeId: number, order: DepositOrder): Decided =>
+        rereading(
+          Effect.gen(function* () {
+            const row = yield* byId(noticeId)
+            if (row === null) return refuse(unknown("Deposit notice"))
+            if (row.state !== "PENDING") return repeatedDecision(row, order.to)
+            return yield* host.dispatch({
+              subject: clientSubject(row.clientId),
+              by: caller.by,
+              partner: () => directory.stamp(row.partnerId),
+              decide: (turn) => decidePending(turn, directory, noticeId, order)
+            })
+          })
+        )
+
+      return Deposits.of({
+        file: (caller, clientId, body, store) => {
+          const early = refuseEarly(caller, body)
+          if (!early.ok) return Effect.succeed(early)
+          const request = early.value
+          const threshold = settings.sourceOfWealthThreshold
+          return fileByReference(
+            { host, directory, stored },
+            {
+              caller,
+              clientId,
+              table: "depositNotices",
+              claim: depositClaim(caller.partner.row.id, request.partnerRef),
+              decide: (turn, filed) => decideFiling(turn, caller, directory, request, filed, threshold),
+              store
+            }
+          )
+        },
+        list: (partnerId, { clientId, ...query }) =>
+          Effect.flatMap(ofPartner(host, partnerId, clientId), (conditions) =>
+            conditions === null ? Effect.succeed(null) : page(conditions, query)
+          ),
+        listAll: ({ partner, ...query }) => {
+          const conditions = ofPartners(directory, partner)
+          return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
+        },
+        confirm: (caller, noticeId, note) =>
+          decide(caller, noticeId, {
+            to: "CONFIRMED",
+            by: financeDecider(caller),
+            note: note === null ? null : cleanText(note) || null
+          }),
+        reject: (caller, noticeId, reason) =>
+          decide(caller, noticeId, { to: "REJECTED", by: financeDecider(caller), reason: cleanText(reason) })
+      })
+    })
+  )
+}
+
+/** The gates that need no client: custody model, then the fields. */
+const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositRequest> =>
+  caller.partner.row.custodyModel === "BROKER" ? checkDeposit(body) : refuse(notUnderBroker)
+
+/** The request, or what is wrong with its fields. */
+export const checkDeposit = (body: unknown): Verdict<DepositRequest> => {
+  const decoded = decodeDeposit(body)
+  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+}
+
+/** The gates that need the client, in the published order (A3-02). */
+const decideFiling = (
+  turn: Turn,
+  caller: Caller,
+  directory: Directory["Service"],
+  request: DepositRequest,
+  filed: DepositNoticeRow | null,
+  threshold: bigint
+): DepositVerdict => {
+  const found = brokerClient(turn, directory, caller)
+  if (!found.ok) return found
+  const { client, partner } = found.value
+  // What the mailbox holds is newer than what was looked up.
+  const held = turn.state.all("depositNotices").find((row) => wireNotice(row).partnerRef === request.partnerRef)
+  const own = held ?? (filed?.clientId === client.id ? filed : undefined)
+  if (own !== undefined) return accept({ status: 200, notice: wireNotice(own) })
+  const verdict = fileDeposit({ turn, client, partner, request, threshold, filed })
+  return verdict.ok ? accept({ status: 201, notice: verdict.value }) : verdict
+}
+
+/** Null when the mailbox does not hold the notice any more: it is decided. */
+const decidePending = (
+  turn: Turn,
+  directory: Directory["Service"],
+  noticeId: number,
+  order: DepositOrder
+): Verdict<DepositNotice> | null => {
+  const row = turn.state.get("depositNotices", String(noticeId))
+  if (row === undefined) return null
+  const client = turn.state.one("clients")
+  const partner = directory.partner(row.partnerId)
+  if (client === undefined || partner === null) throw new Error("a deposit notice without its client")
+  return decideDeposit(turn, row, client, partner, order)
+}

@@ -1,0 +1,69 @@
+/**
+ * Blocks that rest on an identity document end with it (D3): a durable timer fires on the first UTC day after the
+ * document's last day and the block machine decides.
+ */
+import { blockMachine } from "../../../machines/verification/blockMachine.ts"
+import type { BlockContext } from "../../../machines/verification/Block.ts"
+import type { BlockCode } from "../../../machines/verification/Blocks.ts"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { utcDateAt } from "../../../machines/shared/CalendarDate.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { step } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { keyOf } from "../../store/Catalogue.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { instanceOf } from "../client/clientState.ts"
+
+const dayMillis = 86_400_000
+
+/** The timer that ends each block; they lie with the client. */
+export const expiryTimers = { IDENTIFICATION: "identification.expiry", IDENTITY_CHECK: "identityCheck.expiry" } as const
+
+/** Sets the timer of a block's new document, in place of an earlier one; date YYYY-MM-DD, null when none was given. */
+export const setExpiryTimer = (turn: Turn, code: keyof typeof expiryTimers, date: string | null): void => {
+  const name = expiryTimers[code]
+  applyEffects(turn, { partnerId: null, clientId: null }, [
+    date === null
+      ? { type: "timer.clear", name }
+      : { type: "timer.set", name, at: Date.parse(`${date}T00:00:00Z`) + dayMillis }
+  ])
+}
+
+/** The timers' handlers by name: what runs in the client's mailbox when one is due. */
+export const expiryHandlers = (directory: Directory["Service"]) =>
+  Object.fromEntries(
+    Object.entries(expiryTimers).map(([code, name]) => [
+      name,
+      (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)
+    ])
+  )
+
+const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory["Service"]): void => {
+  const client = turn.state.one("clients")
+  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  const row =
+    client === undefined
+      ? undefined
+      : turn.state.get("verificationBlocks", keyOf("verificationBlocks", { clientId: client.id, code }))
+  if (client === undefined || partner === null || row === undefined) return
+  // A document given since this timer became due has a later day: the firing belongs to the one before.
+  if (((row.context as unknown as BlockContext).updatedAt ?? 0) >= dueAt) return
+  const expired = step(
+    blockMachine,
+    { state: row.state, context: row.context as unknown as BlockContext },
+    { type: "EXPIRE", at: turn.now, expiresOn: utcDateAt(dueAt - dayMillis), today: utcDateAt(turn.now) }
+  )
+  if (!expired.changed) return
+  // To a person refused for good the decision was the last word; a closed account is told nothing (A1-48).
+  const ended = client.state === "KYC_REJECTED" || client.state === "CLOSED"
+  applyEffects(
+    turn,
+    { ...instanceOf(client, partner), object: `verificationBlock:${client.id}:${code}` },
+    ended ? expired.effects.filter(({ type }) => type !== "notify") : expired.effects
+  )
+  turn.draft.put("verificationBlocks", {
+    ...row,
+    state: expired.state,
+    context: expired.context as unknown as JsonObject
+  })
+}

@@ -1,0 +1,185 @@
+/**
+ * The turn of an ordinary PUT .../kyc: the sections that are present are re-written and re-approved, the next revision is
+ * stored, and a changed identity is screened; what compliance has not seen holds the client (doc 1, Rules of POST /clients
+ * and PUT .../kyc 7; D1, D2, D3; A1-33..A1-36). Pure but for the turn's draft and ids.
+ */
+import type { ClientEvent, LifecycleState } from "../../../machines/client/Client.ts"
+import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
+import type { Json } from "../../../machines/Effects.ts"
+import type { KycPackageEvent, KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
+import type { KycUpdateResult } from "../../../machines/kyc/KycWire.ts"
+import { keyOf } from "../../store/Catalogue.ts"
+import type { CaseRow, ClientRow, PackageRow } from "../../store/Rows.ts"
+import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisions.ts"
+import { clientContext } from "../client/clientState.ts"
+import { displayNameOf } from "./kycFacts.ts"
+import type { KycUpdatePlan } from "./kycUpdatePlan.ts"
+import { candidatesOf, noteFinding } from "../screening/rescreening.ts"
+import {
+  type CaseFacts,
+  openCase,
+  screeningReasons,
+  writeReportingRecord,
+  writeRevision,
+  writeScreening,
+  writeSections
+} from "./kycWrites.ts"
+
+export const reviseClient = (
+  at: ClientTurn,
+  client: ClientRow,
+  kyc: PackageRow,
+  plan: KycUpdatePlan
+): KycUpdateResult => {
+  const { turn } = at
+  const { request, screened } = plan
+  const revision = plan.base.revision + 1
+  const review = reviewOf(at, client, plan)
+  const clear = screened === null || screened.outcome === "CLEAR"
+  const next = move(at, named(client, plan), {
+    type: "KYC_REVISION",
+    at: turn.now,
+    identityChanged: plan.identityChanged,
+    clear,
+    reason: review?.holds === true ? partnerReason(review.reasons[0] as CaseReason) : null,
+    caseId: review?.holds === true ? review.caseId : null,
+    kycPackageId: kyc.id
+  })
+  writeClaims(at, client, plan)
+  writeSections(at, client, request.kyc, request.identityCheck)
+  const status = writeNextRevision(at, client, kyc, plan, {
+    type: "REVISE",
+    at: turn.now,
+    kycPackageId: kyc.id,
+    revision,
+    identityChanged: plan.identityChanged,
+    clear
+  })
+  const screeningRunId = screened === null ? null : writeScreening(at, client, "KYC_REVISION", screened)
+  if (plan.identityChanged || request.kyc.identification !== undefined || request.kyc.taxResidency !== undefined) {
+    writeReportingRecord(at, client, plan.sections, revision)
+  }
+  if (review !== null) openCase(at, client, { ...review, screeningRunId })
+  if (review?.holds !== true && screeningRunId !== null) noteWorse(at, plan, screeningRunId)
+  return updateAnswer(next, kyc, plan, status)
+}
+
+/** The answer about an update; `next` is the client after it. */
+export const updateAnswer = (
+  next: ClientRow,
+  kyc: PackageRow,
+  plan: KycUpdatePlan,
+  status: KycPackageStatus
+): KycUpdateResult => ({
+  clientId: next.id,
+  clientUid: next.uid,
+  partnerClientRef: next.partnerClientRef,
+  kycPackageId: kyc.id,
+  revision: plan.base.revision + 1,
+  status,
+  verificationLevel: next.level,
+  lifecycleState: next.state as LifecycleState,
+  identityChanged: plan.identityChanged,
+  screening: screeningAnswer(plan)
+})
+
+/** The answer's word for the screening of this update. */
+const screeningAnswer = ({ screened }: KycUpdatePlan): KycUpdateResult["screening"] => {
+  if (screened === null) return "NOT_RUN"
+  return screened.outcome === "CLEAR" ? "CLEAR" : "PENDING_REVIEW"
+}
+
+/** The client after an event that its state, which the caller has tested, takes. */
+export const move = (at: ClientTurn, client: ClientRow, event: ClientEvent): ClientRow => {
+  const next = moveClient(at, client, event)
+  if (next === null) throw new Error(`a ${client.state} client refused ${event.type}`)
+  return next
+}
+
+/** The client under its new name, at once, whatever screening says (A1-36). */
+export const named = (client: ClientRow, { identityChanged, sections, personKey }: KycUpdatePlan): ClientRow => ({
+  ...client,
+  personKey,
+  displayName: identityChanged ? displayNameOf(sections.personalInfo) : client.displayName
+})
+
+/** Moves the claim of the person along with the person (A1-28). */
+export const writeClaims = ({ turn }: ClientTurn, client: ClientRow, { claims }: KycUpdatePlan): void => {
+  if (claims.release !== null) turn.draft.release(claims.release)
+  if (claims.claim !== null) turn.draft.claim(claims.claim, client.id)
+}
+
+/** The package after its event, and the revision as received; the package's status. */
+export const writeNextRevision = (
+  at: ClientTurn,
+  client: ClientRow,
+  kyc: PackageRow,
+  { request }: KycUpdatePlan,
+  event: Extract<KycPackageEvent, { readonly type: "REVISE" | "REONBOARD" }>
+): KycPackageStatus => {
+  movePackage(at, { ...kyc, receivedAt: at.turn.now }, event)
+  const moved = at.turn.draft.peek("kycPackages", keyOf("kycPackages", kyc))
+  if (moved === undefined) throw new Error(`a ${kyc.state} package refused ${event.type}`)
+  writeRevision(at, client, {
+    packageId: kyc.id,
+    revision: event.revision,
+    payload: request.kyc as Json,
+    attestation: request.attestation
+  })
+  return moved.state as KycPackageStatus
+}
+
+interface Review extends Omit<CaseFacts, "screeningRunId"> {
+  /** A screening holds the client; a duplicate and what was declared are only looked at. */
+  readonly holds: boolean
+}
+
+/** The case that this revision opens, or null. */
+const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Review | null => {
+  const found = unseenFindings(client, plan)
+  const duplicateOf = newDuplicate(at, client, plan)
+  const declared = newlyDeclared(at, plan)
+  if (found === null && duplicateOf === null && declared.length === 0) return null
+  const reasons: Array<CaseReason> = [...(found === null ? [] : screeningReasons(found)), ...declared]
+  if (duplicateOf !== null) reasons.push("DUPLICATE_PERSON")
+  return {
+    caseId: at.turn.nextId("case"),
+    reasons,
+    candidates: found?.candidates ?? [],
+    duplicateOf,
+    holds: found !== null
+  }
+}
+
+/** What screening finds that needs a case: anything, unless a case that holds the client already shows it (A1-34, A1-35). */
+const unseenFindings = (client: ClientRow, { base, screened, unseen }: KycUpdatePlan) => {
+  if (screened === null || unseen === null || screened.outcome === "CLEAR") return null
+  if (clientContext(client).openCases.length === 0) return screened
+  const shown = new Set(base.shown.map(({ entryId }) => entryId))
+  return unseen.candidates.every(({ entryId }) => shown.has(entryId)) ? null : unseen
+}
+
+/** Known candidates that are more like now than their case shows: the newest such case says so from here on (F26). */
+const noteWorse = ({ turn, instance }: ClientTurn, plan: KycUpdatePlan, screeningRunId: number): void => {
+  const { outcome, candidates } = plan.unseen ?? { outcome: "CLEAR", candidates: [] }
+  const worse = new Set(candidates.map(({ entryId }) => entryId))
+  const showing = turn.state
+    .all("cases")
+    .toSorted((a, b) => a.id - b.id)
+    .findLast((row) => candidatesOf(row).some(({ entryId }) => worse.has(entryId)))
+  if (showing !== undefined) noteFinding(turn, instance, showing, { outcome, candidates, screeningRunId })
+}
+
+/** What this revision declares and no open case says (A1-28). */
+const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): ReadonlyArray<CaseReason> => {
+  const told = new Set(turn.state.all("cases").flatMap(({ details }) => details["reasons"] ?? []))
+  return declared.filter((reason) => !told.has(reason))
+}
+
+/** Another client that this one has become the same person as, unless an open case says so already. */
+const newDuplicate = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): number | null => {
+  const { duplicateOf } = claims
+  if (duplicateOf === null || personKey === client.personKey) return null
+  const told = (row: CaseRow): boolean => row.details["duplicateOf"] === duplicateOf
+  return turn.state.all("cases").some(told) ? null : duplicateOf
+}

@@ -1,0 +1,226 @@
+/**
+ * Manual ledger postings by finance: the only way to correct a wrong posting, since postings never change (A2-62, A3-13,
+ * A3-43; operator surface, ledger adjust). A correction never takes cash below zero (F10).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
+import { formatAmount, parseAmount } from "../../../machines/shared/Money.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  refuse,
+  type Refusal,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { balanceOf, cashAtMost, fitsBalance } from "../../ledger/Ledger.ts"
+import type { ClientRow } from "../../store/Rows.ts"
+import { findClient } from "../client/clientLookup.ts"
+import { clientSubject, instanceOf } from "../client/clientState.ts"
+import { closingPartners } from "../partner/closingBlockers.ts"
+import { Directory, type PartnerView } from "../partner/Directory.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+
+export interface AdjustmentRequest {
+  readonly currency: string
+  /** Decimal string with an optional sign, in the currency's scale; not zero. */
+  readonly amount: string
+  readonly reason: string
+  /** The operator's own name of the correction, 1 to 64 characters; booked once for each client. */
+  readonly reference?: string
+}
+
+export interface Adjustment {
+  readonly ledgerTxId: number
+  readonly clientId: number
+  readonly clientUid: string
+  readonly currency: Currency
+  readonly amount: string
+  readonly reason: string
+  readonly reference: string | null
+  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
+  readonly ts: number
+}
+
+export class Adjustments extends Context.Service<
+  Adjustments,
+  {
+    adjust(
+      caller: OperatorCaller,
+      client: string,
+      request: AdjustmentRequest
+    ): Effect.Effect<Verdict<Adjustment>, DispatchError>
+    /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
+    check(
+      client: string,
+      request: AdjustmentRequest
+    ): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+  }
+>()("brokerage/runtime/services/ledger/Adjustments") {
+  static readonly layer = Layer.effect(
+    Adjustments,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const sql = yield* PgClient.PgClient
+      const stored = yield* RowReads
+
+      /** The transaction that has the reference, or null. */
+      const bookedAs = (clientId: number, reference: string | null): Effect.Effect<number | null, Unavailable> =>
+        reference === null
+          ? Effect.succeed(null)
+          : Effect.map(stored.holders([manualKey(clientId, reference)]), ([claim]) => claim?.owner ?? null)
+
+      return Adjustments.of({
+        check: (client, request) =>
+          Effect.gen(function* () {
+            const found = yield* findClient(host, sql, client)
+            if (found === null) return refuse(unknown("Client"))
+            const parsed = signedAmount(request)
+            if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
+            const booked = yield* bookedAs(found.id, referenceOf(request))
+            if (booked !== null) return refuse(alreadyBooked(booked))
+            const shut = shutRefusal(found, directory.partner(found.partnerId), closingPartners(host))
+            return shut === null ? accept({ clientId: found.id }) : refuse(shut)
+          }),
+        adjust: (caller, client, request) =>
+          Effect.flatMap(findClient(host, sql, client), (found) => {
+            if (found === null) return Effect.succeed(refuse(unknown("Client")))
+            const parsed = signedAmount(request)
+            if (typeof parsed === "string") return Effect.succeed(refuse(invalidFields({ amount: parsed })))
+            const reference = referenceOf(request)
+            const attempt = host.dispatch({
+              subject: clientSubject(found.id),
+              by: caller.by,
+              partner: () => directory.stamp(found.partnerId),
+              decide: (turn): Verdict<Adjustment> => {
+                const row = turn.state.one("clients")
+                const partner = directory.partner(found.partnerId)
+                if (row === undefined || partner === null) return refuse(unknown("Client"))
+                const shut = shutRefusal(row, partner, closingPartners(host))
+                if (shut !== null) return refuse(shut)
+                return bookAdjustment(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
+              }
+            })
+            return attempt.pipe(
+              // The claim of a reference belongs to the transaction that has it.
+              Effect.catchTag("ClaimLost", (lost) => {
+                const taken = lost.claims.find(
+                  ({ name }) => reference !== null && name === manualKey(found.id, reference)
+                )
+                return taken === undefined ? Effect.fail(lost) : Effect.succeed(refuse(alreadyBooked(taken.owner)))
+              }),
+              // A repeat is told so before anything else that has come to stand against it since.
+              Effect.flatMap((verdict): Effect.Effect<Verdict<Adjustment>, Unavailable> =>
+                verdict.ok
+                  ? Effect.succeed(verdict)
+                  : Effect.map(bookedAs(found.id, reference), (booked) =>
+                      booked === null ? verdict : refuse(alreadyBooked(booked))
+                    )
+              )
+            )
+          })
+      })
+    })
+  )
+}
+
+/** Unique fact and ledger key of a correction with a reference: the same one is never booked twice. */
+const manualKey = (clientId: number, reference: string): string => `manual:${clientId}:${reference}`
+
+const referenceOf = ({ reference }: AdjustmentRequest): string | null =>
+  reference === undefined ? null : cleanText(reference)
+
+const alreadyBooked = (ledgerTxId: number | null): Refusal =>
+  conflict(`This reference is booked already, as transaction ${ledgerTxId}. Nothing was booked now.`, { ledgerTxId })
+
+interface Signed {
+  readonly currency: Currency
+  /** Minor units. */
+  readonly amount: bigint
+}
+
+/** F2's grammar behind an optional sign. */
+const signedGrammar = /^[+-]?(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
+const notSignedDecimal =
+  "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
+
+/** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
+export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "currency" | "amount">): Signed | string => {
+  if (!isCurrency(currency)) return "The currency is unknown."
+  const text = amount.trim()
+  if (!signedGrammar.test(text)) return notSignedDecimal
+  const minor = parseAmount(text.replace(/^[+-]/, ""), currency)
+  if (typeof minor === "string") return minor
+  if (minor === 0n) return "The amount must not be zero."
+  return { currency, amount: text.startsWith("-") ? -minor : minor }
+}
+
+/** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
+export const shutRefusal = (
+  client: ClientRow,
+  partner: PartnerView | null,
+  closing: ReadonlySet<number>
+): Refusal | null => {
+  if (client.state === "CLOSED") return conflict("The account is closed.")
+  if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
+  return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
+}
+
+/** Books a correction on the client's cash, with its notice and audit row. */
+export const bookAdjustment = (
+  turn: Turn,
+  row: ClientRow,
+  partner: PartnerView,
+  { currency, amount, reason, reference }: Signed & Pick<Adjustment, "reason" | "reference">
+): Verdict<Adjustment> => {
+  const before = balanceOf(turn, row.id, row.partnerId, currency)
+  if (!fitsBalance(amount > 0n ? cashAtMost(turn.state, before) : before.cash, amount)) {
+    return refuse(invalidFields({ amount: "The amount is too large for the balance it leads to." }))
+  }
+  // Nothing is open on a cash account, so negative protection would write the shortfall off at once (F10).
+  if (amount < 0n && before.cash + amount < 0n) {
+    return refuse(conflict("The adjustment would take the client's balance below zero."))
+  }
+  const txId = turn.nextId("transaction")
+  const key = reference === null ? `manual:${txId}` : manualKey(row.id, reference)
+  if (reference !== null) turn.draft.claim(key, txId)
+  const money = (minor: bigint) => formatAmount(minor, currency)
+  const after = { cash: before.cash + amount, reserved: before.reserved }
+  applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
+    {
+      type: "ledger.post",
+      entry: "MANUAL",
+      key,
+      currency,
+      amount: money(amount),
+      reason,
+      refs: { adjustmentId: txId, ...(reference === null ? {} : { reference }) }
+    },
+    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
+    {
+      type: "audit",
+      action: "ledger.adjust",
+      before: `${money(before.cash)} ${currency}`,
+      after: `${money(after.cash)} ${currency}`,
+      reason
+    }
+  ])
+  return accept({
+    ledgerTxId: txId,
+    clientId: row.id,
+    clientUid: row.uid,
+    currency,
+    amount: money(amount),
+    reason,
+    reference,
+    balance: { cash: money(after.cash), reserved: money(after.reserved), total: money(after.cash + after.reserved) },
+    ts: turn.now
+  })
+}

@@ -1,0 +1,318 @@
+/**
+ * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
+ * (operator surface, Four eyes). The grant is recorded first. The command's own commit takes the unique fact that the
+ * approval is used, and so does a refusal of the command or one that had nothing left to do: whatever happens in between, it takes effect once. A granted
+ * command that nobody knows the end of (the process died, the database was away) may be granted again.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type {
+  ApprovalContext,
+  ApprovalEvent,
+  ApprovalOutcome,
+  ApprovalStatus
+} from "../../../machines/operator/Approval.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { Claim } from "../../engine/journal/Commit.ts"
+import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { Settings } from "../../Settings.ts"
+import type { ApprovalRow } from "../../store/Rows.ts"
+import {
+  type Barred,
+  decideApproval,
+  decidedAlready,
+  grantRefusal,
+  hashArguments,
+  requestApproval,
+  resumeApproval
+} from "./approvalDecisions.ts"
+import {
+  type ArgsOf,
+  type GuardedCommand,
+  guardedCommands,
+  type GuardedName,
+  type ResultOf,
+  storedArgs
+} from "./guardedCommands.ts"
+import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
+import { pageOf } from "../../store/paging.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+export interface ApprovalView {
+  readonly approvalId: number
+  readonly command: string
+  readonly args: Json
+  readonly status: ApprovalStatus
+  /** What became of a granted command; null for the others. */
+  readonly outcome: ApprovalOutcome | null
+  readonly requestedBy: number
+  readonly requestedAt: number
+  readonly expiresAt: number
+  readonly decidedBy: number | null
+  readonly decidedAt: number | null
+}
+
+export interface Pending {
+  readonly approvalId: number
+}
+
+export interface Granted {
+  readonly approvalId: number
+  readonly command: string
+  readonly result: Json
+}
+
+type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Approvals extends Context.Service<
+  Approvals,
+  {
+    /** Runs the command at once, or answers the approval it waits for when four eyes guard it. */
+    submit<C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C> | Pending>
+    /** Newest first. */
+    list(query: {
+      readonly status?: ApprovalStatus
+      readonly limit: number
+    }): Effect.Effect<ReadonlyArray<ApprovalView>, Unavailable>
+    /** The command an approval is bound to, for ever; null when there is no such approval. */
+    commandOf(approvalId: number): Effect.Effect<string | null, Unavailable>
+    /** The caller's role covers the command: the gate has asked `commandOf`. */
+    grant(caller: OperatorCaller, approvalId: number): Answer<Granted>
+    refuse(caller: OperatorCaller, approvalId: number): Answer<ApprovalView>
+  }
+>()("brokerage/runtime/services/operator/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const settings = yield* Settings
+      const commands = yield* guardedCommands
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+      const stored = yield* RowReads
+      /** Granted commands on their way in this process. */
+      const running = new Set<number>()
+
+      const request = (caller: OperatorCaller, command: GuardedName, args: JsonObject): Answer<Pending> =>
+        host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => accept({ approvalId: requestApproval(turn, caller.keyId, command, args) })
+        })
+
+      const find = (
+        condition: ReadonlyArray<{ readonly column: string; readonly value: string | bigint }>,
+        limit: number
+      ) => pageOf(sql, sealing, "approvals", condition, { limit }).pipe(Effect.catch(whenAway))
+
+      const one = (approvalId: number) =>
+        Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
+
+      const decide = (
+        caller: OperatorCaller,
+        approvalId: number,
+        event: (row: ApprovalRow, at: number) => ApprovalEvent,
+        barred?: Barred
+      ): Answer<ApprovalRow> =>
+        host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event, barred)
+        })
+
+      /** What the audit kept of the request when it was made; null when there is no such row. */
+      const requestedAs = (approvalId: number) =>
+        Effect.map(
+          stored.page(
+            "audit",
+            [
+              { column: "object", value: `approval:${approvalId}` },
+              { column: "action", value: "approval.request" }
+            ],
+            { limit: 1 }
+          ),
+          ([row]) => row?.reason ?? null
+        )
+
+      /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
+      const resume = (caller: OperatorCaller, row: ApprovalRow, asked: string | null): Answer<ApprovalRow> =>
+        Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
+          used.length > 0
+            ? Effect.succeed(refuse(decidedAlready))
+            : host.dispatch({
+                subject: systemSubject,
+                by: caller.by,
+                decide: (turn) => resumeApproval(turn, row, caller.keyId, asked)
+              })
+        )
+
+      const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
+        const once: Claim = { name: usedFact(id), owner: id }
+        const guarded = commands[command as GuardedName] as unknown as GuardedCommand<GuardedName>
+        return guarded.run({ ...caller, by: { ...caller.by, once } }, args as unknown as ArgsOf<GuardedName>).pipe(
+          Effect.flatMap((done): Answer<Granted> =>
+            done.ok
+              ? Effect.as(
+                  settle(caller, id, command),
+                  accept({ approvalId: id, command, result: done.value as unknown as Json })
+                )
+              : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
+          ),
+          // Another grant of the same approval was faster.
+          Effect.catchIf(isUsed(id), () => Effect.succeed(refuse(decidedAlready))),
+          Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
+        )
+      }
+
+      /** A command that had nothing left to do has taken no unique fact: the approval is used all the same. */
+      const settle = (caller: OperatorCaller, approvalId: number, command: string): Effect.Effect<void> =>
+        currentDryRun() === null
+          ? stored.holders([usedFact(approvalId)]).pipe(
+              Effect.flatMap((used) => (used.length > 0 ? Effect.void : useUp(caller, approvalId, command, "DONE"))),
+              Effect.ignore
+            )
+          : Effect.void
+
+      /** The command's own commit has not said so. Failing to say so leaves the approval open to another grant. */
+      const useUp = (
+        caller: OperatorCaller,
+        approvalId: number,
+        command: string,
+        outcome: "DONE" | "REFUSED"
+      ): Effect.Effect<void> =>
+        host
+          .dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => {
+              turn.draft.claim(usedFact(approvalId), outcome === "REFUSED" ? 0 : approvalId)
+              applyEffects(turn, { ...systemInstance, object: `approval:${approvalId}` }, [
+                {
+                  type: "audit",
+                  action: "approval.used",
+                  before: "GRANTED",
+                  after: outcome === "REFUSED" ? "COMMAND_REFUSED" : "NOTHING_TO_DO",
+                  reason: command
+                }
+              ])
+            }
+          })
+          .pipe(Effect.ignore)
+
+      return Approvals.of({
+        submit: (caller, command, args) => {
+          // The table's entry belongs to the command's name; the compiler can't follow it through the index.
+          const guarded = commands[command] as unknown as GuardedCommand<typeof command>
+          if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
+          return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
+            if (!checked.ok) return Effect.succeed(checked)
+            return "done" in checked.value
+              ? Effect.succeed(accept(checked.value.done))
+              : request(caller, command, storedArgs(checked.value.bind))
+          })
+        },
+        list: ({ status, limit }) =>
+          Effect.gen(function* () {
+            const rows = yield* find(status === undefined ? [] : [{ column: "state", value: status }], limit)
+            const granted = rows.filter((row) => row.state === "GRANTED")
+            const used = yield* stored.holders(granted.map((row) => usedFact(row.id)))
+            return rows.map((row) => approvalView(row, used))
+          }),
+        commandOf: (approvalId) => Effect.map(one(approvalId), (row) => row?.command ?? null),
+        grant: (caller, approvalId) =>
+          Effect.suspend((): Answer<Granted> => {
+            if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
+            running.add(approvalId)
+            return Effect.gen(function* () {
+              const row = yield* one(approvalId)
+              const asked = yield* requestedAs(approvalId)
+              const granted =
+                row?.state === "GRANTED"
+                  ? yield* resume(caller, row, asked)
+                  : yield* decide(
+                      caller,
+                      approvalId,
+                      ({ args }, at) => ({
+                        type: "GRANT",
+                        at,
+                        by: caller.keyId,
+                        argumentsHash: hashArguments(args)
+                      }),
+                      (turn, waiting) => grantRefusal(turn, waiting, asked)
+                    )
+              return granted.ok ? yield* runGranted(caller, granted.value) : granted
+            }).pipe(
+              Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
+              // A caller who hangs up between the commits must not leave the outcome open for nothing.
+              Effect.uninterruptible
+            )
+          }),
+        refuse: (caller, approvalId) =>
+          Effect.map(
+            decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
+          )
+      })
+    })
+  )
+}
+
+/** The unique fact that an approval is used: by the commit of its command, or by the command's refusal (owner 0). */
+const usedFact = (approvalId: number): string => `approval:${approvalId}`
+
+const isUsed =
+  (approvalId: number) =>
+  (error: DispatchError): boolean =>
+    error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
+
+/** Nothing was done for certain, and the approval is not used. */
+const isKnownAway = (error: DispatchError): error is Unavailable => error._tag === "Unavailable" && !error.unknown
+
+const notRun = (approvalId: number, command: string): Refusal =>
+  conflict(`The approval is granted, but ${command} can't run now. Nothing was done: grant it again.`, {
+    approvalId,
+    command,
+    outcome: "NOT_RUN"
+  })
+
+/** The command refused what four eyes let through: said as such, because the approval is gone. */
+const usedUp = (approvalId: number, command: string, refusal: Refusal): Refusal => {
+  const sentence = "sentence" in refusal ? refusal.sentence : "The command was refused."
+  const details =
+    refusal._tag === "Invalid" ? { errors: refusal.errors } : refusal._tag === "Conflict" ? refusal.data : null
+  return conflict(`The approval is granted and used, but ${command} was refused. ${sentence}`, {
+    ...details,
+    approvalId,
+    command,
+    refusal: sentence,
+    outcome: "REFUSED"
+  })
+}
+
+/** Granted without a trace of its command: the process died in between, or the command could not run. */
+const outcomeOf = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalOutcome | null => {
+  if (row.state !== "GRANTED") return null
+  const fact = used.find(({ name }) => name === usedFact(row.id))
+  return fact === undefined ? "NOT_RUN" : fact.owner === 0 ? "REFUSED" : "DONE"
+}
+
+const approvalView = (row: ApprovalRow, used: ReadonlyArray<Claim>): ApprovalView => {
+  const { expiresAt, decidedBy, decidedAt } = row.context as unknown as ApprovalContext
+  return {
+    approvalId: row.id,
+    command: row.command,
+    args: row.args,
+    status: row.state as ApprovalStatus,
+    outcome: outcomeOf(row, used),
+    requestedBy: row.requestedBy,
+    requestedAt: row.requestedAt,
+    expiresAt,
+    decidedBy,
+    decidedAt
+  }
+}

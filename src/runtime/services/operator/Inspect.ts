@@ -1,0 +1,237 @@
+/**
+ * What the operator looks at: clients with everything that holds them, and one live object of any machine with its
+ * timers and history (operator surface: client list and show, machine inspect). Never a KYC payload.
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import type { Json } from "../../../machines/Effects.ts"
+import type { LifecycleState } from "../../../machines/client/Client.ts"
+import type { ClientWire } from "../../../machines/client/ClientWire.ts"
+import type { Restriction } from "../../../machines/client/Restriction.ts"
+import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
+import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
+import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { BlockView } from "../../../machines/verification/Blocks.ts"
+import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { Settings } from "../../Settings.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { BalanceRow, ClientRow } from "../../store/Rows.ts"
+import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
+import { findClient } from "../client/clientLookup.ts"
+import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "../client/clientState.ts"
+import { Directory } from "../partner/Directory.ts"
+import { findInstance, type PendingTimer, tableOf } from "./machineInstances.ts"
+import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
+import { ofPartners } from "../shared/rowLists.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+export interface ClientRowView extends ClientWire {
+  readonly partnerId: number
+}
+
+export interface ClientView extends ClientRowView {
+  readonly restrictions: ReadonlyArray<Restriction>
+  readonly openCases: ReadonlyArray<number>
+  readonly balances: ReadonlyArray<{
+    readonly currency: string
+    readonly cash: string
+    readonly reserved: string
+    readonly total: string
+  }>
+  readonly blocks: ReadonlyArray<BlockView>
+  readonly kycPackage: {
+    readonly kycPackageId: number
+    readonly revision: number
+    readonly status: string
+    readonly reviewedBy: string | null
+    readonly reviewedAt: number | null
+    readonly reviewNote: string | null
+  } | null
+}
+
+export interface ClientRowPage extends PageEnd {
+  readonly clients: ReadonlyArray<ClientRowView>
+}
+
+export interface MachineInstance {
+  readonly kind: Kind
+  readonly id: string
+  readonly subject: string
+  readonly state: string
+  readonly version: string
+  readonly context: Json
+  readonly timers: ReadonlyArray<PendingTimer>
+  /** Newest last. */
+  readonly history: ReadonlyArray<AuditEntry>
+  /** Whether the history goes further back, and the cursor of what is older. */
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+/** How many objects of a machine are in each state. */
+export interface MachineCount {
+  readonly name: Kind
+  readonly states: Readonly<Record<string, number>>
+}
+
+export class Inspect extends Context.Service<
+  Inspect,
+  {
+    clients(
+      query: PageQuery & { readonly partner?: string; readonly state?: LifecycleState }
+    ): Effect.Effect<Verdict<ClientRowPage>, Unavailable>
+    /** By id or uid. */
+    client(idOrUid: string): Effect.Effect<Verdict<ClientView>, Unavailable>
+    /** One object with a page of its history. */
+    machine(kind: string, id: string, page: PageQuery): Effect.Effect<Verdict<MachineInstance>, Unavailable>
+    /** Live objects by machine and state. */
+    readonly counts: Effect.Effect<ReadonlyArray<MachineCount>, Unavailable>
+  }
+>()("brokerage/runtime/services/operator/Inspect") {
+  static readonly layer = Layer.effect(
+    Inspect,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const audit = yield* AuditTrail
+      const settings = yield* Settings
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+
+      return Inspect.of({
+        clients: ({ partner, state, ...query }) =>
+          Effect.gen(function* () {
+            const whose = ofPartners(directory, partner)
+            if (!whose.ok) return whose
+            const conditions = [...whose.value, ...(state === undefined ? [] : [{ column: "state", value: state }])]
+            const page = pageOf(sql, sealing, "clients", conditions, onePast(query))
+            const { shown, end } = cutPage(yield* Effect.catch(page, whenAway), query.limit, (row) => row.id)
+            const cash = yield* usdcOf(sql, shown)
+            const clients = shown.map((row) => ({
+              ...clientWireOf(row, cash.get(row.id) ?? 0n),
+              partnerId: row.partnerId
+            }))
+            return accept({ clients, ...end })
+          }),
+        client: (idOrUid) =>
+          Effect.flatMap(findClient(host, sql, idOrUid), (found) =>
+            found === null
+              ? Effect.succeed(refuse(unknown("Client")))
+              : host.read(clientSubject(found.id), (state) =>
+                  accept(clientView(state, state.one("clients") ?? found, settings.sourceOfWealthThreshold))
+                )
+          ),
+        counts: sql
+          .unsafe<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>(countsStatement)
+          .pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
+        machine: (kind, id, page) =>
+          Effect.gen(function* () {
+            if (!isKind(kind)) return refuse(unknown("Machine"))
+            const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
+            if (found === null) return refuse(unknown("Object"))
+            const timers = yield* sql
+              .unsafe<{ readonly name: string; readonly due_at: bigint }>(
+                "SELECT name, due_at FROM timers WHERE subject = $1 ORDER BY due_at, name",
+                [found.subject]
+              )
+              .pipe(Effect.catch(whenAway))
+            const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
+            const hasMore = entries.length > page.limit
+            const history = hasMore ? entries.slice(1) : entries
+            return accept({
+              kind,
+              id,
+              subject: found.subject,
+              state: found.row.state,
+              version: found.row.version,
+              context: found.row.context,
+              timers: [
+                ...timers
+                  .filter(({ name }) => found.ownsTimer(name))
+                  .map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
+                ...(found.due ?? [])
+              ],
+              history,
+              hasMore,
+              nextBefore: hasMore ? (history[0]?.auditId ?? null) : null
+            })
+          })
+      })
+    })
+  )
+}
+
+const countsStatement = kinds
+  .map(
+    (kind) => `SELECT '${kind}' AS kind, state, count(*) AS n FROM ${catalogue[tableOf[kind]].sqlName} GROUP BY state`
+  )
+  .join(" UNION ALL ")
+
+const machineCounts = (
+  rows: ReadonlyArray<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>
+): ReadonlyArray<MachineCount> =>
+  kinds.map((name) => ({
+    name,
+    states: Object.fromEntries(rows.filter(({ kind }) => kind === name).map(({ state, n }) => [state, Number(n)]))
+  }))
+
+const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): ClientView => {
+  const context = clientContext(row)
+  const kyc = state.one("kycPackages")
+  const kycContext = kyc?.context as unknown as KycPackageContext | undefined
+  return {
+    ...clientWire(state, row),
+    partnerId: row.partnerId,
+    restrictions: context.restrictions,
+    openCases: context.openCases,
+    balances: state.all("balances").map(balanceView),
+    blocks: verificationView(state, row, threshold).blocks,
+    kycPackage:
+      kyc === undefined || kycContext === undefined
+        ? null
+        : {
+            kycPackageId: kyc.id,
+            revision: kycContext.revision,
+            status: kyc.state,
+            reviewedBy: kycContext.reviewedBy,
+            reviewedAt: kycContext.reviewedAt,
+            reviewNote: kycContext.reviewNote
+          }
+  }
+}
+
+const balanceView = (row: BalanceRow) => {
+  if (!isCurrency(row.currency)) throw new Error("a balance in an unknown currency")
+  const money = (minor: bigint) => formatAmount(minor, row.currency as Currency)
+  return {
+    currency: row.currency,
+    cash: money(row.cash),
+    reserved: money(row.reserved),
+    total: money(row.cash + row.reserved)
+  }
+}
+
+const usdcOf = (
+  sql: PgClient.PgClient,
+  rows: ReadonlyArray<ClientRow>
+): Effect.Effect<ReadonlyMap<number, bigint>, Unavailable> =>
+  sql
+    .unsafe<{ readonly client_id: bigint; readonly cash: bigint }>(
+      "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1::int8[])",
+      [
+        Result.getOrThrow(
+          PgTypes.array(
+            rows.map((row) => BigInt(row.id)),
+            PgTypes.OID.int8
+          )
+        )
+      ]
+    )
+    .pipe(
+      Effect.map((found) => new Map(found.map((row) => [Number(row.client_id), row.cash]))),
+      Effect.catch(whenAway)
+    )

@@ -1,0 +1,219 @@
+/**
+ * Operator keys (bok_): who may use the operator surface, and in which role. The readable key exists only in the answer
+ * that issues it; the database holds its SHA-256 (operator surface, rules; D17).
+ */
+import { Context, Effect, Layer } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import type { ApiKeyContext, ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
+import { apiKeyMachine } from "../../../machines/partner/apiKeyMachine.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { ActorHost, type Attribution, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
+import { begin, step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import type { OperatorKeyRow } from "../../store/Rows.ts"
+import { Directory } from "../partner/Directory.ts"
+
+export type OperatorRole = OperatorKeyRow["role"]
+
+/** Who runs an operator command. The role is what others may see, the label stays in the audit. */
+export interface OperatorCaller {
+  readonly keyId: number
+  readonly role: OperatorRole
+  readonly by: Attribution
+}
+
+export const operatorCaller = (key: OperatorKeyRow, requestId: string): OperatorCaller => ({
+  keyId: key.id,
+  role: key.role,
+  by: { role: key.role, keyLabel: key.label, requestId, actor: key.role }
+})
+
+export const systemSubject = "system"
+export const systemInstance: Instance = { partnerId: null, clientId: null }
+
+export interface Secret {
+  readonly key: string
+  readonly hash: string
+  readonly prefix: string
+}
+
+/** A fresh key: 256 random bits behind a marker. Only the hash may be stored (A1-06, A1-07). */
+export const makeSecret = (marker: "pbk_" | "bok_"): Secret =>
+  secretOf(`${marker}${randomBytes(32).toString("base64url")}`)
+
+const secretOf = (key: string): Secret => ({ key, hash: hashKey(key), prefix: key.slice(0, 10) })
+const keyShape = /^bok_[A-Za-z0-9_-]{43}$/
+
+/** What a key is looked up by: SHA-256 of the whole key, hexadecimal (A1-07). */
+export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex")
+
+export interface OperatorView {
+  readonly operatorId: number
+  readonly label: string
+  readonly prefix: string
+  readonly role: OperatorRole
+  readonly status: ApiKeyStatus
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+export interface IssuedOperator {
+  readonly operatorId: number
+  readonly key: string
+  readonly prefix: string
+  readonly label: string
+  readonly role: OperatorRole
+}
+
+/** Where the first key is kept, readable by the service's owner alone. */
+export interface KeyFile {
+  /** The file's text; null when there is none. */
+  readonly read: () => string | null
+  /** Whole or not at all. */
+  readonly write: (key: string) => void
+}
+
+/** `made`: in the file and live. `kept`: nothing to do. `missing`: there are live ADMIN keys, but not in the file. */
+export type FirstKey = "made" | "kept" | "missing"
+
+export class OperatorKeys extends Context.Service<
+  OperatorKeys,
+  {
+    create(
+      caller: OperatorCaller,
+      request: { readonly label: string; readonly role: OperatorRole }
+    ): Effect.Effect<IssuedOperator, DispatchError>
+    readonly list: Effect.Effect<ReadonlyArray<OperatorView>>
+    revoke(
+      caller: OperatorCaller,
+      operatorId: number,
+      reason: string
+    ): Effect.Effect<Verdict<OperatorView>, DispatchError>
+    /**
+     * First start: makes an ADMIN key when there is no live one. The readable key is in the file before its hash is
+     * committed, so a process that dies in between leaves no key that nobody can read; the next start takes it from there.
+     */
+    ensureFirst(file: KeyFile): Effect.Effect<FirstKey, DispatchError>
+  }
+>()("brokerage/runtime/services/operator/OperatorKeys") {
+  static readonly layer = Layer.effect(
+    OperatorKeys,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+
+      /** A key left in the file by a start that did not get further: well-formed, and never the key of anybody. */
+      const leftKey = (file: KeyFile): string | null => {
+        const text = file.read()?.trim() ?? ""
+        const isTaken = () => directory.operatorKeys().some(({ hash }) => hash === hashKey(text))
+        return keyShape.test(text) && !isTaken() ? text : null
+      }
+
+      const makeFirst = (file: KeyFile): Effect.Effect<FirstKey, DispatchError> =>
+        Effect.suspend(() => {
+          const left = leftKey(file)
+          const secret = left === null ? makeSecret("bok_") : secretOf(left)
+          if (left === null) file.write(secret.key)
+          return host.dispatch({
+            subject: systemSubject,
+            by: firstStart,
+            decide: (turn): FirstKey => {
+              if (turn.state.all("operatorKeys").some(isLiveAdmin)) return "missing"
+              issueOperatorKey(turn, secret, "first start", "ADMIN")
+              return "made"
+            }
+          })
+        })
+
+      return OperatorKeys.of({
+        create: (caller, { label, role }) =>
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => issueOperatorKey(turn, makeSecret("bok_"), cleanText(label), role)
+          }),
+        list: Effect.sync(() =>
+          directory
+            .operatorKeys()
+            .toSorted((a, b) => a.id - b.id)
+            .map(operatorView)
+        ),
+        revoke: (caller, operatorId, reason) =>
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => revokeOperatorKey(turn, operatorId, reason)
+          }),
+        ensureFirst: (file) =>
+          Effect.suspend(() => {
+            if (!directory.operatorKeys().some(isLiveAdmin)) return makeFirst(file)
+            return Effect.succeed<FirstKey>(file.read() === null ? "missing" : "kept")
+          })
+      })
+    })
+  )
+}
+
+/** Nobody asked for the first key: the service made it. */
+const firstStart: Attribution = {
+  role: "SYSTEM",
+  keyLabel: "first start",
+  requestId: "start",
+  actor: "system:start"
+}
+
+const isLiveAdmin = (row: OperatorKeyRow): boolean => row.role === "ADMIN" && row.state === "ACTIVE"
+
+export const operatorView = (row: OperatorKeyRow): OperatorView => ({
+  operatorId: row.id,
+  label: row.label,
+  prefix: row.prefix,
+  role: row.role,
+  status: row.state as ApiKeyStatus,
+  createdAt: row.createdAt,
+  revokedAt: (row.context as unknown as ApiKeyContext).revokedAt
+})
+
+const issueOperatorKey = (
+  turn: Turn,
+  { key, hash, prefix }: Secret,
+  label: string,
+  role: OperatorRole
+): IssuedOperator => {
+  const id = turn.nextId("operatorKey")
+  const decided = begin(apiKeyMachine, { keyId: id, createdAt: turn.now })
+  turn.draft.put("operatorKeys", {
+    id,
+    state: decided.state,
+    version: versionOf("apiKey"),
+    context: decided.context as unknown as JsonObject,
+    hash,
+    prefix,
+    label,
+    role,
+    createdAt: turn.now
+  })
+  applyEffects(turn, { ...systemInstance, object: `operatorKey:${id}` }, decided.effects)
+  return { operatorId: id, key, prefix, label, role }
+}
+
+const revokeOperatorKey = (turn: Turn, operatorId: number, reason: string): Verdict<OperatorView> => {
+  const row = turn.state.get("operatorKeys", String(operatorId))
+  if (row === undefined) return refuse(unknown("Operator key"))
+  const admins = turn.state.all("operatorKeys").filter(isLiveAdmin)
+  if (admins.length === 1 && admins[0]?.id === operatorId) {
+    return refuse(conflict("This is the last live ADMIN key: create another one before you revoke it."))
+  }
+  const decided = step(
+    apiKeyMachine,
+    { state: row.state, context: row.context as unknown as ApiKeyContext },
+    { type: "REVOKE", at: turn.now, reason }
+  )
+  if (!decided.changed) return refuse(conflict("This operator key is revoked already."))
+  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
+  turn.draft.put("operatorKeys", next)
+  applyEffects(turn, { ...systemInstance, object: `operatorKey:${operatorId}` }, decided.effects)
+  return accept(operatorView(next))
+}

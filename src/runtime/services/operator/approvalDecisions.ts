@@ -1,0 +1,121 @@
+/**
+ * What is decided about a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
+ * asked for again (operator surface, Four eyes).
+ */
+import canonicalize from "canonicalize"
+import { createHash } from "node:crypto"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { type ApprovalContext, type ApprovalEvent, requestNote } from "../../../machines/operator/Approval.ts"
+import { approvalMachine } from "../../../machines/operator/approvalMachine.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { begin, step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { ApprovalRow } from "../../store/Rows.ts"
+import { systemInstance } from "./OperatorKeys.ts"
+
+/** How long a request waits for its second pair of eyes. */
+export const approvalMillis = 7 * 86_400_000
+
+/** SHA-256 of the canonical JSON: the same arguments have the same hash in any order. */
+export const hashArguments = (args: JsonObject): string =>
+  createHash("sha256")
+    .update(canonicalize(args) ?? "")
+    .digest("hex")
+
+export const requestApproval = (turn: Turn, keyId: number, command: string, args: JsonObject): number => {
+  const id = turn.nextId("approval")
+  const decided = begin(approvalMachine, {
+    approvalId: id,
+    command,
+    argumentsHash: hashArguments(args),
+    requestedBy: keyId,
+    requestedAt: turn.now,
+    expiresAt: turn.now + approvalMillis
+  })
+  turn.draft.put("approvals", {
+    id,
+    state: decided.state,
+    version: versionOf("approval"),
+    context: decided.context as unknown as JsonObject,
+    command,
+    args,
+    requestedBy: keyId,
+    requestedAt: turn.now
+  })
+  applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, decided.effects)
+  return id
+}
+
+/** Only PENDING approvals are in the mailbox: one that is not there was decided before. */
+export const decideApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  event: (row: ApprovalRow, at: number) => ApprovalEvent,
+  barred?: Barred
+): Verdict<ApprovalRow> => {
+  const row = turn.state.get("approvals", String(approvalId))
+  if (row === undefined) return refuse(decidedAlready)
+  const context = row.context as unknown as ApprovalContext
+  if (turn.now >= context.expiresAt) {
+    moveApproval(turn, row, { type: "EXPIRE", at: turn.now })
+    return refuse(expired)
+  }
+  const refusal = barred?.(turn, row) ?? null
+  if (refusal !== null) return refuse(refusal)
+  const next = moveApproval(turn, row, event(row, turn.now))
+  if (next !== null) return accept(next)
+  return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
+}
+
+export const decidedAlready = conflict("This approval is decided already.")
+const expired = conflict("This approval has expired: ask for the command again.")
+const ownRequest = conflict("The operator key that asked for the command can't grant it.")
+const changedArguments = conflict("The arguments of this approval have changed: it can't be granted.")
+const revokedRequester = conflict(
+  "The operator key that asked for the command is revoked: ask for it again with another key."
+)
+
+/** What keeps a key that may grant from granting now; null when nothing does. */
+export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
+
+/** `asked` is the audit's note of the request; requests of an older service left the command's name alone. */
+export const grantRefusal = (
+  turn: Turn,
+  { command, args, requestedBy }: ApprovalRow,
+  asked: string | null
+): Refusal | null => {
+  if (turn.state.get("operatorKeys", String(requestedBy))?.state !== "ACTIVE") return revokedRequester
+  const same = asked === command || asked === requestNote({ command, argumentsHash: hashArguments(args) })
+  return same ? null : changedArguments
+}
+
+/** The grant stands; who lets the command run now is written down beside who granted it. */
+export const resumeApproval = (
+  turn: Turn,
+  row: ApprovalRow,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> => {
+  const { requestedBy, expiresAt, argumentsHash } = row.context as unknown as ApprovalContext
+  if (turn.now >= expiresAt) return refuse(expired)
+  if (requestedBy === keyId) return refuse(ownRequest)
+  const refusal = grantRefusal(turn, row, asked)
+  if (refusal !== null) return refuse(refusal)
+  if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
+  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [
+    { type: "audit", action: "approval.resume", before: "GRANTED", after: "GRANTED", reason: row.command }
+  ])
+  return accept(row)
+}
+
+const moveApproval = (turn: Turn, row: ApprovalRow, event: ApprovalEvent): ApprovalRow | null => {
+  const stored = { state: row.state, context: row.context as unknown as ApprovalContext }
+  const decided = step(approvalMachine, stored, event)
+  if (!decided.changed) return null
+  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
+  turn.draft.put("approvals", next)
+  applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, decided.effects)
+  return next
+}

@@ -1,0 +1,28 @@
+/** Who calls a partner-facing service: the partner, the key, and how the call is attributed. */
+import type { ApiKeyRow } from "../../store/Rows.ts"
+import { type Attribution, CallerBarred } from "../../engine/mailbox/ActorHost.ts"
+import type { Directory, PartnerView } from "./Directory.ts"
+
+export interface Caller {
+  readonly partner: PartnerView
+  readonly key: ApiKeyRow
+  readonly by: Attribution
+}
+
+export const partnerAttribution = (partner: PartnerView, key: ApiKeyRow, requestId: string): Attribution => ({
+  role: "PARTNER",
+  keyLabel: key.label,
+  requestId,
+  actor: `partner:${partner.row.code}`
+})
+
+/**
+ * The calling partner as it is when the turn decides. The gates saw an earlier moment; the turn's stamp makes sure that
+ * what is seen here still holds when the commit lands. Throws CallerBarred when the partner may not act any more.
+ */
+export const presentPartner = (directory: Directory["Service"], caller: Caller): PartnerView => {
+  const partner = directory.partner(caller.partner.row.id)
+  if (partner === null || partner.row.state === "CLOSED") throw new CallerBarred({ state: "CLOSED" })
+  if (partner.row.state === "SUSPENDED") throw new CallerBarred({ state: "SUSPENDED" })
+  return partner
+}

@@ -1,0 +1,14 @@
+/**
+ * The partners being closed right now (D15). While one is, corrections by the operator are refused: nothing may come
+ * between the count and the closing. In memory, because only one process decides for a database (the writer epoch).
+ */
+import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+
+const closing = new WeakMap<ActorHost["Service"], Set<number>>()
+
+/** The partners of this host that are being closed. */
+export const closingPartners = (host: ActorHost["Service"]): Set<number> => {
+  let partners = closing.get(host)
+  if (partners === undefined) closing.set(host, (partners = new Set()))
+  return partners
+}

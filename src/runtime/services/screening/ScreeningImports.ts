@@ -1,0 +1,195 @@
+/**
+ * Published lists of sanctions and politically exposed persons, version by version (F26; operator surface, screening
+ * import). A file of any length comes in pieces of at most a thousand entries, each one request and one commit:
+ *
+ * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and is
+ *   told how much of it is in, so a crash or a lost answer on either side costs at most one piece;
+ * - `entries` takes the piece at an offset, and answers a piece that is in already without writing. New entries count
+ *   at once; those that stand on the list keep their ids, and with them what compliance decided about them;
+ * - `finish` takes off what the version did not name, a thousand at a time, only after everything announced has
+ *   arrived: a broken-off import never loses an entry. It is called until the import is DONE. When more than a hundred
+ *   entries and more than a fifth of the source would go, it refuses unless that is allowed.
+ *
+ * Entries of other sources and those that operators added are never touched.
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import {
+  cleanPerson,
+  type ListedPerson,
+  personErrors,
+  type RawPerson
+} from "../../../machines/screening/ListedPerson.ts"
+import { invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { WatchEntryRow } from "../../store/screeningTables.ts"
+import {
+  beginImport,
+  finishImport,
+  type ImportRequest,
+  importView,
+  type ImportView,
+  isComing,
+  takeEntries
+} from "./importDecisions.ts"
+import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
+import { decideUnmoved } from "../shared/unmoved.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+/** Entries of one piece and of one removal: a quarter of what a commit holds, a few milliseconds of the writer. */
+export const importPiece = 1_000
+
+export interface SourceView {
+  readonly source: string
+  /** Null while the first import is under way, and for what operators added by hand. */
+  readonly version: string | null
+  /** Live entries. */
+  readonly entries: number
+  readonly importedAt: number | null
+  /** The version that is coming in. */
+  readonly importing: ImportView | null
+}
+
+export class ScreeningImports extends Context.Service<
+  ScreeningImports,
+  {
+    begin(caller: OperatorCaller, request: ImportRequest): Effect.Effect<Verdict<ImportView>, DispatchError>
+    entries(
+      caller: OperatorCaller,
+      importId: number,
+      offset: number,
+      entries: ReadonlyArray<RawPerson>
+    ): Effect.Effect<Verdict<ImportView>, DispatchError>
+    /** One round of removals; again until the answer is DONE. More than a fifth of a source goes only if allowed. */
+    finish(
+      caller: OperatorCaller,
+      importId: number,
+      allowShrink: boolean
+    ): Effect.Effect<Verdict<ImportView>, DispatchError>
+    /** Every source with its current version, by name. */
+    readonly sources: Effect.Effect<ReadonlyArray<SourceView>, Unavailable>
+  }
+>()("brokerage/runtime/services/screening/ScreeningImports") {
+  static readonly layer = Layer.effect(
+    ScreeningImports,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+
+      const liveEntries = (source: string, condition: string, values: ReadonlyArray<unknown>) =>
+        sql
+          .unsafe<Record<string, unknown>>(
+            `SELECT ${columnList(catalogue.watchEntries)} FROM watch_entries
+              WHERE removed_at IS NULL AND source = $1 AND ${condition}`,
+            [source, ...values]
+          )
+          .pipe(
+            Effect.map((rows) => rows.map((raw) => decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow)),
+            Effect.catch(whenAway)
+          )
+      const namesakes = (source: string, people: ReadonlyArray<ListedPerson>) => {
+        const names = [...new Set(people.map(({ name }) => name))]
+        return liveEntries(source, "name = ANY($2)", [Result.getOrThrow(PgTypes.array(names, PgTypes.OID.text))])
+      }
+      /** Import ids grow: what an earlier one named last is what this one did not name. */
+      const unnamed = (source: string, importId: number) =>
+        liveEntries(source, "import_id < $2 ORDER BY import_id LIMIT $3", [BigInt(importId), BigInt(importPiece + 1)])
+      const lossesOf = (source: string, importId: number) =>
+        sql
+          .unsafe<{ readonly live: bigint; readonly unnamed: bigint }>(
+            `SELECT count(*) AS live, count(*) FILTER (WHERE import_id < $2) AS unnamed FROM watch_entries
+              WHERE removed_at IS NULL AND source = $1`,
+            [source, BigInt(importId)]
+          )
+          .pipe(
+            Effect.map(([counts]) => ({ live: Number(counts?.live ?? 0), unnamed: Number(counts?.unnamed ?? 0) })),
+            Effect.catch(whenAway)
+          )
+      const none: Effect.Effect<ReadonlyArray<WatchEntryRow>> = Effect.succeed([])
+
+      return ScreeningImports.of({
+        begin: (caller, request) =>
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => beginImport(turn, cleanRequest(request))
+          }),
+        entries: (caller, importId, offset, entries) => {
+          const checked = checkedPeople(entries)
+          if (!checked.ok) return Effect.succeed(checked)
+          const people = checked.value
+          return decideUnmoved(host, {
+            subject: systemSubject,
+            by: caller.by,
+            read: (state) => {
+              const row = state.get("watchImports", String(importId))
+              return row === undefined ? none : namesakes(row.source, people)
+            },
+            decide: (turn, live) => takeEntries(turn, importId, offset, people, live)
+          })
+        },
+        finish: (caller, importId, allowShrink) =>
+          decideUnmoved(host, {
+            subject: systemSubject,
+            by: caller.by,
+            read: (state) =>
+              Effect.gen(function* () {
+                const row = state.get("watchImports", String(importId))
+                const stale = row === undefined ? [] : yield* unnamed(row.source, importId)
+                const asked = row?.state === "OPEN" && !allowShrink
+                return { stale, losses: asked ? yield* lossesOf(row.source, importId) : null }
+              }),
+            decide: (turn, { stale, losses }) => finishImport(turn, importId, { stale, atOnce: importPiece, losses })
+          }),
+        sources: Effect.gen(function* () {
+          const rows = yield* host.read(systemSubject, (state) => state.all("watchImports"))
+          const counts = yield* sql
+            .unsafe<{
+              readonly source: string
+              readonly n: bigint
+            }>("SELECT source, count(*) AS n FROM watch_entries WHERE removed_at IS NULL GROUP BY source")
+            .pipe(Effect.catch(whenAway))
+          const entries = new Map(counts.map(({ source, n }) => [source, Number(n)]))
+          const names = [...new Set([...entries.keys(), ...rows.map(({ source }) => source)])].toSorted()
+          return names.map((source): SourceView => {
+            const own = rows.filter((row) => row.source === source)
+            const current = own.find(({ state }) => state === "DONE")
+            const coming = own.find(isComing)
+            return {
+              source,
+              version: current?.sourceVersion ?? null,
+              entries: entries.get(source) ?? 0,
+              importedAt: current === undefined ? null : importView(current).endedAt,
+              importing: coming === undefined ? null : importView(coming)
+            }
+          })
+        })
+      })
+    })
+  )
+}
+
+const cleanRequest = ({ source, version, count, hash }: ImportRequest): ImportRequest => ({
+  source: cleanText(source),
+  version: cleanText(version),
+  count,
+  hash: cleanText(hash)
+})
+
+/** The clean entries, or what is wrong with which of them. */
+const checkedPeople = (entries: ReadonlyArray<RawPerson>): Verdict<ReadonlyArray<ListedPerson>> => {
+  const errors: Record<string, string> = {}
+  const people = entries.map(cleanPerson)
+  for (const [index, person] of people.entries()) {
+    for (const [field, sentence] of Object.entries(personErrors(person) ?? {})) {
+      errors[`entries.${index}.${field}`] = sentence
+    }
+  }
+  if (Object.keys(errors).length > 0) return refuse(invalidFields(errors))
+  return { ok: true, value: people as ReadonlyArray<ListedPerson> }
+}

@@ -1,0 +1,146 @@
+/**
+ * The service's own watch list (operator surface, screening; F26). Entries are never deleted: a removed one keeps the
+ * time of its removal, so that old screening runs stay explainable. The live screener follows the committed rows.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
+import { SealingService } from "../../engine/sealing/SealingService.ts"
+import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { WatchEntryRow } from "../../store/screeningTables.ts"
+import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import { decideUnmoved } from "../shared/unmoved.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+export interface WatchEntryView {
+  readonly entryId: number
+  readonly list: "SANCTIONS" | "PEP"
+  readonly name: string
+  readonly dob: string | null
+  readonly country: string | null
+  readonly source: string
+  /** The version of its source that named it last; null for what operators added by hand. */
+  readonly version: string | null
+  readonly addedAt: number
+  readonly removedAt: number | null
+}
+
+export interface WatchEntryRequest {
+  readonly name: string
+  readonly dob?: string
+  readonly country?: string
+  readonly list: "SANCTIONS" | "PEP"
+}
+
+export interface WatchEntryPage extends PageEnd {
+  readonly entries: ReadonlyArray<WatchEntryView>
+}
+
+export class WatchLists extends Context.Service<
+  WatchLists,
+  {
+    add(caller: OperatorCaller, request: WatchEntryRequest): Effect.Effect<WatchEntryView, DispatchError>
+    /** Live entries, newest first. */
+    list(query: PageQuery): Effect.Effect<WatchEntryPage, Unavailable>
+    remove(caller: OperatorCaller, entryId: number): Effect.Effect<Verdict<WatchEntryView>, DispatchError>
+  }
+>()("brokerage/runtime/services/screening/WatchLists") {
+  static readonly layer = Layer.effect(
+    WatchLists,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const sql = yield* PgClient.PgClient
+      const sealing = yield* SealingService
+
+      const select = (condition: string, values: ReadonlyArray<bigint>) =>
+        sql
+          .unsafe<Record<string, unknown>>(
+            `SELECT ${columnList(catalogue.watchEntries)},
+                    (SELECT source_version FROM watch_imports i WHERE i.id = import_id) AS list_version
+               FROM watch_entries WHERE ${condition}`,
+            values
+          )
+          .pipe(
+            Effect.map((rows) =>
+              rows.map((raw): FoundEntry => ({
+                row: decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow,
+                version: (raw["list_version"] as string | null) ?? null
+              }))
+            ),
+            Effect.catch(whenAway)
+          )
+
+      return WatchLists.of({
+        add: (caller, request) =>
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => {
+              const row: WatchEntryRow = {
+                id: turn.nextId("watchEntry"),
+                list: request.list,
+                name: cleanText(request.name),
+                dob: request.dob?.trim() ?? null,
+                country: request.country?.trim() ?? null,
+                source: "OPERATOR",
+                addedAt: turn.now,
+                removedAt: null,
+                importId: null
+              }
+              turn.draft.put("watchEntries", row)
+              applyEffects(turn, aboutEntry(row), [audit("screening.add", null, row)])
+              return entryView({ row, version: null })
+            }
+          }),
+        list: ({ limit, before }) =>
+          Effect.map(
+            before === undefined
+              ? select("removed_at IS NULL ORDER BY id DESC LIMIT $1", [BigInt(limit + 1)])
+              : select("removed_at IS NULL AND id < $2 ORDER BY id DESC LIMIT $1", [BigInt(limit + 1), BigInt(before)]),
+            (rows) => {
+              const { shown, end } = cutPage(rows, limit, ({ row }) => row.id)
+              return { entries: shown.map(entryView), ...end }
+            }
+          ),
+        remove: (caller, entryId) =>
+          decideUnmoved(host, {
+            subject: systemSubject,
+            by: caller.by,
+            read: () => Effect.map(select("id = $1", [BigInt(entryId)]), ([found]) => found ?? null),
+            decide: (turn, found): Verdict<WatchEntryView> => {
+              if (found === null) return refuse(unknown("Watch list entry"))
+              if (found.row.removedAt !== null) return refuse(conflict("This entry is removed already."))
+              const row = { ...found.row, removedAt: turn.now }
+              turn.draft.put("watchEntries", row)
+              applyEffects(turn, aboutEntry(row), [audit("screening.remove", found.row, null)])
+              return accept(entryView({ ...found, row }))
+            }
+          })
+      })
+    })
+  )
+}
+
+const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, object: `watchEntry:${id}` })
+
+/** The entry by id and list: the audit names no person. */
+const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {
+  const tell = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
+  return { type: "audit", action, before: tell(before), after: tell(after), reason: null } as const
+}
+
+interface FoundEntry {
+  readonly row: WatchEntryRow
+  /** Of its source, when it came with a list. */
+  readonly version: string | null
+}
+
+const entryView = ({ row, version }: FoundEntry): WatchEntryView => {
+  const { id, list, name, dob, country, source, addedAt, removedAt } = row
+  return { entryId: id, list, name, dob, country, source, version, addedAt, removedAt }
+}

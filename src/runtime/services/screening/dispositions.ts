@@ -1,0 +1,87 @@
+/**
+ * What compliance has found out about entries of the watch list for one client (F26, dispositions). A finding belongs to
+ * the identity it was made for: a false positive goes on counting only for that identity, or for a likeness that is no
+ * worse than the one that was judged. Findings are a history; nothing ever changes one.
+ */
+import { isNoWorse, type JudgedPair, type ScreenedPerson, type Settled } from "../../../machines/screening/screen.ts"
+import type { RoleLabel } from "../../../machines/verification/Block.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { ClientRow, DispositionRow } from "../../store/Rows.ts"
+
+/** Names, birth date and citizenships in the form that is fingerprinted. */
+export const identityText = ({ firstName, middleName, lastName, dob, nationalities }: ScreenedPerson): string =>
+  [firstName, middleName ?? "", lastName, dob ?? "", ...[...new Set(nationalities)].toSorted()]
+    .map((part) => part.normalize("NFC").toUpperCase().replaceAll(/\s+/g, " ").trim())
+    .join("\u0000")
+
+/** Scores are stored in millionths, rounded up: the judged pair itself is never over what was stored of it. */
+const millionths = (score: number): number => Math.ceil(score * 1_000_000)
+
+/** Pairs that compliance has called false positives, as a client of this identity may rely on them. */
+export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: string): Settled => {
+  const byEntry = Map.groupBy(rows, ({ entryId }) => entryId)
+  return {
+    has: (entryId, pair) =>
+      standing(byEntry.get(entryId) ?? []).some((row) => {
+        const judged = pairOf(row)
+        if (judged === null) return false
+        return row.identityKey === identityKey || isNoWorse({ ...pair, score: millionths(pair.score) }, judged)
+      })
+  }
+}
+
+/** What was found about one entry after the last true match. */
+const standing = (rows: ReadonlyArray<DispositionRow>): ReadonlyArray<DispositionRow> => {
+  const inOrder = rows.toSorted((a, b) => a.number - b.number)
+  return inOrder.slice(inOrder.findLastIndex(({ disposition }) => disposition === "TRUE_MATCH") + 1)
+}
+
+/** Null for findings of earlier versions of the service, which did not keep what they were made on: they settle nothing. */
+const pairOf = ({ outcome, score }: DispositionRow): JudgedPair | null =>
+  outcome === null || score === null ? null : { outcome, score }
+
+/** Entries whose last finding is that they are the client. */
+export const trueMatches = (state: SubjectState): ReadonlyArray<number> =>
+  [...Map.groupBy(state.all("dispositions"), ({ entryId }) => entryId)].flatMap(([entryId, rows]) =>
+    standing(rows).length === 0 ? [entryId] : []
+  )
+
+export interface Finding {
+  readonly disposition: DispositionRow["disposition"]
+  /** Fingerprint of the identity that was judged; null when only the likeness is known. */
+  readonly identityKey: string | null
+  readonly pairs: ReadonlyArray<JudgedPair & { readonly entryId: number }>
+}
+
+/** Adds a finding about each entry to the client's history; one that says nothing new is left out. */
+export const remember = (
+  turn: Turn,
+  by: RoleLabel,
+  client: ClientRow,
+  { disposition, identityKey, pairs }: Finding
+): void => {
+  const known = Map.groupBy(turn.state.all("dispositions"), ({ entryId }) => entryId)
+  for (const { entryId, outcome, score } of new Map(pairs.map((pair) => [pair.entryId, pair])).values()) {
+    const before = known.get(entryId) ?? []
+    const row: DispositionRow = {
+      clientId: client.id,
+      entryId,
+      number: before.length + 1,
+      partnerId: client.partnerId,
+      disposition,
+      identityKey,
+      outcome,
+      score: millionths(score),
+      decidedAt: turn.now,
+      decidedBy: by
+    }
+    if (!standing(before).some((one) => saysTheSame(one, row))) turn.draft.put("dispositions", row)
+  }
+}
+
+const saysTheSame = (one: DispositionRow, other: DispositionRow): boolean =>
+  one.disposition === other.disposition &&
+  one.identityKey === other.identityKey &&
+  one.outcome === other.outcome &&
+  one.score === other.score

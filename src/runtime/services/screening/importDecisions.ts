@@ -1,0 +1,228 @@
+/**
+ * What a screening import decides in the system mailbox: which import a file belongs to, which entries of a piece stand on
+ * the list already, and what comes off at the end (F26; operator surface, screening import).
+ */
+import { createHash } from "node:crypto"
+import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import { isOlderVersion, type ListedPerson, personLine } from "../../../machines/screening/ListedPerson.ts"
+import type { WatchImportContext, WatchImportEvent, WatchImportState } from "../../../machines/screening/WatchImport.ts"
+import { watchImportMachine } from "../../../machines/screening/watchImportMachine.ts"
+import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { begin, step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { WatchEntryRow, WatchImportRow } from "../../store/screeningTables.ts"
+import { systemInstance } from "../operator/OperatorKeys.ts"
+
+export interface ImportRequest {
+  readonly source: string
+  readonly version: string
+  readonly count: number
+  readonly hash: string
+}
+
+export interface ImportView {
+  readonly importId: number
+  readonly source: string
+  readonly version: string
+  readonly status: WatchImportState
+  readonly count: number
+  /** Entries taken so far; the next piece starts here. */
+  readonly received: number
+  readonly added: number
+  readonly kept: number
+  readonly removed: number
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+export const importView = (row: WatchImportRow): ImportView => {
+  const { importId, source, sourceVersion, count, received, added, kept, removed, startedAt, endedAt } = contextOf(row)
+  const status = row.state as WatchImportState
+  return {
+    importId,
+    source,
+    version: sourceVersion,
+    status,
+    count,
+    received,
+    added,
+    kept,
+    removed,
+    startedAt,
+    endedAt
+  }
+}
+
+/** The hash of a file so far, one entry further: the order of the entries is part of it. */
+export const chainOf = (chain: string, person: ListedPerson): string =>
+  createHash("sha256")
+    .update(`${chain}\n${personLine(person)}`)
+    .digest("hex")
+
+export const isComing = ({ state }: WatchImportRow): boolean => state === "OPEN" || state === "REMOVING"
+
+/** Begins an import, or finds the one this file belongs to: the same file again goes on where it stopped. */
+export const beginImport = (turn: Turn, request: ImportRequest): Verdict<ImportView> => {
+  const rows = turn.state.all("watchImports").filter(({ source }) => source === request.source)
+  const coming = rows.find(isComing)
+  const current = rows.find(({ state }) => state === "DONE")
+  if (coming !== undefined && isSame(coming, request)) return accept(importView(coming))
+  if (current !== undefined) {
+    if (isOlderVersion(request.version, current.sourceVersion)) {
+      return refuse(conflict(`Version ${current.sourceVersion} of ${request.source} is current: this one is older.`))
+    }
+    if (current.sourceVersion === request.version && !isSame(current, request)) {
+      return refuse(
+        conflict(`Version ${request.version} of ${request.source} is there with other entries: name a later version.`)
+      )
+    }
+    // Another version that was under way may have taken entries off already: then this one is imported again.
+    if (isSame(current, request) && coming === undefined) return accept(importView(current))
+  }
+  if (coming !== undefined) move(turn, coming, { type: "SUPERSEDE", at: turn.now, by: request.version })
+  return accept(importView(newImport(turn, request)))
+}
+
+const isSame = (row: WatchImportRow, { version, count, hash }: ImportRequest): boolean => {
+  const context = contextOf(row)
+  return row.sourceVersion === version && context.count === count && context.hash === hash
+}
+
+const newImport = (turn: Turn, { source, version, count, hash }: ImportRequest): WatchImportRow => {
+  const importId = turn.nextId("watchImport")
+  const decided = begin(watchImportMachine, {
+    importId,
+    source,
+    sourceVersion: version,
+    count,
+    hash,
+    startedAt: turn.now
+  })
+  const row: WatchImportRow = {
+    id: importId,
+    state: decided.state,
+    version: versionOf("watchImport"),
+    context: decided.context as unknown as JsonObject,
+    source,
+    sourceVersion: version,
+    startedAt: turn.now
+  }
+  turn.draft.put("watchImports", row)
+  applyEffects(turn, aboutImport(row), decided.effects)
+  return row
+}
+
+/** `live`: the source's live entries that have one of the piece's names. */
+export const takeEntries = (
+  turn: Turn,
+  importId: number,
+  offset: number,
+  people: ReadonlyArray<ListedPerson>,
+  live: ReadonlyArray<WatchEntryRow>
+): Verdict<ImportView> => {
+  const row = turn.state.get("watchImports", String(importId))
+  if (row === undefined) return refuse(conflict("This import is not under way any more: begin it again."))
+  const context = contextOf(row)
+  // The answer to this piece was lost: it is in.
+  if (offset + people.length <= context.received) return accept(importView(row))
+  let chain = context.chain
+  for (const person of people) chain = chainOf(chain, person)
+  const known = Map.groupBy(live, personLine)
+  const named = new Set<string>()
+  let added = 0
+  const fresh: Array<ListedPerson> = []
+  for (const person of people) {
+    const line = personLine(person)
+    if (!known.has(line) && !named.has(line)) {
+      fresh.push(person)
+      added += 1
+    }
+    named.add(line)
+  }
+  const next = move(turn, row, { type: "ENTRIES", at: turn.now, offset, added, kept: people.length - added, chain })
+  if (next === null) {
+    return refuse(conflict(`The next entry of this import is number ${context.received}.`, importFacts(row)))
+  }
+  for (const line of named) {
+    for (const entry of known.get(line) ?? []) {
+      if (entry.importId !== importId) turn.draft.put("watchEntries", { ...entry, importId })
+    }
+  }
+  for (const { list, name, dob, country } of fresh) {
+    const id = turn.nextId("watchEntry")
+    const entry = { id, list, name, dob, country, source: row.source, addedAt: turn.now, removedAt: null, importId }
+    turn.draft.put("watchEntries", entry)
+  }
+  return accept(importView(next))
+}
+
+/** How many live entries a source has, and how many of them an import did not name. */
+export interface ImportLosses {
+  readonly live: number
+  readonly unnamed: number
+}
+
+/** An import takes off this many without being asked twice, and this share (one in so many) of the source. */
+const freeLosses = 100
+const freeShare = 5
+
+/** A file that was cut off, or one of another list, must not empty a source unseen (F26). */
+const shrinkRefusal = (row: WatchImportRow, { live, unnamed }: ImportLosses): Refusal | null => {
+  const { received, count, added } = contextOf(row)
+  const before = live - added
+  if (row.state !== "OPEN" || received !== count || unnamed <= freeLosses || unnamed * freeShare <= before) return null
+  return conflict(
+    `${unnamed} of the ${before} entries of ${row.source} are not in version ${row.sourceVersion}: allow the shrinking if that is right.`,
+    { entries: before, removed: unnamed }
+  )
+}
+
+export interface Finish {
+  /** Live entries of the source that this import did not name, one more than are taken off at once. */
+  readonly stale: ReadonlyArray<WatchEntryRow>
+  readonly atOnce: number
+  /** Null: whatever comes off is right. */
+  readonly losses: ImportLosses | null
+}
+
+export const finishImport = (turn: Turn, importId: number, { stale, atOnce, losses }: Finish): Verdict<ImportView> => {
+  const row = turn.state.get("watchImports", String(importId))
+  if (row === undefined) return refuse(conflict("This import is not under way any more: begin it again."))
+  if (row.state === "DONE") return accept(importView(row))
+  const shrinks = losses === null ? null : shrinkRefusal(row, losses)
+  if (shrinks !== null) return refuse(shrinks)
+  const gone = stale.slice(0, atOnce)
+  const last = stale.length <= atOnce
+  const next = move(turn, row, { type: "REMOVE", at: turn.now, removed: gone.length, last })
+  if (next === null) {
+    return refuse(conflict("The entries that arrived are not the ones that were announced.", importFacts(row)))
+  }
+  for (const entry of gone) turn.draft.put("watchEntries", { ...entry, removedAt: turn.now })
+  if (last) {
+    for (const before of turn.state.all("watchImports")) {
+      if (before.state === "DONE" && before.source === row.source) {
+        move(turn, before, { type: "SUPERSEDE", at: turn.now, by: row.sourceVersion })
+      }
+    }
+  }
+  return accept(importView(next))
+}
+
+const importFacts = (row: WatchImportRow): JsonObject => {
+  const { received, count } = contextOf(row)
+  return { received, count } satisfies Readonly<Record<string, Json>>
+}
+
+const contextOf = (row: WatchImportRow): WatchImportContext => row.context as unknown as WatchImportContext
+
+const move = (turn: Turn, row: WatchImportRow, event: WatchImportEvent): WatchImportRow | null => {
+  const decided = step(watchImportMachine, { state: row.state, context: contextOf(row) }, event)
+  if (!decided.changed) return null
+  const next = { ...row, state: decided.state, context: decided.context as unknown as JsonObject }
+  turn.draft.put("watchImports", next)
+  applyEffects(turn, aboutImport(row), decided.effects)
+  return next
+}
+
+const aboutImport = ({ id }: WatchImportRow) => ({ ...systemInstance, object: `watchImport:${id}` }) as const

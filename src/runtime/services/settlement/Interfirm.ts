@@ -1,0 +1,201 @@
+/**
+ * Payments between the firms, written down by finance (document 3, Interfirm settlement record; A3-25; operator surface,
+ * interfirm record). A record is a fact: it never changes, and a wrong one is put right by another of the opposite sign.
+ * One a partner and transaction reference: the same record again is answered with the one that is there, so the command
+ * is safe to repeat.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  refuse,
+  type Refusal,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { PartnerRow } from "../../store/Rows.ts"
+import type { InterfirmRow } from "../../store/settlementTables.ts"
+import { signedAmount } from "../ledger/Adjustments.ts"
+import { closingPartners } from "../partner/closingBlockers.ts"
+import { Directory } from "../partner/Directory.ts"
+import { interfirmView } from "./interfirmView.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+
+export interface InterfirmRequest {
+  /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
+  readonly amount: string
+  /** The period that the payment settles, Unix ms, both ends inclusive. */
+  readonly periodFrom: number
+  readonly periodTo: number
+  /** The payment's own reference, 1 to 128 characters. */
+  readonly txRef: string
+  readonly note?: string
+}
+
+/** A checked request. */
+type Payment = Pick<InterfirmRow, "amount" | "periodFrom" | "periodTo" | "txRef" | "note">
+
+/** What `check` found: the partner, and the record when it is there already. */
+export interface InterfirmCheck {
+  readonly partnerId: number
+  readonly recorded: InterfirmRecord | null
+}
+
+export class Interfirm extends Context.Service<
+  Interfirm,
+  {
+    record(
+      caller: OperatorCaller,
+      partner: string,
+      request: InterfirmRequest
+    ): Effect.Effect<Verdict<InterfirmRecord>, DispatchError>
+    /** Whether `record` could run now: asked before it is put before a second pair of eyes. */
+    check(partner: string, request: InterfirmRequest): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
+  }
+>()("brokerage/runtime/services/settlement/Interfirm") {
+  static readonly layer = Layer.effect(
+    Interfirm,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const stored = yield* RowReads
+
+      /** The record that has the reference, or null. */
+      const recordedAs = (partnerId: number, txRef: string): Effect.Effect<InterfirmRow | null, Unavailable> =>
+        Effect.gen(function* () {
+          const [claim] = yield* stored.holders([referenceClaim(partnerId, txRef)])
+          if (claim === undefined) return null
+          return (yield* stored.among("interfirmRecords", [claim.owner]))[0] ?? null
+        })
+
+      const repeated = (
+        partnerId: number,
+        payment: Payment
+      ): Effect.Effect<Verdict<InterfirmRecord | null>, Unavailable> =>
+        Effect.map(recordedAs(partnerId, payment.txRef), (row) =>
+          row === null ? accept(null) : isSame(row, payment) ? accept(interfirmView(row)) : refuse(otherRecord(row.id))
+        )
+
+      /** Whether the firms can owe each other: PARTNER custody now, or at some time before. */
+      const everUnderPartner = ({ id, custodyModel }: PartnerRow): Effect.Effect<boolean, Unavailable> =>
+        Effect.gen(function* () {
+          if (custodyModel === "PARTNER") return true
+          for (const table of ["custodyChanges", "settlementItems"] as const) {
+            const rows = yield* stored.page(table, [{ column: "partner_id", value: id }], { limit: 1 })
+            if (rows.length > 0) return true
+          }
+          return false
+        })
+
+      const check = (partner: string, request: InterfirmRequest) =>
+        Effect.gen(function* () {
+          const view = directory.findPartner(partner)
+          if (view === null) return refuse(unknown("Partner"))
+          const payment = paymentOf(request)
+          if (!payment.ok) return payment
+          const { row } = view
+          // A repetition is told so before anything that has come to stand against it since.
+          const before = yield* repeated(row.id, payment.value)
+          if (!before.ok) return before
+          if (before.value === null) {
+            const shut = shutRefusal(row, closingPartners(host))
+            if (shut !== null) return refuse(shut)
+            if (!(yield* everUnderPartner(row))) return refuse(nothingBetween)
+          }
+          return accept({ partnerId: row.id, recorded: before.value, payment: payment.value })
+        })
+
+      return Interfirm.of({
+        check,
+        record: (caller, partner, request) =>
+          Effect.gen(function* () {
+            const checked = yield* check(partner, request)
+            if (!checked.ok) return checked
+            const { partnerId, recorded, payment } = checked.value
+            if (recorded !== null) return accept(recorded)
+            return yield* host
+              .dispatch({
+                subject: `partner:${partnerId}`,
+                by: caller.by,
+                decide: (turn): Verdict<InterfirmRecord> => {
+                  const row = turn.state.one("partners")
+                  if (row === undefined) return refuse(unknown("Partner"))
+                  const shut = shutRefusal(row, closingPartners(host))
+                  return shut === null ? accept(interfirmView(putRecord(turn, partnerId, payment))) : refuse(shut)
+                }
+              })
+              .pipe(
+                // The one claim is the reference: another command has recorded it meanwhile.
+                Effect.catchTag("ClaimLost", (lost) =>
+                  Effect.flatMap(repeated(partnerId, payment), (again) =>
+                    again.ok && again.value === null
+                      ? Effect.fail(lost)
+                      : Effect.succeed(again as Verdict<InterfirmRecord>)
+                  )
+                )
+              )
+          })
+      })
+    })
+  )
+}
+
+const referenceClaim = (partnerId: number, txRef: string): string => `interfirm:${partnerId}:${txRef}`
+
+const otherRecord = (settlementId: number): Refusal =>
+  conflict(`This reference is recorded already with other content, as settlement ${settlementId}.`, { settlementId })
+
+const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payment): boolean =>
+  row.amount === amount && row.periodFrom === periodFrom && row.periodTo === periodTo && row.note === note
+
+const nothingBetween = conflict(
+  "This partner has never been under PARTNER custody, so the firms owe each other nothing."
+)
+
+/** Nothing is recorded for a closed partner, or while it is being closed: its balance has been counted (D15). */
+const shutRefusal = ({ id, state }: PartnerRow, closing: ReadonlySet<number>): Refusal | null => {
+  if (state === "CLOSED") return conflict("The partner is closed.")
+  return closing.has(id) ? conflict("The partner is being closed.") : null
+}
+
+const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmRequest): Verdict<Payment> => {
+  const parsed = signedAmount({ currency: "USDC", amount: request.amount })
+  const errors = {
+    ...(typeof parsed === "string" ? { amount: parsed } : {}),
+    ...(periodFrom > periodTo ? { periodFrom: "The period must not end before it starts." } : {})
+  }
+  if (typeof parsed === "string" || Object.keys(errors).length > 0) return refuse(invalidFields(errors))
+  const note = cleanText(request.note ?? "")
+  return accept({
+    amount: parsed.amount,
+    periodFrom,
+    periodTo,
+    txRef: cleanText(request.txRef),
+    note: note === "" ? null : note
+  })
+}
+
+const putRecord = (turn: Turn, partnerId: number, payment: Payment): InterfirmRow => {
+  const id = turn.nextId("interfirm")
+  const row: InterfirmRow = {
+    id,
+    partnerId,
+    currency: "USDC",
+    ...payment,
+    recordedBy: turn.by.role,
+    recordedAt: turn.now
+  }
+  turn.draft.claim(referenceClaim(partnerId, payment.txRef), id)
+  turn.draft.put("interfirmRecords", row)
+  const { amount, direction } = interfirmView(row)
+  applyEffects(turn, { partnerId, clientId: null, object: `interfirmRecord:${id}` }, [
+    { type: "audit", action: "interfirm.record", before: null, after: `${amount} USDC ${direction}`, reason: null }
+  ])
+  return row
+}

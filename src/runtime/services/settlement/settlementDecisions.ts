@@ -1,0 +1,79 @@
+/**
+ * What a partner's report does to one settlement item, inside the mailbox of the item's client: the same for a report of
+ * one item and for each entry of a bulk report (document 3, Settlement reporting rules; D12; A3-20).
+ */
+import type { JsonObject } from "../../../machines/Effects.ts"
+import {
+  itemOf,
+  type SettlementContext,
+  type SettlementEvent,
+  type SettlementItem,
+  type SettlementStatus
+} from "../../../machines/settlement/SettlementItem.ts"
+import { settlementMachine } from "../../../machines/settlement/settlementMachine.ts"
+import type { SettlementReport } from "../../../machines/settlement/SettlementReport.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { ClaimLost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
+import { step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { SettlementItemRow } from "../../store/settlementTables.ts"
+import { instanceOf, ownClient } from "../client/clientState.ts"
+import type { PartnerView } from "../partner/Directory.ts"
+
+export const noItem: Refusal = unknown("Settlement item")
+
+/** An item changes twice at most, so a report of it can lose to others no more often. */
+export const changesOfItem = 2
+
+export const wireItem = (row: SettlementItemRow): SettlementItem =>
+  itemOf(row.context as unknown as SettlementContext, row.state as SettlementStatus)
+
+/** The unique fact of an item's n-th change. */
+const changeClaim = (itemId: number, change: number): string => `item:${itemId}:${change}`
+
+/** True when a commit lost to other reports of items, and to nothing else: their rows are to be read again. */
+export const lostToReports = (error: DispatchError): error is ClaimLost =>
+  error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
+
+const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReport, now: number): SettlementEvent =>
+  status === "SETTLED"
+    ? { type: "REPORT_SETTLED", at: now, partnerTxRef, settledAt: settledAt ?? now, note }
+    : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
+
+export interface AppliedReport {
+  /** The item after the report. */
+  readonly row: SettlementItemRow
+  /** False for a repeat of the status that the item has: nothing was rewritten. */
+  readonly changed: boolean
+}
+
+/** The report's effect on the row as it was read, or as an earlier entry of this turn has left it. */
+export const applyReport = (
+  turn: Turn,
+  row: SettlementItemRow,
+  report: SettlementReport,
+  partner: PartnerView
+): Verdict<AppliedReport> => {
+  const client = ownClient(turn.state, row.partnerId)
+  if (client === null) return refuse(noItem)
+  if (row.state === report.status) return accept({ row, changed: false })
+  const context = row.context as unknown as SettlementContext
+  const decided = step(settlementMachine, { state: row.state, context }, eventOf(report, turn.now))
+  if (!decided.changed) {
+    return refuse(
+      conflict("This item is settled already, so it can't be reported as failed.", {
+        item: wireItem(row) as unknown as JsonObject
+      })
+    )
+  }
+  const next: SettlementItemRow = {
+    ...row,
+    state: decided.state,
+    version: versionOf("settlementItem"),
+    context: decided.context as unknown as JsonObject
+  }
+  turn.draft.claim(changeClaim(row.id, decided.context.reports), row.id)
+  turn.draft.put("settlementItems", next)
+  applyEffects(turn, { ...instanceOf(client, partner), object: `settlementItem:${row.id}` }, decided.effects)
+  return accept({ row: next, changed: true })
+}

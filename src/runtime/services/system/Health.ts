@@ -1,0 +1,30 @@
+/**
+ * Whether the service can be of use now: the database answers and this process still owns it (A1-55). A database that can
+ * only be read counts: taking the service out of rotation would take the reads away and help no write.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { Journal } from "../../engine/journal/Journal.ts"
+
+export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()(
+  "brokerage/runtime/services/system/Health"
+) {
+  static readonly layer = Layer.effect(
+    Health,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const journal = yield* Journal
+      return Health.of({
+        check: Effect.suspend(() =>
+          journal.certain()
+            ? sql`SELECT 1`.pipe(
+                Effect.as(true),
+                Effect.timeout("2 seconds"),
+                Effect.catchCause(() => Effect.succeed(false))
+              )
+            : Effect.succeed(false)
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,99 @@
+/** The metrics by name, with what each says (operator surface, metrics). */
+import { batchBuckets } from "../../engine/journal/BatchSizes.ts"
+import type { Journal } from "../../engine/journal/Journal.ts"
+import { countLimit, type FollowedBooks, type Look } from "./followedBooks.ts"
+import type { LagFigures } from "./loopLag.ts"
+import { counter, type Family, gauge } from "./prometheus.ts"
+
+/** What was read from the database. */
+export const databaseFamilies = (
+  { sums, differences, gaps, unfollowed }: FollowedBooks,
+  { unsealed, deliveries, pool }: Look
+): ReadonlyArray<Family> => [
+  gauge(
+    "brokerage_postings_sum",
+    "Sum of the postings seen since the first look, minor units; anything but 0 is a break.",
+    [...sums].map(([currency, value]) => ({ labels: { currency }, value }))
+  ),
+  gauge(
+    "brokerage_custody_difference",
+    "Client cash less collateral held less settlement items since the first look or the partner's last change of custody model, minor units; anything but 0 is a break.",
+    [...differences].map(([partner, { amount }]) => ({ labels: { partner: String(partner) }, value: amount }))
+  ),
+  counter("brokerage_postings_unfollowed_total", "Posting ids that the sums leave out: the looks were too far apart.", [
+    { value: unfollowed }
+  ]),
+  gauge("brokerage_event_gaps", "Event numbers missing since the first look; anything but 0 is a break.", [
+    { value: gaps }
+  ]),
+  gauge("brokerage_unsealed_rows", "Rows of the sealed tables behind no seal; anything but 0 is a break.", [
+    { value: unsealed }
+  ]),
+  gauge("brokerage_webhook_deliveries", `Deliveries that are due or have failed, at most ${countLimit} of each.`, [
+    { labels: { state: "due" }, value: deliveries.due },
+    { labels: { state: "failed" }, value: deliveries.failed }
+  ]),
+  gauge(
+    "brokerage_pool_connections",
+    "Database connections for reads, by what they do.",
+    pool.map(({ state, n }) => ({ labels: { state }, value: n }))
+  )
+]
+
+export interface ProcessFigures {
+  /** Whether the database's figures are in this answer. */
+  readonly databaseUp: boolean
+  readonly mailboxes: { readonly resident: number; readonly waiting: number }
+  readonly batches: ReturnType<Journal["Service"]["batches"]>
+  readonly webhooks: { readonly inFlight: number; readonly held: number }
+  readonly answers: Readonly<Record<string, number>>
+  readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
+  readonly lag: LagFigures
+}
+
+/** What the process knows of itself: there whatever the database does. */
+export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
+  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag } = figures
+  return [
+    gauge("brokerage_database_up", "1 when the database answered in time and its figures are here, else 0.", [
+      { value: databaseUp ? 1 : 0 }
+    ]),
+    gauge("brokerage_mailboxes", "Mailboxes in memory.", [{ value: mailboxes.resident }]),
+    gauge("brokerage_commands_waiting", "Commands that wait or run.", [{ value: mailboxes.waiting }]),
+    counter("brokerage_commits_total", "Commits handed to the database in batches.", [{ value: batches.commits }]),
+    {
+      name: "brokerage_batch_size",
+      help: "Commits in one batch.",
+      type: "histogram",
+      samples: [
+        ...batchBuckets.map((bound, place) => ({
+          suffix: "_bucket",
+          labels: { le: String(bound) },
+          value: batches.buckets.slice(0, place + 1).reduce((sum, n) => sum + n, 0)
+        })),
+        { suffix: "_bucket", labels: { le: "+Inf" }, value: batches.batches },
+        { suffix: "_sum", value: batches.commits },
+        { suffix: "_count", value: batches.batches }
+      ]
+    },
+    counter(
+      "brokerage_answers_total",
+      "Answers of the partner surface by status; 4xx are refusals.",
+      Object.entries(answers).map(([status, value]) => ({ labels: { status }, value }))
+    ),
+    gauge("brokerage_webhook_attempts", "Deliveries claimed by this process, and those of them on their way.", [
+      { labels: { state: "held" }, value: webhooks.held },
+      { labels: { state: "in_flight" }, value: webhooks.inFlight }
+    ]),
+    gauge("brokerage_memory_bytes", "Memory of the process.", [
+      { labels: { kind: "rss" }, value: memory.rss },
+      { labels: { kind: "heap_used" }, value: memory.heapUsed },
+      { labels: { kind: "external" }, value: memory.external }
+    ]),
+    gauge("brokerage_loop_lag_seconds", "Delay of the event loop in the last whole minute.", [
+      { labels: { figure: "mean" }, value: lag.mean },
+      { labels: { figure: "p99" }, value: lag.p99 },
+      { labels: { figure: "max" }, value: lag.max }
+    ])
+  ]
+}

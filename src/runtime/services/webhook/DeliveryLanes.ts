@@ -1,0 +1,190 @@
+/**
+ * Who is sent to next: one lane a partner with at most four deliveries in flight, lanes served in turn, so that a partner
+ * whose endpoint hangs fills its own four slots and nobody else's (A3-34). A lane whose endpoint answers quickly may hold
+ * claimed deliveries ahead of its slots, which saves a claim per slot; one that fails gives them back at once. Some slots
+ * are kept for quick lanes, and once many slow ones are busy each of them has one slot only: hundreds of hanging endpoints
+ * at once leave the others theirs.
+ * Plain bookkeeping without time or effects.
+ */
+import type { DeliveryRow } from "../../store/Rows.ts"
+import type { Lane as ClaimLane } from "./DeliveryStore.ts"
+
+export interface LaneLimits {
+  /** In flight per partner (A3-34). */
+  readonly perPartner: number
+  /** In flight for all partners together: sockets and bodies in memory. */
+  readonly total: number
+  /** Of these, kept for lanes that answer quickly. */
+  readonly reserved: number
+  /** Claimed per partner while its endpoint answers quickly, in flight included. */
+  readonly ahead: number
+  /** Claimed for all partners together. */
+  readonly held: number
+  /** Partners in one claim. */
+  readonly perClaim: number
+}
+
+export const laneLimits: LaneLimits = {
+  perPartner: 4,
+  total: 512,
+  reserved: 128,
+  ahead: 32,
+  held: 4_096,
+  perClaim: 256
+}
+
+interface Lane {
+  readonly partnerId: number
+  inFlight: number
+  /** Claimed and not yet started, the oldest first. */
+  ready: Array<DeliveryRow>
+  quick: boolean
+  /** Waits in `startable`. */
+  queued: boolean
+}
+
+export class DeliveryLanes {
+  inFlight = 0
+  /** Of these, in lanes that are not quick. */
+  private slow = 0
+  private waiting = 0
+  private readonly limits: LaneLimits
+  private readonly lanes = new Map<number, Lane>()
+  /** Partners that may have due deliveries nobody has claimed, the one asked longest ago first. */
+  private readonly hungry = new Set<number>()
+  /** Lanes with a ready delivery and a free slot, in turn; the two kinds take turns, too. */
+  private readonly startable: { readonly quick: Array<Lane>; readonly slow: Array<Lane> } = { quick: [], slow: [] }
+  private slowFirst = false
+
+  constructor(limits: LaneLimits = laneLimits) {
+    this.limits = limits
+  }
+
+  /** Notes that the partner may have due deliveries. */
+  mayHave(partnerId: number): void {
+    this.hungry.add(partnerId)
+  }
+
+  /** What to claim now; these partners count as asked until `mayHave` names them again. */
+  asks(): ReadonlyArray<ClaimLane> {
+    const asks: Array<ClaimLane> = []
+    let room = this.limits.held - this.inFlight - this.waiting
+    for (const partnerId of this.hungry) {
+      if (asks.length === this.limits.perClaim || room <= 0) break
+      const limit = Math.min(this.room(this.lane(partnerId)), room)
+      if (limit === 0) continue
+      room -= limit
+      asks.push({ partnerId, limit })
+      this.hungry.delete(partnerId)
+    }
+    return asks
+  }
+
+  /** True when `asks` would name somebody. */
+  get hasAsks(): boolean {
+    if (this.inFlight + this.waiting >= this.limits.held) return false
+    for (const partnerId of this.hungry) if (this.wants(partnerId)) return true
+    return false
+  }
+
+  /** True when `asks` would name this partner. */
+  wants(partnerId: number): boolean {
+    return this.hungry.has(partnerId) && this.room(this.lane(partnerId)) > 0
+  }
+
+  /** Takes what a claim brought; a lane that got all it asked for may have more. */
+  claimed(asked: ReadonlyArray<ClaimLane>, rows: ReadonlyArray<DeliveryRow>): void {
+    for (const row of rows) {
+      this.lane(row.partnerId).ready.push(row)
+      this.waiting++
+    }
+    const counts = Map.groupBy(rows, (row) => row.partnerId)
+    for (const { partnerId, limit } of asked) {
+      if ((counts.get(partnerId)?.length ?? 0) >= limit) this.hungry.add(partnerId)
+      this.enqueue(this.lane(partnerId))
+    }
+  }
+
+  /** The next delivery to send, with its slot taken; null when there is none or no slot is free. */
+  next(): DeliveryRow | null {
+    if (this.inFlight >= this.limits.total) return null
+    this.slowFirst = !this.slowFirst
+    const { quick, slow } = this.startable
+    return this.slowFirst ? (this.nextSlow(slow) ?? this.start(quick)) : (this.start(quick) ?? this.nextSlow(slow))
+  }
+
+  private nextSlow(queue: Array<Lane>): DeliveryRow | null {
+    return this.slow < this.limits.total - this.limits.reserved ? this.start(queue) : null
+  }
+
+  private start(queue: Array<Lane>): DeliveryRow | null {
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
+      lane.queued = false
+      // A lane past its slots comes back when one of its own is free.
+      const row = lane.inFlight < this.slots(lane) ? lane.ready.shift() : undefined
+      if (row === undefined) continue
+      this.waiting--
+      lane.inFlight++
+      this.inFlight++
+      if (!lane.quick) this.slow++
+      this.enqueue(lane)
+      return row
+    }
+    return null
+  }
+
+  /** What a lane may have in flight: one attempt only while slow lanes hold half of their share. */
+  private slots(lane: Lane): number {
+    const crowded = this.slow * 2 >= this.limits.total - this.limits.reserved
+    return crowded && !lane.quick ? 1 : this.limits.perPartner
+  }
+
+  /** Frees a slot. `quick`: the endpoint acknowledged without delay. Returns claimed deliveries to give back. */
+  finished(partnerId: number, quick: boolean): ReadonlyArray<DeliveryRow> {
+    const lane = this.lane(partnerId)
+    if (!lane.quick) this.slow -= lane.inFlight
+    lane.inFlight--
+    this.inFlight--
+    lane.quick = quick
+    if (!quick) this.slow += lane.inFlight
+    const surplus = quick ? [] : lane.ready.splice(this.limits.perPartner)
+    this.waiting -= surplus.length
+    if (surplus.length > 0) this.hungry.add(partnerId)
+    this.enqueue(lane)
+    return surplus
+  }
+
+  /** Takes every claimed delivery of the partner that has not been started, to give it back. */
+  drop(partnerId: number): ReadonlyArray<DeliveryRow> {
+    const lane = this.lane(partnerId)
+    const rows = lane.ready.splice(0)
+    this.waiting -= rows.length
+    return rows
+  }
+
+  dropAll(): ReadonlyArray<DeliveryRow> {
+    return [...this.lanes.keys()].flatMap((partnerId) => this.drop(partnerId))
+  }
+
+  /** How many more the lane may claim; a quick lane is refilled when half of what it holds is gone. */
+  private room(lane: Lane): number {
+    const holds = lane.inFlight + lane.ready.length
+    if (!lane.quick) return Math.max(0, this.limits.perPartner - holds)
+    return holds > this.limits.ahead / 2 ? 0 : this.limits.ahead - holds
+  }
+
+  private enqueue(lane: Lane): void {
+    if (lane.queued || lane.ready.length === 0 || lane.inFlight >= this.slots(lane)) return
+    lane.queued = true
+    this.startable[lane.quick ? "quick" : "slow"].push(lane)
+  }
+
+  private lane(partnerId: number): Lane {
+    let lane = this.lanes.get(partnerId)
+    if (lane === undefined) {
+      lane = { partnerId, inFlight: 0, ready: [], quick: false, queued: false }
+      this.lanes.set(partnerId, lane)
+    }
+    return lane
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes what came of attempts: as many as queued while the last write ran, in one statement. A result is kept until the
+ * database took it; once the claim is another's, a failure is dropped (the other's result counts) and a 2xx still makes
+ * the delivery SENT, because the receiver has it (D14).
+ */
+import { Effect, Latch } from "effect"
+import { deliveryMachine } from "../../../machines/webhook/deliveryMachine.ts"
+import type { DeliveryContext, DeliveryEvent, DeliveryStatus } from "../../../machines/webhook/Webhook.ts"
+import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { step } from "../../engine/machine/decide.ts"
+import type { DeliveryRow } from "../../store/Rows.ts"
+import type { DeliveryChange, DeliveryStore } from "./DeliveryStore.ts"
+
+/** A finished attempt of a claimed delivery; `event` null: it was not tried, the claim is given back. */
+export interface AttemptResult {
+  readonly row: DeliveryRow
+  readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" }> | null
+}
+
+type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly type: "ACKNOWLEDGED" }> }
+
+/** Results in one statement. */
+const batchLimit = 256
+/** Between two tries while the database is away. */
+const retryEvery = "500 millis"
+/** Looks at a delivery that others keep changing under a late 2xx. */
+const lateTries = 3
+
+const storedOf = (row: DeliveryRow) => ({
+  state: row.state,
+  context: row.context as unknown as DeliveryContext
+})
+
+/** The change an event makes to a row; null when the machine ignores it. */
+const changeOf = (row: DeliveryRow, event: NonNullable<AttemptResult["event"]>): DeliveryChange | null => {
+  const moved = step(deliveryMachine, storedOf(row), event)
+  if (!moved.changed) return null
+  const state = moved.state as DeliveryStatus
+  return { before: row, state, context: moved.context, nextAt: moved.context.nextAt ?? event.at }
+}
+
+const giveBack = (row: DeliveryRow): DeliveryChange => ({
+  before: row,
+  state: row.state as DeliveryStatus,
+  context: storedOf(row).context,
+  nextAt: row.nextAt
+})
+
+export class DeliveryResults {
+  private readonly store: DeliveryStore["Service"]
+  private readonly settled: (deliveryId: number) => void
+  private readonly queue: Array<AttemptResult> = []
+  private readonly work = Latch.makeUnsafe(false)
+  private writing = 0
+
+  /** `settled` hears of every result that is written or of no further use. */
+  constructor(store: DeliveryStore["Service"], settled: (deliveryId: number) => void) {
+    this.store = store
+    this.settled = settled
+  }
+
+  add(result: AttemptResult): void {
+    this.queue.push(result)
+    this.work.openUnsafe()
+  }
+
+  /** Results not written yet. */
+  get pending(): number {
+    return this.queue.length + this.writing
+  }
+
+  /** Writes for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        const batch = this.queue.splice(0, batchLimit)
+        if (this.queue.length === 0) this.work.closeUnsafe()
+        this.writing = batch.length
+        return this.write(batch)
+      })
+    ),
+    Effect.andThen(Effect.sync(() => (this.writing = 0))),
+    Effect.forever({ disableYield: true })
+  )
+
+  private write(batch: ReadonlyArray<AttemptResult>): Effect.Effect<void> {
+    return Effect.suspend(() =>
+      this.insistently(
+        this.store.finish(
+          batch.flatMap(({ row, event }) => (event === null ? giveBack(row) : (changeOf(row, event) ?? [])))
+        )
+      )
+    ).pipe(
+      Effect.flatMap((written) => this.afterTakeover(batch.filter(({ row }) => !written.has(row.id)))),
+      Effect.andThen(Effect.sync(() => batch.forEach(({ row }) => this.settled(row.id)))),
+      Effect.catchDefect((defect) => this.apart(batch, defect))
+    )
+  }
+
+  /** A statement the database refuses: each result on its own, so that one bad row holds up no other. */
+  private apart(batch: ReadonlyArray<AttemptResult>, defect: unknown): Effect.Effect<void> {
+    const [only, ...more] = batch
+    if (only === undefined) return Effect.void
+    if (more.length > 0) return Effect.forEach(batch, (result) => this.write([result]), { discard: true })
+    this.settled(only.row.id)
+    return Effect.logError("the result of a webhook attempt could not be written", defect).pipe(
+      Effect.annotateLogs({ delivery: only.row.id })
+    )
+  }
+
+  /** Of the results whose claim was taken over, a 2xx still counts. */
+  private afterTakeover(lost: ReadonlyArray<AttemptResult>, tries = lateTries): Effect.Effect<void> {
+    const late = new Map(
+      lost.flatMap(({ row, event }) => (event?.type === "ACKNOWLEDGED" ? [[row.id, { row, event }] as const] : []))
+    )
+    if (late.size === 0 || tries === 0) return Effect.void
+    return Effect.gen({ self: this }, function* () {
+      const rows = yield* this.insistently(this.store.read([...late.keys()]))
+      const changes = rows.flatMap((row) => changeOf(row, (late.get(row.id) as Late).event) ?? [])
+      const written = yield* this.insistently(this.store.finish(changes))
+      const rest = changes.flatMap(({ before }) => (written.has(before.id) ? [] : (late.get(before.id) ?? [])))
+      yield* this.afterTakeover(rest, tries - 1)
+    })
+  }
+
+  /** While the database is away the results wait; it is told once. */
+  private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
+    const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
+    return Effect.catch(work, () =>
+      Effect.andThen(Effect.logWarning("the database is away: results of webhook attempts wait"), again)
+    )
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The sentences of the delivery log: why an attempt failed, in at most 256 bytes, without control characters and without
+ * the signing secret, whatever the receiver answered (doc 3 Limits; A3-33).
+ */
+import { webhookLimits } from "../../../machines/shared/Limits.ts"
+
+/** The longest beginning of `text` that takes at most `bytes` bytes of UTF-8; never half a character. */
+const cut = (text: string, bytes: number): string => {
+  const encoded = Buffer.from(text, "utf8")
+  if (encoded.length <= bytes) return text
+  let end = bytes
+  // A byte of the form 10xxxxxx continues a character that began before it.
+  while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end--
+  return encoded.toString("utf8", 0, end)
+}
+
+/** A foreign text as one printable line: control and separator characters become spaces, invisible ones go. */
+const printable = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\p{Cf}/gu, "")
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+    .replaceAll(/ {2,}/g, " ")
+    .trim()
+
+const bounded = (text: string): string => cut(text, webhookLimits.failureBodyKeptBytes)
+
+// By its form, not its value: after a rotation the receiver may echo the next secret, and a body that was cut only a part.
+const anySecret = /whs_[A-Za-z0-9_-]*/g
+
+/** An answer that is no 2xx. `body`: what was read of it. */
+export const answerError = (status: number, body: string): string => {
+  if (status >= 300 && status < 400) return `The endpoint answered ${status}: redirects are not followed.`
+  const text = printable(body).replaceAll(anySecret, "[secret]")
+  return bounded(text === "" ? `The endpoint answered ${status}.` : `The endpoint answered ${status}: ${text}`)
+}
+
+export const silenceError = (limitMillis: number): string =>
+  `The endpoint did not answer within ${limitMillis / 1_000} seconds.`
+
+// Node's and OpenSSL's codes for a certificate that is not good enough.
+const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ISSUER|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/
+
+/** A connection that could not be made or broke before an answer came. */
+export const connectionError = (error: unknown): string => {
+  const code = (error as { readonly code?: unknown }).code
+  const name = typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? code : "the connection broke"
+  return certificateCodes.test(name)
+    ? `The endpoint's certificate is not trusted: ${name}.`
+    : `The connection failed: ${name}.`
+}
+
+export const unansweredError = "The endpoint closed the connection without an answer."
+export const unreadableUrlError = "The endpoint's url can not be used."

@@ -1,0 +1,266 @@
+/**
+ * What happens to a withdrawal request inside its client's turn: filed behind the gates of document 3 (A3-02), approved
+ * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
+ * and ids.
+ */
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
+import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { type FreeMoney, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
+import { withdrawalMachine } from "../../../machines/withdrawal/withdrawalMachine.ts"
+import {
+  requestOf,
+  type WithdrawalContext,
+  type WithdrawalEvent,
+  type WithdrawalRequest,
+  type WithdrawalStatus
+} from "../../../machines/withdrawal/WithdrawalRequest.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { create, type Decision, step, versionOf } from "../../engine/machine/decide.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { balanceOf } from "../../ledger/Ledger.ts"
+import { destinationFingerprint, showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
+import type { ClientRow, WithdrawalRow } from "../../store/Rows.ts"
+import { shardOf } from "../../store/shard.ts"
+import { clientContext, instanceOf } from "../client/clientState.ts"
+import type { PartnerView } from "../partner/Directory.ts"
+import { firstRefusal } from "../money/moneyGates.ts"
+import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
+
+/** The unique fact of a reference: one name space per partner, apart from deposits and collateral (A3-01). */
+export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
+  `withdrawal:${partnerId}:${partnerRef}`
+
+export const contextOf = (row: WithdrawalRow): WithdrawalContext => row.context as unknown as WithdrawalContext
+
+export const wireRequest = (row: WithdrawalRow): WithdrawalRequest =>
+  requestOf(contextOf(row), row.state as WithdrawalStatus, row.destination)
+
+/** What fingerprints are made with. */
+export type Fingerprints = Pick<Sealing, "fingerprint">
+
+/** Whom a turn is about. */
+export interface Of {
+  readonly turn: Turn
+  readonly client: ClientRow
+  readonly partner: PartnerView
+}
+
+/** The client's cash by currency, in minor units. */
+export type CashOf = (currency: string) => bigint
+
+/** As the turn sees it: what the turn itself has booked included. */
+export const cashInTurn =
+  ({ turn, client }: Pick<Of, "turn" | "client">): CashOf =>
+  (currency) =>
+    balanceOf(turn, client.id, client.partnerId, currency).cash
+
+/** As it is committed. */
+export const cashIn =
+  (state: SubjectState): CashOf =>
+  (currency) =>
+    state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
+
+/** The client's money in a currency with the risk of the whole account (A3-08). */
+export const freeMoney = (cashOf: CashOf, currency: Currency): FreeMoney => ({
+  currency,
+  cash: cashOf(currency),
+  risk: riskFigures(cashOf("USDC"))
+})
+
+export interface WithdrawalFiling extends WithdrawalFacts {
+  readonly partner: PartnerView
+  readonly sealing: Fingerprints
+  /** Whether an open reconciliation break pauses the client's money out. */
+  readonly paused: boolean
+}
+
+/** A fresh reference: the gates after it, then the request; of a sandbox partner it is paid in the same turn (A3-06). */
+export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
+  const { turn, client, partner, demand, sealing } = filing
+  const refusal = firstRefusal(withdrawalGates, filing)
+  if (refusal !== null) return refuse(refusal)
+  const requestId = turn.nextId("withdrawal")
+  turn.draft.claim(withdrawalClaim(client.partnerId, demand.partnerRef), requestId)
+  const filed = create(
+    withdrawalMachine,
+    {
+      requestId,
+      partnerId: client.partnerId,
+      clientId: client.id,
+      clientUid: client.uid,
+      partnerRef: demand.partnerRef,
+      currency: demand.currency,
+      amount: formatAmount(demand.amount, demand.currency),
+      createdAt: turn.now,
+      destinationFingerprint: destinationFingerprint(sealing, requestId, demand.destination)
+    },
+    { type: "REQUEST", at: turn.now }
+  )
+  const row = put(filing, newRow(filing, filed), filed)
+  return accept(wireRequest(partner.row.sandbox ? payAtOnce(filing, row) : row))
+}
+
+/**
+ * Approved and paid by the sandbox itself. What would keep finance from approving keeps the sandbox too: then the request
+ * stays REQUESTED, so that a developer can see it.
+ */
+const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow => {
+  const approved = decideWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
+  if (!approved.ok) return row
+  const paid = decideWithdrawal(filing, approved.value, { to: "PAID" })
+  if (!paid.ok) throw new Error("an approved withdrawal refused to be paid")
+  return paid.value
+}
+
+/** What is asked of a request that is still open. */
+export type WithdrawalOrder =
+  | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
+  | { readonly to: "PAID" }
+  | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
+  /** Approved, then refused by the bank for good: ends REJECTED. */
+  | { readonly to: "FAILED"; readonly by: MoneyDecider; readonly reason: string }
+  | { readonly to: "CANCELLED" }
+
+/** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */
+export const decideWithdrawal = (
+  of: Of & { readonly sealing: Fingerprints },
+  row: WithdrawalRow,
+  order: WithdrawalOrder
+): Verdict<WithdrawalRow> => {
+  const paused = order.to === "APPROVED" && order.paused
+  const facts = { client: of.client, cashOf: cashInTurn(of), sealing: of.sealing }
+  const refusal = orderRefusal(facts, row, { to: order.to, paused })
+  if (refusal !== null) return refuse(refusal)
+  const stored = { state: row.state, context: contextOf(row) }
+  const decided = step(withdrawalMachine, stored, eventOf(of.turn, order))
+  if (!decided.changed) throw new Error(`a withdrawal in ${row.state} refused ${order.to}`)
+  return accept(put(of, row, decided))
+}
+
+export interface OrderFacts {
+  readonly client: ClientRow
+  readonly cashOf: CashOf
+  readonly sealing: Fingerprints
+}
+
+/** Why an order can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
+export const orderRefusal = (
+  { client, cashOf, sealing }: OrderFacts,
+  row: WithdrawalRow,
+  { to, paused }: { readonly to: WithdrawalOrder["to"]; readonly paused: boolean }
+): Refusal | null => {
+  if (row.state !== fromOf[to]) return alreadyDecided(row)
+  const other = destinationRefusal(sealing, row, to)
+  if (other !== null || to !== "APPROVED") return other
+  const { restrictions } = clientContext(client)
+  // Reserved already, so nothing more has to be free: only what is left must not be below zero.
+  const sentence = moneyOutRefusal({ ...freeMoney(cashOf, row.currency as Currency), restrictions, paused }, 0n)
+  return sentence === null ? null : conflict(sentence)
+}
+
+/** The answer about a request that is past the order. */
+export const alreadyDecided = (row: WithdrawalRow): Refusal =>
+  conflict(`This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
+
+/**
+ * Whether the request stands as the order left it: the same decision once more, after an answer that was lost (as A3-04
+ * has it for deposits). REJECTED tells by its transaction whether it had been approved before.
+ */
+export const isRepeated = (row: WithdrawalRow, to: WithdrawalOrder["to"]): boolean => {
+  switch (to) {
+    case "REJECTED":
+      return row.state === "REJECTED" && contextOf(row).ledgerTxId === null
+    case "FAILED":
+      return row.state === "REJECTED" && contextOf(row).ledgerTxId !== null
+    case "APPROVED":
+    case "PAID":
+    case "CANCELLED":
+      return row.state === to
+  }
+}
+
+/** Somebody has been in the database, or version 1 filed it: no money goes where it says. */
+export const destinationRefusal = (
+  sealing: Fingerprints,
+  row: WithdrawalRow,
+  to: WithdrawalOrder["to"]
+): Refusal | null => {
+  if ((to !== "APPROVED" && to !== "PAID") || showsFiledDestination(sealing, row)) return null
+  return conflict("The destination of this withdrawal request is not the one it was filed with.", {
+    requestId: row.id,
+    status: row.state,
+    destination: "NOT_AS_FILED"
+  })
+}
+
+/** True for the refusal that somebody has to look into at once. */
+export const tellsOfOtherDestination = (refusal: Refusal): boolean =>
+  refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
+
+/** The one state that each order starts from (D10). */
+export const fromOf: { readonly [T in WithdrawalOrder["to"]]: WithdrawalStatus } = {
+  APPROVED: "REQUESTED",
+  PAID: "APPROVED",
+  REJECTED: "REQUESTED",
+  FAILED: "APPROVED",
+  CANCELLED: "REQUESTED"
+}
+
+const eventOf = (turn: Turn, order: WithdrawalOrder): WithdrawalEvent => {
+  const at = turn.now
+  switch (order.to) {
+    case "APPROVED":
+      return { type: "APPROVE", at, by: order.by, refusal: null, ledgerTxId: turn.nextId("transaction") }
+    case "PAID":
+      return { type: "PAY", at }
+    case "REJECTED":
+      return { type: "REJECT", at, by: order.by, reason: order.reason }
+    case "FAILED":
+      return { type: "FAIL", at, by: order.by, reason: order.reason }
+    case "CANCELLED":
+      return { type: "CANCEL", at }
+  }
+}
+
+type Decided = Decision<typeof withdrawalMachine>
+
+const newRow = ({ turn, client, demand }: WithdrawalFiling, { state, context }: Decided): WithdrawalRow => ({
+  id: context.requestId,
+  partnerId: client.partnerId,
+  clientId: client.id,
+  shard: shardOf(client.id),
+  state,
+  version: versionOf("withdrawalRequest"),
+  context: context as unknown as JsonObject,
+  currency: demand.currency,
+  amount: demand.amount,
+  destination: demand.destination,
+  createdAt: turn.now,
+  paidAt: null
+})
+
+/** Writes the row after a step, and what the step asks for. Only an approval's posting is named before it is made. */
+const put = (
+  { turn, client, partner }: Of,
+  row: WithdrawalRow,
+  { state, context, effects }: Decided
+): WithdrawalRow => {
+  const next: WithdrawalRow = {
+    ...row,
+    state,
+    version: versionOf("withdrawalRequest"),
+    context: context as unknown as JsonObject,
+    paidAt: context.paidAt
+  }
+  turn.draft.put("withdrawalRequests", next)
+  const instance = { ...instanceOf(client, partner), object: `withdrawalRequest:${row.id}` as const }
+  const named = state === "APPROVED" ? context.ledgerTxId : null
+  applyEffects(turn, named === null ? instance : { ...instance, txId: named }, effects)
+  return next
+}

@@ -1,0 +1,111 @@
+/**
+ * The gates of a withdrawal request that need the client, in the published order (document 3, Money write gates and
+ * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
+ */
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
+import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import { verificationGate } from "../../../machines/verification/requirements.ts"
+import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
+import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../../machines/withdrawal/moneyOut.ts"
+import { decodeWithdrawal, type WithdrawalDemand } from "../../../machines/withdrawal/WithdrawalBody.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import { balanceOf } from "../../ledger/Ledger.ts"
+import type { BalanceRow, ClientRow } from "../../store/Rows.ts"
+import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
+import {
+  accountGate,
+  type MoneyFacts,
+  type MoneyGate,
+  type MoneyGates,
+  referenceGate,
+  restrictionGate,
+  verificationCompared
+} from "../money/moneyGates.ts"
+
+export interface WithdrawalFacts extends MoneyFacts {
+  readonly turn: Turn
+  readonly client: ClientRow
+  /** The client's line in the request's currency. */
+  readonly balance: BalanceRow
+  readonly demand: WithdrawalDemand
+  readonly threshold: bigint
+}
+type Gate = MoneyGate<WithdrawalFacts>
+
+const verification: Gate = {
+  gate: "verification",
+  refusal: ({ turn, client, threshold }) => {
+    const due = sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(turn.state) }, threshold)
+    const gate = verificationGate("WITHDRAW:CRYPTO", blockStatuses(turn.state), client.level, due)
+    return gate === null ? null : { _tag: "Unverified", ...gate }
+  },
+  compared: (facts) => verificationCompared(facts, lifetimeDeposits(facts.turn.state))
+}
+
+const freeBalance: Gate = {
+  gate: "freeBalance",
+  refusal: ({ balance, demand }) =>
+    balance.cash < demand.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
+  compared: ({ balance, demand }) => ({
+    figure: formatAmount(demand.amount, demand.currency),
+    limit: formatAmount(balance.cash, demand.currency)
+  })
+}
+
+const freeMoneyOf = ({ turn, client, balance, demand }: WithdrawalFacts): FreeMoney => ({
+  currency: demand.currency,
+  cash: balance.cash,
+  risk: riskFigures(
+    demand.currency === "USDC" ? balance.cash : balanceOf(turn, client.id, client.partnerId, "USDC").cash
+  )
+})
+
+const margin: Gate = {
+  gate: "margin",
+  refusal: (facts) => {
+    const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.demand.amount)
+    return sentence === null ? null : invalidWhole(sentence)
+  },
+  compared: (facts) => {
+    const { riskState, freeMargin } = freeMoneyOf(facts).risk
+    const { currency, amount } = facts.demand
+    return currency === "USDC"
+      ? {
+          figure: `${riskState}, ${formatAmount(amount, "USDC")}`,
+          limit: `NORMAL, ${formatAmount(freeMargin, "USDC")}`
+        }
+      : { figure: riskState, limit: "NORMAL" }
+  }
+}
+
+const tooMuchReserved = "The amount is too large for the reserve it leads to."
+
+const reserve: Gate = {
+  gate: "reserve",
+  refusal: ({ balance, demand }) =>
+    balance.reserved + demand.amount <= maxMinor
+      ? null
+      : invalidBody({ sentence: tooMuchReserved, errors: { amount: tooMuchReserved } }),
+  compared: ({ balance, demand }) => ({
+    figure: formatAmount(balance.reserved + demand.amount, demand.currency),
+    limit: formatAmount(maxMinor, demand.currency)
+  })
+}
+
+/** The demand, or what is wrong with its fields. */
+export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalDemand> => {
+  const decoded = decodeWithdrawal(body, text)
+  return decoded.ok ? accept(decoded.demand) : refuse(invalidBody(decoded))
+}
+
+export const withdrawalGates: MoneyGates<WithdrawalFacts> = [
+  referenceGate,
+  accountGate,
+  verification,
+  restrictionGate<WithdrawalFacts>(() => "WITHDRAWAL"),
+  freeBalance,
+  margin,
+  reserve
+]

@@ -1,0 +1,40 @@
+/**
+ * What guards a withdrawal besides its own gates (operator surface, Four eyes; D10): while somebody has been asked to look
+ * at its payment the bank may be paying, so the money is not given back; and another destination than the filed one is
+ * told where it is watched.
+ */
+import { Effect } from "effect"
+import type { ApprovalContext } from "../../../machines/operator/Approval.ts"
+import { conflict, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { ApprovalRow } from "../../store/Rows.ts"
+import { systemSubject } from "../operator/OperatorKeys.ts"
+import { tellsOfOtherDestination } from "./withdrawalDecisions.ts"
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+}
+
+/** The refusal that names the approval, or null. The system's mailbox holds the PENDING ones. */
+export const pendingPay = ({ host, clock }: Parts, requestId: number): Effect.Effect<Refusal | null, Unavailable> =>
+  host.read(systemSubject, (state) => {
+    const row = state.all("approvals").find((each) => isPayOf(each, requestId) && expiresAt(each) > clock.now())
+    if (row === undefined) return null
+    return conflict(
+      `Approval ${row.id} waits for paying this withdrawal request: refuse it first (approval refuse ${row.id}).`,
+      { approvalId: row.id, requestId }
+    )
+  })
+
+const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): boolean =>
+  state === "PENDING" && command === "withdrawal pay" && args["requestId"] === requestId
+
+const expiresAt = ({ context }: ApprovalRow): number => (context as unknown as ApprovalContext).expiresAt
+
+/** A destination that was put in afterwards is for whoever watches the log, not for who asked alone. */
+export const tellOfOther = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
+  verdict.ok || !tellsOfOtherDestination(verdict.refusal)
+    ? Effect.void
+    : Effect.logError(`withdrawal request ${requestId} does not show the destination it was filed with`)

@@ -1,0 +1,70 @@
+/** Keyset pages, newest first: rows of one table by conditions on its columns, ids below `before`. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Sealing } from "../engine/sealing/Sealing.ts"
+import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
+import { catalogue, type TableSpec } from "./Catalogue.ts"
+import type { TableName, Tables } from "./Rows.ts"
+
+export interface PageQuery {
+  readonly limit: number
+  /** Exclusive. */
+  readonly before?: number
+}
+
+export interface Condition {
+  readonly column: string
+  readonly value: string | number | bigint
+  /** Equal when absent. */
+  readonly comparison?: ">="
+}
+
+/** How a reader goes on: with ids below `nextBefore`, null on the last page. */
+export interface PageEnd {
+  readonly hasMore: boolean
+  readonly nextBefore: number | null
+}
+
+export interface PageCut<Row> {
+  readonly shown: ReadonlyArray<Row>
+  readonly end: PageEnd
+}
+
+/** The query for one row more than the page has: whether there are more. */
+export const onePast = ({ limit, before }: PageQuery): PageQuery => ({
+  limit: limit + 1,
+  ...(before === undefined ? {} : { before })
+})
+
+/** The page out of rows that were read with `onePast`. */
+export const cutPage = <Row>(rows: ReadonlyArray<Row>, limit: number, idOf: (row: Row) => number): PageCut<Row> => {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit
+  return { shown, end: { hasMore, nextBefore: hasMore && last !== undefined ? idOf(last) : null } }
+}
+
+/** At most `limit` rows; ask for one more than the page to know whether there are more. */
+export const pageOf = <T extends TableName>(
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  table: T,
+  conditions: ReadonlyArray<Condition>,
+  query: PageQuery
+): Effect.Effect<ReadonlyArray<Tables[T]>, SqlError.SqlError> => {
+  const spec: TableSpec<T> = catalogue[table]
+  const id = spec.columns.find((column) => column.name === spec.key[0])?.sqlName
+  const values: Array<string | number | bigint> = conditions.map(({ value }) =>
+    typeof value === "number" ? BigInt(value) : value
+  )
+  const tests = conditions.map(
+    (condition, index) => `"${condition.column}" ${condition.comparison ?? "="} $${index + 1}`
+  )
+  if (query.before !== undefined) tests.push(`"${id}" < $${values.push(BigInt(query.before))}`)
+  const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
+  const text = `SELECT ${columnList(spec as TableSpec)} FROM ${spec.sqlName}${where} ORDER BY "${id}" DESC LIMIT $${values.push(BigInt(query.limit))}`
+  return Effect.map(sql.unsafe<Record<string, unknown>>(text, values), (rows) =>
+    rows.map((raw) => decodeRow(spec as TableSpec, raw, sealing) as Tables[T])
+  )
+}
