@@ -1,6 +1,6 @@
 /**
  * Money beside plain SQL doing the same on the same PostgreSQL server: deposits filed and confirmed, withdrawals requested
- * and cancelled, settlement reports of 500 items, and the settlement summary (document 3). Slices take turns after a
+ * and cancelled, settlement reports of 500 items, and the settlement summary (doc 3). Slices take turns after a
  * warm-up of each; after every slice the books are checked.
  */
 import { Child } from "../child.ts"

@@ -1,5 +1,5 @@
 /**
- * The settlement summary over few items and over a hundred times as many (document 3, Settlement summary): the route's
+ * The settlement summary over few items and over a hundred times as many (doc 3, Settlement summary): the route's
  * time beside a plain sum over the rows, and how both grow. The items are stored by SQL; both must count the same.
  */
 import { Child } from "../child.ts"

@@ -1,6 +1,6 @@
 /**
  * How the simulated receiver answers deliveries that it believes: as told, so that the sender's retries, time limits and
- * refusal of redirects can be seen at work (operator surface, `sim partner listen`; SC-WHK-02, 03, 04).
+ * refusal of redirects can be seen at work (operator surface, `sim partner listen`; SC-WHK-02..04).
  */
 
 /** What happens to one delivery. */

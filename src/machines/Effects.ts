@@ -18,7 +18,7 @@ export type LedgerEntryType =
   | "WITHDRAWAL_RELEASE"
   | "MANUAL"
 
-/** Explicit webhook events of document 3 that something in this code base produces. */
+/** Explicit webhook events of doc 3 that something in this code base produces. */
 export type EventName =
   | "client.onboarded"
   | "client.review_required"
@@ -34,14 +34,14 @@ export type EventName =
   | "withdrawal.status"
   | "webhook.test"
 
-/** Webhook events that the sweep makes from the clients' notification feeds (document 3, derived events). */
+/** Webhook events that the sweep makes from the clients' notification feeds (doc 3, derived events). */
 export type FeedEventName =
   | "client.verification_decision"
   | "margin.restriction_set"
   | "margin.restriction_lifted"
   | "money.movement"
 
-/** Kinds of the client's notification feed that become webhook events (document 3, derived events). */
+/** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
 export type ForwardedKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"
 
 /** Kinds of the client's notification feed; the last one stands for no webhook event (A2-64). */

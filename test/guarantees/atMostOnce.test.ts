@@ -1,6 +1,6 @@
 /**
- * At most one execution per Idempotency-Key and per unique reference, and the same bytes for every retry (document 1,
- * Idempotency; A1-51..A1-53; document 3, partnerRef), on real sockets and a real database.
+ * At most one execution per Idempotency-Key and per unique reference, and the same bytes for every retry (doc 1,
+ * Idempotency; A1-51..A1-53; doc 3, partnerRef), on real sockets and a real database.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"

@@ -1,6 +1,6 @@
 /**
  * Hostile and broken input on every write: the documented error, nothing written, no 500, and the service lives
- * (document 1, Errors; A1-01, A1-14, A1-27; F2, input grammar).
+ * (doc 1, Errors; A1-01, A1-14, A1-27; F2, input grammar).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, onboard, person, rowCounts } from "../support/Builders.ts"

@@ -1,5 +1,5 @@
 /**
- * A bulk report that dies in the middle (A1-51, A1-53; document 3, Settlement reporting rules 2): no entry acts twice, and
+ * A bulk report that dies in the middle (A1-51, A1-53; doc 3, Settlement reporting rules 2): no entry acts twice, and
  * the one answer of the key tells what the request did over all its tries. The service loses its database between two of
  * the bulk's commits, before or after the server has the second, and never comes back: another one takes over.
  */

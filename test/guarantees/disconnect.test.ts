@@ -1,6 +1,6 @@
 /**
  * A caller that hangs up never interrupts between decide and commit, and its key is not stuck: the retry gets the answer
- * of the one execution (architecture, Mailbox; document 1, Idempotency).
+ * of the one execution (architecture, Mailbox; doc 1, Idempotency).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

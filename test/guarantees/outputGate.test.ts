@@ -1,7 +1,7 @@
 /**
  * Nothing is told before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
  * or live view shows what it writes; a commit that fails leaves no trace anywhere (architecture, output gate; both or
- * neither, document 3: "in the same transaction").
+ * neither, doc 3: "in the same transaction").
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
  * A partner's status and reliance hold at the moment of the commit, not at the moment of the gate (architecture, Journal:
- * fence; document 1, Rules of POST /clients 1; D15): nothing is booked after the operator's move, and a partner is never
+ * fence; doc 1, Rules of POST /clients 1; D15): nothing is booked after the operator's move, and a partner is never
  * closed over money. Judged by the audit stream, whose order is commit order.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
  * What a partner was told survives the service: a second one takes the database over while the first is under load and
- * gets no chance to finish (document 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
+ * gets no chance to finish (doc 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Journal } from "../../src/runtime/engine/journal/Journal.ts"

@@ -1,7 +1,7 @@
 /**
  * What onboarding says about a person, and every secret of the service, stays where it belongs: sealed in the database,
  * never in the audit, in events, in logs, in error bodies or readable in any column of any table (architecture, At rest;
- * document 1, Authentication: only the SHA-256 of a key is stored).
+ * doc 1, Authentication: only the SHA-256 of a key is stored).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { inspect } from "node:util"

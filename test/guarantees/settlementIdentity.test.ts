@@ -1,5 +1,5 @@
 /**
- * The published identities over random histories of the real service (document 3, Settlement summary): clientCash is
+ * The published identities over random histories of the real service (doc 3, Settlement summary): clientCash is
  * collateralHeld plus the net of every item, outstanding is net minus what was recorded, and no report ever moves either.
  * Each history is a partner's own; the figures are held against a model that knows nothing of rows.
  */

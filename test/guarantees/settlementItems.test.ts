@@ -1,5 +1,5 @@
 /**
- * A settlement item exists if and only if its posting does, and never twice (document 3, Settlement item; F28): both are
+ * A settlement item exists if and only if its posting does, and never twice (doc 3, Settlement item; F28): both are
  * one commit, whatever is refused or cut, and `ledger verify` finds every way in which that could be broken.
  */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"

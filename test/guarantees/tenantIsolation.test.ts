@@ -1,6 +1,6 @@
 /**
  * A partner sees and moves nothing but its own clients: a foreign client is indistinguishable from none on every route
- * of the contract, by status, code, sentence and bytes (document 1, Errors 4004; A1-02).
+ * of the contract, by status, code, sentence and bytes (doc 1, Errors 4004; A1-02).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { partnerRoutes } from "../../src/http/middleware/routes.ts"

@@ -1,7 +1,7 @@
 /**
  * A database that can be read and not written, or not even that: read-only, no room for a table, no room for the log. Writes
  * are refused with 503, reads go on, nothing is lost, nothing is done twice, and the service comes back by itself
- * (architecture, Start-up: database down; document 1, error registry 5030). On a PostgreSQL of its own, since its settings
+ * (architecture, Start-up: database down; doc 1, error registry 5030). On a PostgreSQL of its own, since its settings
  * and its limits are bent; file size limits stand for a full disk, since they need no privilege.
  */
 import { PgClient } from "@effect/sql-pg"

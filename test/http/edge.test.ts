@@ -46,8 +46,8 @@ describe("A1-54: HEAD", () => {
   }
 })
 
-describe("A1-02: request ids", () => {
-  it("A1-02: a sane id comes back and reaches the service; another one is replaced", async () => {
+describe("architecture 5: request ids", () => {
+  it("architecture 5: a sane id comes back and reaches the service; another one is replaced", async () => {
     const id = "Order-7:a.b_c"
     const kept = await server.call("POST", "/partner/v1/clients", { body: {}, headers: { "x-request-id": id } })
     assert.deepStrictEqual([kept.headers["x-request-id"], server.stub.lastRequestId], [id, id])

@@ -88,7 +88,7 @@ describe("architecture 5: what passes the edge", () => {
     }
   })
 
-  it("A1-02: request ids pass, bad ones are replaced, and every answer has one", async () => {
+  it("architecture 5: request ids pass, bad ones are replaced, and every answer has one", async () => {
     const kept = await edge.call("POST", "/partner/v1/clients", { body: {}, headers: { "x-request-id": "mine-1" } })
     assert.deepStrictEqual([kept.headers["x-request-id"], router.stub.lastRequestId], ["mine-1", "mine-1"])
     for (const path of ["/partner/v1/me", "/docs", "/nowhere"]) {

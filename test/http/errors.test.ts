@@ -117,7 +117,7 @@ describe("A1-03: the envelope on every route", () => {
     assert.deepInclude(answer.json, { msg: "No.", data })
   })
 
-  it("A1-02: database away is 503 5030 with Retry-After on reads and writes", async () => {
+  it("doc 1, Errors 5030: database away is 503 5030 with Retry-After on reads and writes", async () => {
     server.stub.failReads = Effect.fail(new Unavailable({ unknown: false })) as never
     for (const path of ["/partner/v1/summary", "/partner/v1/clients", "/partner/v1/clients/41/balances"]) {
       const answer = await server.call("GET", path)

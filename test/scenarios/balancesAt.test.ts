@@ -1,6 +1,6 @@
 /**
  * Balances at an earlier moment, the account summary, and every currency at its own scale wherever money is read
- * (document 2, Balances, Other account reads, Endpoints; document 1, Summary; A1-13, A2-12, A2-60, F2, F23).
+ * (doc 2, Balances, Other account reads, Endpoints; doc 1, Summary; A1-13, A2-12, A2-60, F2, F23).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

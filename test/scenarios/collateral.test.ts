@@ -1,6 +1,6 @@
 /**
  * Collateral reports of PARTNER custody on the real service: booking, balances, fields, replay and what is written
- * beside a report (document 3, Collateral report rules; D11; A3-01, A3-14..A3-16). The refusal table is in
+ * beside a report (doc 3, Collateral report rules; D11; A3-01, A3-14..A3-16). The refusal table is in
  * collateralRefusals.test.ts.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

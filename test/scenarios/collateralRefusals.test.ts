@@ -1,6 +1,6 @@
 /**
  * Every row of the refusal table of collateral reports in its order (each adjacent pair: a report that fails both gets
- * the earlier answer), and the source of wealth (document 3, Collateral report rules; A3-10; F2, F25).
+ * the earlier answer), and the source of wealth (doc 3, Collateral report rules; A3-10; F2, F25).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, comply, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"

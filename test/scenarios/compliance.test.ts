@@ -1,6 +1,6 @@
 /**
  * What compliance decides and what follows for the client, its package, blocks, cases, events and notifications
- * (document 1, Client lifecycle and level; D1, D2, D3; A1-48, A3-10; F26).
+ * (doc 1, Client lifecycle and level; D1, D2, D3; A1-48, A3-10; F26).
  */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

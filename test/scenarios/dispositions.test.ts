@@ -1,6 +1,6 @@
 /**
  * What a finding of compliance counts for: the identity it was made for and likenesses that are no worse, whatever the
- * partner sends afterwards (F26, dispositions; document 1, Rules of POST /clients 6 and PUT .../kyc 7 and 8; D1; A1-33).
+ * partner sends afterwards (F26, dispositions; doc 1, Rules of POST /clients 6 and PUT .../kyc 7 and 8; D1; A1-33).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

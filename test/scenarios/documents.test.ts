@@ -1,6 +1,6 @@
 /**
  * Documents on the real service: uploads by content, the size and number limits under races, the list, replays, and what
- * is stored (document 1, Document and rule 10; A1-37; SC-ONB-15).
+ * is stored (doc 1, Document and rule 10; A1-37; SC-ONB-15).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit } from "effect"

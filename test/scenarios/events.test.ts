@@ -1,6 +1,6 @@
 /**
  * The event log and its webhook deliveries on the real service, for partners with an ACTIVE endpoint, an INACTIVE one
- * and none; and, because its rows have to be prepared the same way, a CLOSED account (document 3, Events, Collateral
+ * and none; and, because its rows have to be prepared the same way, a CLOSED account (doc 3, Events, Collateral
  * refusal table; D1, D13, D14; A3-30).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

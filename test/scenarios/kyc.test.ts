@@ -1,6 +1,6 @@
 /**
  * Ordinary revisions of a client's KYC on the real service: what is written and what stays, screening of a changed
- * identity, duplicates, documents and refusals (document 1, Rules of POST /clients and PUT .../kyc
+ * identity, duplicates, documents and refusals (doc 1, Rules of POST /clients and PUT .../kyc
  * 7; SC-ONB-09, SC-ONB-10; D1, D2, D3; A1-32..A1-36).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
  * PUT .../kyc against the clock and against others: dates of documents, ended clients, parallel updates, and updates that
- * race compliance (document 1, Rules of POST /clients and PUT .../kyc 7 and 8; D1, D2, D3; A1-28, A1-46, A1-47).
+ * race compliance (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; D1, D2, D3; A1-28, A1-46, A1-47).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"

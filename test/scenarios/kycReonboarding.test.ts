@@ -1,5 +1,5 @@
 /**
- * PUT .../kyc after a rejected reliance: the client is onboarded again, with the grant of POST /clients (document 1, Rules
+ * PUT .../kyc after a rejected reliance: the client is onboarded again, with the grant of POST /clients (doc 1, Rules
  * of POST /clients and PUT .../kyc 8; SC-ONB-06..08; D1, D2, D3; A1-28).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
  * Money at the edges: one deposit reference sent several times at once, and balances near 64 bits, whose way back must
- * always fit (document 3, Money write gates; A3-01, A3-02, A3-05; F2, F25; D10).
+ * always fit (doc 3, Money write gates; A3-01, A3-02, A3-05; F2, F25; D10).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
  * POST /clients on the real service: the answer, everything that is stored beside it, refusals that leave nothing, gates
- * (document 1, Rules of POST /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
+ * (doc 1, Rules of POST /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"

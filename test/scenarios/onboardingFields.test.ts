@@ -1,6 +1,6 @@
 /**
  * Field errors of POST /clients on the real service: over thirty failing fields of all sections in one answer, nothing
- * created, and no body that earns an answer out of proportion (document 1, Rules of POST /clients 2; SC-ONB-04; A1-01,
+ * created, and no body that earns an answer out of proportion (doc 1, Rules of POST /clients 2; SC-ONB-04; A1-01,
  * A1-27). The rules themselves are tables in fixtures/fieldRows.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

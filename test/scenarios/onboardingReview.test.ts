@@ -1,6 +1,6 @@
 /**
  * POST /clients whose grant compliance must look at: screening, declared functions, ratings, the same person twice, and
- * races between them (document 1, Client lifecycle and level; D1, D2; A1-16, A1-28..A1-30; F26).
+ * races between them (doc 1, Client lifecycle and level; D1, D2; A1-16, A1-28..A1-30; F26).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, get, ofClient, onboard, person, rowsOf, watch } from "../support/Builders.ts"

@@ -1,5 +1,5 @@
 /**
- * Rate windows, the address allowlist and verbs on the real service (document 1, Authentication and Limits; A1-04, A1-05,
+ * Rate windows, the address allowlist and verbs on the real service (doc 1, Authentication and Limits; A1-04, A1-05,
  * A1-08; SC-PLT-01..03).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
- * Every read of the partner surface on the real service: shapes, paging, filters, look-ups, HEAD (document 1, Partner
- * profile to Summary; document 2, Account reads; document 3, Collateral report; A1-01, A1-06, A1-09, A1-13, A1-18, A1-54).
+ * Every read of the partner surface on the real service: shapes, paging, filters, look-ups, HEAD (doc 1, Partner
+ * profile to Summary; doc 2, Account reads; doc 3, Collateral report; A1-01, A1-06, A1-09, A1-13, A1-18, A1-54).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { collateral, get, onboard, person } from "../support/Builders.ts"

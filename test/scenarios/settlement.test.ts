@@ -1,6 +1,6 @@
 /**
  * Settlement items of PARTNER custody on the real service: what the operator's correction makes, the lists, and the
- * partner's reports (document 3, Settlement item, Settlement reporting rules and Endpoints; D12; A3-18..A3-20, A3-28).
+ * partner's reports (doc 3, Settlement item, Settlement reporting rules and Endpoints; D12; A3-18, A3-20, A3-28).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 /**
- * The bulk settlement report on the real service (document 3, Settlement reporting rules 2 and Endpoints; A3-21; doc 1,
+ * The bulk settlement report on the real service (doc 3, Settlement reporting rules 2 and Endpoints; A3-21; doc 1,
  * Idempotency; A1-51, A1-52).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 /**
- * GET /settlement, /settlement/summary and /settlement/interfirm on the real service (document 3, Settlement report and
+ * GET /settlement, /settlement/summary and /settlement/interfirm on the real service (doc 3, Settlement report and
  * Settlement summary; A3-22..A3-25, A3-41, A3-42), and what they cost on large books.
  */
 import { PgClient } from "@effect/sql-pg"

@@ -1,5 +1,5 @@
 /**
- * GET /clients/{clientId}/verification on the real service, from onboarding to rejection (document 1, Verification view;
+ * GET /clients/{clientId}/verification on the real service, from onboarding to rejection (doc 1, Verification view;
  * A1-30, A1-45).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 /**
  * The partner's webhook on the real service: registration, its secret, the test event, the delivery log and what closing
- * and restarts do to it (document 3, Webhook, Webhook registration and delivery; D13; A3-29..A3-39). Sending is in
+ * and restarts do to it (doc 3, Webhook, Webhook registration and delivery; D13; A3-29..A3-39). Sending is in
  * test/runtime/webhooks.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"

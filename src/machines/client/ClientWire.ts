@@ -1,4 +1,4 @@
-/** What partners read of a client: the row, the onboarding result and the verification view (document 1). */
+/** What partners read of a client: the row, the onboarding result and the verification view (doc 1). */
 import type { CaseReason } from "../compliance/Case.ts"
 import type { KycPackageStatus } from "../kyc/KycPackage.ts"
 import type { BlockView } from "../verification/Blocks.ts"

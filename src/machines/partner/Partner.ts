@@ -27,7 +27,7 @@ export type PartnerEvent =
       readonly reason: string
       readonly blockers: ReadonlyArray<string>
     }
-  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE (document 3, Changing the custody model). */
+  /** Another custody model: `before` and `after` name them; `blockers` as for CLOSE (doc 3, Changing the custody model). */
   | {
       readonly type: "CHANGE_CUSTODY"
       readonly at: number

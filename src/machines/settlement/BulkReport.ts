@@ -1,5 +1,5 @@
 /**
- * The bulk settlement report: up to 500 reports in one request, each applied on its own (document 3, Settlement
+ * The bulk settlement report: up to 500 reports in one request, each applied on its own (doc 3, Settlement
  * reporting rules 2; A3-21). Here is what needs no stored item: the request's entries, the rows of the answer, and the
  * answer with its counters. What an entry does to an item: runtime/services/settlement/settlementDecisions.ts.
  */

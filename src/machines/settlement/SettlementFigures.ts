@@ -1,6 +1,6 @@
 /**
  * The published figures of PARTNER custody: how they are made of sums, their definitions as every answer tells them, and
- * the wire forms of report, summary and interfirm records (document 3, Settlement report, Settlement summary, Interfirm
+ * the wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm
  * settlement record; A3-22..A3-25).
  */
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
  * `ledger verify` beside a service at work: never a false break while writers go on, every kind of break found, and a
- * caller that goes away takes its statement with it (operator surface, ledger verify; A2-62, A3-43).
+ * caller that goes away takes its statement with it (operator surface, ledger verify; A2-62).
  */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("ledger verify", () => {
-  it("A3-43: twenty runs while money moves find nothing wrong, and every figure is of one moment", async () => {
+  it("A2-62: twenty runs while money moves find nothing wrong, and every figure is of one moment", async () => {
     const enough = new AbortController()
     let written = 0
     const lanes = clients.map(async (clientId) => {
@@ -253,7 +253,7 @@ describe("ledger verify", () => {
     for (const statement of statements.split("; ")) await query(service, statement)
   }
 
-  it("A3-43: every check has a break planted below", async () => {
+  it("A2-62: every check has a break planted below", async () => {
     for (const table of ["postings", "ledger_transactions", "events", "audit", "decisions", "custody_changes"])
       await query(service, `ALTER TABLE ${table} DISABLE TRIGGER USER`)
     const { checks } = await service.run(verifyLedger)
@@ -264,7 +264,7 @@ describe("ledger verify", () => {
   })
 
   it.each(Object.entries(plants).map(([name, [plant, undo]]) => ({ name, plant, undo })))(
-    "A3-43: a planted break is found: $name",
+    "A2-62: a planted break is found: $name",
     async ({ name, plant, undo }) => {
       await run(plant)
       const report = await service.run(verifyLedger).finally(() => run(undo))
@@ -309,7 +309,7 @@ describe("ledger verify", () => {
       undo: `${gone}; DELETE FROM audit WHERE id = 999999999`
     }
   ]
-  it.each(deletions)("A3-43: $what: found", async ({ check, plant, undo }) => {
+  it.each(deletions)("A2-62: $what: found", async ({ check, plant, undo }) => {
     await run(plant)
     const report = await service.run(verifyLedger).finally(() => run(undo))
     assert.isFalse(report.checks.find(({ name }) => name === check)?.ok)

@@ -1,4 +1,4 @@
-// The delivery worker on Postgres and real sockets: the machine's table (D14) and document 3, Webhook registration and
+// The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
 // delivery. Business time is moved, never waited for.
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

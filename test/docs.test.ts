@@ -1,0 +1,80 @@
+/** The files and folders that README and docs name, and the places their links go to, exist. Runs in milliseconds. */
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+
+const root = resolve(import.meta.dirname, "..")
+
+/** `a/{b,c}.ts` is a/b.ts and a/c.ts. */
+const spread = (path: string): ReadonlyArray<string> => {
+  const braces = /^(.*?)\{([^{}]*)\}(.*)$/.exec(path)
+  if (braces === null) return [path]
+  const [, head = "", choices = "", tail = ""] = braces
+  return choices.split(",").flatMap((choice) => spread(`${head}${choice}${tail}`))
+}
+
+/** A heading as the part of a link behind `#`. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, "")
+    .replaceAll(" ", "-")
+
+const headingsOf = (page: string): ReadonlySet<string> =>
+  new Set([...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading)))
+
+/**
+ * What a page names and `read` does not find: paths in backticks that begin with a folder of the tree and have no
+ * placeholder, and links. `read` answers a page's text, the empty text for any other file or folder, or null.
+ */
+export const missing = (file: string, page: string, read: (path: string) => string | null): ReadonlyArray<string> => {
+  const paths = [...page.matchAll(/`((?:src|cli|simulator|scripts|bench|test|docs|bin|\.ci)\/[^`\s<>*:]*)`/g)]
+    .flatMap(([, path = ""]) => spread(path))
+    .filter((path) => read(path) === null)
+  const links = [...page.matchAll(/\]\((?!\w+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)]
+    .filter(([, to = "", anchor]) => {
+      const text = to === "" ? page : read(join(dirname(file), to))
+      return text === null || (anchor !== undefined && !headingsOf(text).has(anchor))
+    })
+    .map(([link]) => link.slice(2, -1))
+  return [...paths, ...links]
+}
+
+const readPath = (path: string): string | null => {
+  const full = join(root, path)
+  if (!existsSync(full)) return null
+  return path.endsWith(".md") ? readFileSync(full, "utf8") : ""
+}
+
+describe("docs", () => {
+  const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => relative(root, join(root, "docs", name)))
+
+  it.each(["README.md", ...pages])("what %s names exists", (file) =>
+    assert.deepStrictEqual(missing(file, readFileSync(join(root, file), "utf8"), readPath), [])
+  )
+
+  const tree = new Map([
+    ["src/a.ts", ""],
+    ["src/b.ts", ""],
+    ["docs/page.md", "# The Page\n## A part, of it\n"]
+  ])
+
+  it.each([
+    ["a file that has moved", "see `src/c.ts`", ["src/c.ts"]],
+    ["one of two in braces", "see `src/{a,c}.ts`", ["src/c.ts"]],
+    ["a link to nowhere", "[x](docs/other.md)", ["docs/other.md"]],
+    ["a part that a page has not", "[x](docs/page.md#another)", ["docs/page.md#another"]],
+    [
+      "nothing where all is there",
+      "`src/{a,b}.ts` `src/<noun>/x.ts` [x](docs/page.md#a-part-of-it) [y](https://a.b)",
+      []
+    ]
+  ])("finds %s", (_title, page, expected) =>
+    assert.deepStrictEqual(
+      missing("README.md", page, (path) => tree.get(path) ?? null),
+      expected
+    )
+  )
+})
