@@ -5,6 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer } from "effect"
+import { droppedLines } from "../adapters/LineOutput.ts"
 import { ActorHost, Unavailable } from "../engine/ActorHost.ts"
 import { BusinessClock } from "../engine/BusinessClock.ts"
 import { Journal } from "../engine/Journal.ts"
@@ -91,7 +92,8 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               webhooks: webhooks.stats(),
               answers: answerCounts(),
               memory: process.memoryUsage(),
-              lag: lag.figures()
+              lag: lag.figures(),
+              droppedLines: droppedLines()
             })
           ])
         )
