@@ -4,17 +4,8 @@
  */
 import type { CliIo, ExitStatus } from "./CliIo.ts"
 import { cliFailure, exitStatus, unwritten } from "./CliIo.ts"
+import { confirm } from "./confirm.ts"
 import { runCli } from "./runCli.ts"
-
-const confirm = async (question: string): Promise<boolean> => {
-  const { createInterface } = await import("node:readline/promises")
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())
-  } finally {
-    terminal.close()
-  }
-}
 
 /** Whether this process is a service: it goes on without its output, which it counts itself. */
 let serving = false
@@ -80,7 +71,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: print,
   stderr: (text) => void process.stderr.write(text),
   env: process.env,
-  terminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
+  terminal: process.stdout.isTTY === true,
   confirm,
   stopped,
   serve

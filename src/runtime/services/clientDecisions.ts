@@ -12,7 +12,7 @@ import type { CaseContext, CaseEvent } from "../../machines/compliance/Case.ts"
 import { caseMachine } from "../../machines/compliance/caseMachine.ts"
 import type { KycPackageContext, KycPackageEvent } from "../../machines/kyc/KycPackage.ts"
 import { kycMachine } from "../../machines/kyc/kycMachine.ts"
-import { accept, conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
+import { accept, conflict, type Refusal, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { BlockContext, BlockEvent, RoleLabel } from "../../machines/verification/Block.ts"
 import { blockMachine } from "../../machines/verification/blockMachine.ts"
 import {
@@ -30,7 +30,7 @@ import { keyOf } from "../store/Catalogue.ts"
 import type { AssessmentRow, BlockRow, CaseRow, ClientRow, PackageRow } from "../store/Rows.ts"
 import { blockStatuses } from "./clientState.ts"
 import { remember, trueMatches } from "./dispositions.ts"
-import { noteFinding, type Rescreening, shownCandidates, withOutcome } from "./rescreening.ts"
+import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutcome } from "./rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {
@@ -110,14 +110,8 @@ export const clearClient = (
       )
     )
   }
-  const matches = trueMatches(turn.state)
-  if (matches.length > 0 && note === null) {
-    return refuse(
-      conflict("Compliance has found this client to be a listed person: a note must say why that no longer holds.", {
-        trueMatches: matches
-      })
-    )
-  }
+  const wanted = note === null ? noteWanted(at, cases) : null
+  if (wanted !== null) return refuse(wanted)
   movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
   if (held) for (const code of micaBlockCodes) moveBlock(at, row, code, { type: "APPROVE", at: turn.now, by: at.by })
   let client = row
@@ -136,6 +130,29 @@ export const clearClient = (
   }
   decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
+}
+
+/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared. */
+const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusal | null => {
+  const matches = trueMatches(turn.state)
+  const hits = cases.flatMap((open) =>
+    candidatesOf(open)
+      .filter((candidate) => withOutcome(candidate).outcome === "HIT")
+      .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
+  )
+  if (matches.length > 0) {
+    return conflict(
+      "Compliance has found this client to be a listed person: a note must say why that no longer holds.",
+      {
+        trueMatches: matches,
+        hits
+      }
+    )
+  }
+  if (hits.length === 0) return null
+  return conflict("Screening has found this client on a sanctions list: a note must say why it is another person.", {
+    hits
+  })
 }
 
 /** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */
