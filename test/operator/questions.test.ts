@@ -92,9 +92,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
     const body = sampleOnboarding(700 + ++persons, `asks${persons}`, Date.now())
     const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
     const name = `${first_name} ${last_name}`
-    const { entryId } = await service.done([
-      ...["screening", "add", "--name", name, "--dob", date_of_birth, "--list", list]
-    ])
+    const { entryId } = await service.done(["screening", "add", "--name", name, "--dob", date_of_birth, "--list", list])
     const answer = await service.call("POST", "/partner/v1/clients", { key, body })
     assert.strictEqual(answer.json.data.status, "PENDING_REVIEW", answer.text)
     const { clientId, review } = answer.json.data as { clientId: number; review: { caseId: number } }
