@@ -5,10 +5,10 @@
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
+import { Option } from "commander"
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
-import { parseArgs } from "node:util"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
@@ -16,6 +16,7 @@ import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import { residentMegabytes } from "./processFacts.ts"
 import { readProfile, summariseProfile } from "./profile.ts"
 import { onDatabase } from "./reference/database.ts"
+import { scriptCommand } from "../scripts/scriptCommand.ts"
 import { renderFindings, renderParts, writeReport } from "./report.ts"
 import { bestPlainConcurrency, type RoundOptions, runReads, runReports, spreadOf } from "./rounds.ts"
 import { measureScreening } from "./screening/screeningRounds.ts"
@@ -248,8 +249,6 @@ const parts = {
 }
 type Part = keyof typeof parts
 
-const isPart = (name: string): name is Part => name in parts
-
 const measure = async (plan: Plan): Promise<Findings> => {
   const side = await measureSideBySide(plan)
   const later = await measureLaterStarts(plan)
@@ -280,23 +279,27 @@ const measure = async (plan: Plan): Promise<Findings> => {
 
 const hasFailed = ({ onboarding }: Partial<Findings>): boolean => typeof onboarding?.listedFailure === "string"
 
+interface Options {
+  readonly quick: boolean
+  readonly write: boolean
+  readonly only?: Part
+  readonly dataDir?: string
+}
+
 const run = async (): Promise<void> => {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: "boolean", default: false },
-      write: { type: "boolean", default: false },
-      only: { type: "string" },
-      "data-dir": { type: "string" }
-    }
-  })
-  const { only } = values
-  if (only !== undefined && !isPart(only)) throw new Error(`--only takes one of ${Object.keys(parts).join(", ")}.`)
-  if (only !== undefined && values.write) throw new Error("Only a whole run is written.")
-  const kept = values["data-dir"]
-  if (kept !== undefined && existsSync(kept)) throw new Error("The data directory of a benchmark must be new.")
+  const command = scriptCommand("bench", "The service beside reference programs in one run; needs the machine alone.")
+    .option("--quick", "three minutes, for a first look", false)
+    .option("--write", "write docs/benchmarks.md", false)
+    .addOption(
+      new Option("--only <part>", "one part, printed and not written").choices(Object.keys(parts)).conflicts("write")
+    )
+    .option("--data-dir <dir>", "a new folder, kept (default: a temporary one)")
+    .parse()
+  const { only, write, quick, dataDir: kept } = command.opts<Options>()
+  if (kept !== undefined && existsSync(kept)) command.error("error: the data directory of a benchmark must be new.")
   const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), "brokerage-bench-"))
   try {
-    const plan = planOf(values.quick, dataDirectory)
+    const plan = planOf(quick, dataDirectory)
     if (only !== undefined) {
       mkdirSync(dataDirectory, { recursive: true })
       const found: Partial<Findings> = { [only]: await parts[only](plan) }
@@ -306,7 +309,7 @@ const run = async (): Promise<void> => {
     }
     const findings = await measure(plan)
     console.log(renderFindings(findings))
-    if (values.write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
+    if (write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
     if (hasFailed(findings) || judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
     await stopServices(dataDirectory)

@@ -11,8 +11,13 @@ import type { OperatorClient, Success } from "./OperatorClient.ts"
 import type { View } from "./views/View.ts"
 
 export interface CallOptions<A> {
-  /** Asked on a terminal before anything happens; `--yes` skips it. A function asks the service for the figures first. */
-  readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string, unknown>)
+  /**
+   * Asked on the terminal before anything happens; `--yes` skips it, and without a terminal nothing happens but with it.
+   * A function asks the service for the figures first, in dry runs alone; null: nothing has to be asked.
+   */
+  readonly confirm?: string | ((client: OperatorClient) => Effect.Effect<string | null, unknown>)
+  /** The call changes nothing, though the command can: `--dry-run` makes no difference. */
+  readonly reads?: boolean
   /** Fails the command after its answer is printed. */
   readonly failed?: (data: A) => CliFailure | null
 }
@@ -33,11 +38,13 @@ export class Cli {
     options: CallOptions<A> = {}
   ): Promise<void> {
     await this.attempt(command, async (globals) => {
-      const connection = findConnection(globals, this.io)
+      const found = findConnection(globals, this.io)
+      const connection = options.reads === true ? { ...found, dryRun: false } : found
       const { callService } = await import("./OperatorClient.ts")
       const { confirm } = options
-      if (confirm !== undefined && connection.dryRun !== true && this.asks(globals)) {
-        await this.ask(typeof confirm === "string" ? confirm : await callService(connection, confirm))
+      if (confirm !== undefined && connection.dryRun !== true && globals.yes !== true) {
+        const rehearsal = { ...connection, dryRun: true }
+        this.ask(typeof confirm === "string" ? confirm : await callService(rehearsal, confirm))
       }
       const { data, dryRun } = await callService(connection, request)
       if (connection.dryRun === true && dryRun === undefined) throw carriedOut
@@ -78,14 +85,19 @@ export class Cli {
     this.io.stderr(json ? `${JSON.stringify(error.envelope)}\n` : `${sentencesOf(error).join("\n")}\n`)
   }
 
-  private asks({ yes }: Globals): boolean {
-    return yes !== true && this.io.terminal
-  }
-
-  private async ask(question: string): Promise<void> {
-    if (!(await this.io.confirm(question))) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
+  private ask(question: string | null): void {
+    if (question === null) return
+    const answer = this.io.confirm(question)
+    if (answer === null) throw noTerminal
+    if (!answer) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
   }
 }
+
+const noTerminal = cliFailure(
+  exitStatus.usage,
+  4000,
+  "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done."
+)
 
 const sentencesOf = ({ envelope }: CliFailure): ReadonlyArray<string> => {
   const data = (envelope.data ?? {}) as Readonly<Record<string, unknown>>

@@ -11,10 +11,13 @@ export interface CliIo {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Both ends are a terminal: questions may be asked, colours may be used. */
+  /** Stdout is a terminal: colours may be used. */
   readonly terminal: boolean
-  /** Asks a yes or no question on the terminal. */
-  readonly confirm: (question: string) => Promise<boolean>
+  /**
+   * Asks a yes or no question on the terminal that the command was started from, wherever its input and output go; null
+   * when there is none.
+   */
+  readonly confirm: (question: string) => boolean | null
   /** Completes when a signal asks the command to end; it may be called often. */
   readonly stopped: () => Promise<void>
   /** Runs the service until a signal stops it (main.ts alone knows how); its exit status. */

@@ -17,6 +17,7 @@ export interface DemoReceiverOptions {
   readonly dataDir: string
   /** The demo partner's. */
   readonly key: string
+  /** Prints one line. */
   readonly print: (text: string) => void
 }
 
@@ -30,12 +31,12 @@ export const demoReceiver = ({ url, caFile, dataDir, key, print }: DemoReceiverO
         ...(caFile === null ? {} : { ca: readFileSync(caFile, "utf8") }),
         tls: yield* receiverTls(dataDir, null),
         port: 0,
-        onDelivery: (delivery) => print(`${deliveryLine(delivery)}\n`)
+        onDelivery: (delivery) => print(deliveryLine(delivery))
       })
-      print(`\nThe demo partner's webhooks arrive at ${receiver.url} and are shown here.\n`)
+      print(`\nThe demo partner's webhooks arrive at ${receiver.url} and are shown here.`)
       return yield* Effect.never
     })
-  ).pipe(Effect.catch((error) => Effect.sync(() => print(`\nThe demo runs without webhooks: ${sentenceOf(error)}\n`))))
+  ).pipe(Effect.catch((error) => Effect.sync(() => print(`\nThe demo runs without webhooks: ${sentenceOf(error)}`))))
 
 const sentenceOf = (error: {
   readonly message: string

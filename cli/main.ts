@@ -3,19 +3,12 @@
  * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
  */
 import type { CliIo, ExitStatus } from "./CliIo.ts"
-import { exitStatus, unwritten } from "./CliIo.ts"
+import { cliFailure, exitStatus, unwritten } from "./CliIo.ts"
+import { confirm } from "./confirm.ts"
 import { runCli } from "./runCli.ts"
 
-const confirm = async (question: string): Promise<boolean> => {
-  const { createInterface } = await import("node:readline/promises")
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())
-  } finally {
-    terminal.close()
-  }
-}
-
+/** Whether this process is a service: it goes on without its output, which it counts itself. */
+let serving = false
 let asked: Promise<void> | null = null
 
 /** SIGTERM or SIGINT. Asked twice is asked once: on a terminal Ctrl-C arrives directly and through the launcher. */
@@ -26,16 +19,20 @@ const stopped: CliIo["stopped"] = () =>
 
 const print = (text: string) => void process.stdout.write(text)
 
-/** Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. */
+/**
+ * Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. Rejects with a CliFailure
+ * when it can't start.
+ */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
   // Listened to from the first moment, so that a stop asked for while starting is an orderly one too.
   const stop = stopped()
+  serving = true
   const [{ Cause, Effect, Exit }, service] = await Promise.all([import("effect"), import("../src/main.ts")])
   const exit = await Effect.runPromiseExit(
     service.serve(
       options,
       Effect.promise(() => stop),
-      ({ service, demo }) =>
+      ({ service, demo, print }) =>
         demo === null || options.json || !process.stdout.isTTY
           ? Effect.void
           : Effect.flatMap(
@@ -44,15 +41,25 @@ const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
             )
     )
   )
+  endWithoutReaders()
   if (Exit.isSuccess(exit)) return exit.value === "stopped" ? exitStatus.done : exitStatus.refused
-  const error = Cause.squash(exit.cause)
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  return exitStatus.refused
+  throw cliFailure(exitStatus.refused, 5030, sentenceOf(Cause.squash(exit.cause)))
 }
+
+const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A reader that stands still does not keep a service that has ended: what waits for it gets a moment more. */
+const endWithoutReaders = (): void => {
+  setTimeout(() => process.exit(), 1_000).unref()
+}
+
+// Nothing can be said of it anywhere; the exit status says how the command ended.
+process.stderr.on("error", () => undefined)
 
 // A reader that has seen enough (`| head`) is no failure, and nothing more can be told to it. Anything else (a full disk)
 // keeps the answer of a command that may be done: told like a connection that broke before the answer came.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (serving) return
   if (error.code === "EPIPE") process.exit()
   const failure = unwritten(error.code)
   const json = process.argv.includes("--json")
@@ -64,7 +71,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: print,
   stderr: (text) => void process.stderr.write(text),
   env: process.env,
-  terminal: process.stdin.isTTY === true && process.stdout.isTTY === true,
+  terminal: process.stdout.isTTY === true,
   confirm,
   stopped,
   serve

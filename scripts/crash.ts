@@ -5,26 +5,34 @@
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { parseArgs } from "node:util"
+import { Option } from "commander"
+import { whole } from "../cli/options.ts"
 import { type CrashFigures, crashRun, type Target, targets } from "../test/crash/crashRun.ts"
 import type { RoundReport } from "../test/crash/crashRound.ts"
+import { scriptCommand } from "./scriptCommand.ts"
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "20" },
-    target: { type: "string", default: "mixed" },
-    seed: { type: "string", default: "1" },
-    rate: { type: "string", default: "2000" },
-    workers: { type: "string", default: "32" },
-    outage: { type: "string", default: "20" }
-  }
-})
-
-const whole = (name: keyof typeof values): number => {
-  const number = Number(values[name])
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} must be a whole number from 1 on.`)
-  return number
+interface Options {
+  readonly rounds: number
+  readonly target: Target
+  readonly seed: number
+  readonly rate: number
+  readonly workers: number
+  readonly outage: number
 }
+
+const fromOne = whole(1, Number.MAX_SAFE_INTEGER)
+const { target, outage, ...run } = scriptCommand(
+  "crash",
+  "Kills the service and its database under load and proves that nothing acknowledged was lost or doubled."
+)
+  .option("--rounds <n>", "how many blows", fromOne, 20)
+  .addOption(new Option("--target <target>", "what is killed").choices(targets).default("mixed"))
+  .option("--seed <n>", "of the load and the blows", fromOne, 1)
+  .option("--rate <n>", "requests a second", fromOne, 2_000)
+  .option("--workers <n>", "callers at a time", fromOne, 32)
+  .option("--outage <seconds>", "how long an outage lasts", fromOne, 20)
+  .parse()
+  .opts<Options>()
 
 const columns = [
   "round",
@@ -75,12 +83,9 @@ const summary = (figures: CrashFigures): string =>
   ].join("\n")
 
 const program = Effect.gen(function* () {
-  const target = targets.find((each) => each === values.target)
-  if (target === undefined) return yield* Effect.die(new Error(`--target must be one of: ${targets.join(", ")}.`))
-  const run = { rounds: whole("rounds"), seed: whole("seed"), rate: whole("rate"), workers: whole("workers") }
-  yield* Console.log(`crash run: ${run.rounds} rounds, target ${target satisfies Target}, seed ${run.seed}`)
+  yield* Console.log(`crash run: ${run.rounds} rounds, target ${target}, seed ${run.seed}`)
   yield* Console.log(line(columns))
-  const figures = yield* crashRun({ ...run, target, outageMillis: whole("outage") * 1_000, onRound: show })
+  const figures = yield* crashRun({ ...run, target, outageMillis: outage * 1_000, onRound: show })
   yield* Console.log(summary(figures))
   if (figures.faults > 0) process.exitCode = 1
 })

@@ -2,27 +2,28 @@
  * npm run simulate -- --seeds N --seed S: deterministic simulations of the whole system, N seeds from S on. A seed that
  * breaks an invariant is printed with its last steps, and the exit status is 1; the same seed gives the same run again.
  */
-import { parseArgs } from "node:util"
+import { whole } from "../cli/options.ts"
 import { report } from "../test/simulation/report.ts"
 import { simulate } from "../test/simulation/simulate.ts"
+import { scriptCommand } from "./scriptCommand.ts"
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "500" },
-    seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "80" }
-  }
-})
-
-const whole = (name: keyof typeof values): number => {
-  const number = Number(values[name])
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} must be a whole number from 1 on.`)
-  return number
+interface Options {
+  readonly seeds: number
+  readonly seed: number
+  readonly steps: number
 }
 
-const seeds = whole("seeds")
-const first = whole("seed")
-const steps = whole("steps")
+const fromOne = whole(1, Number.MAX_SAFE_INTEGER)
+const {
+  seeds,
+  seed: first,
+  steps
+} = scriptCommand("simulate", "Deterministic simulations of the whole system; the same seed gives the same run again.")
+  .option("--seeds <n>", "how many seeds", fromOne, 500)
+  .option("--seed <n>", "the first one", fromOne, 1)
+  .option("--steps <n>", "last steps shown of a run that breaks an invariant", fromOne, 80)
+  .parse()
+  .opts<Options>()
 /** Seeds between two words of progress. */
 const stride = 500
 

@@ -7,17 +7,18 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { EdgeServer } from "./http/edge/EdgeServer.ts"
 import { parseRouterUrl } from "./http/edge/RouterPool.ts"
-import { layerLogging } from "./layerLogging.ts"
+import { stdoutPrinter } from "./layerLogging.ts"
 import { type DataFiles, openDataDirectory } from "./runtime/adapters/dataDirectory.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
+import { explainListening } from "./startFailure.ts"
 
 /** Runs the edge until `stop` completes. Everything it started is gone when it returns. */
 export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Effect.Effect<"stopped", unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const files = openDataDirectory(options.dataDir)
+      const files = yield* openDataDirectory(options.dataDir)
       const routers = yield* routersOf(options)
       const tls = yield* serverCertificate(options, files)
       const routerCa = yield* authorityOfRouters(options, files)
@@ -31,15 +32,17 @@ export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Eff
         routerCa
       }).pipe(
         Scope.provide(http),
-        Effect.onError(() => Scope.close(http, Exit.void))
+        Effect.onError(() => Scope.close(http, Exit.void)),
+        explainListening(options)
       )
-      announce(options, `https://${urlHost(options.host)}:${bound.port}`, tls.caFile)
+      const print = yield* stdoutPrinter
+      print(announcement(options, `https://${urlHost(options.host)}:${bound.port}`, tls.caFile))
       yield* stop
       yield* Effect.logInfo("stopping: finishing what was accepted")
       yield* Scope.close(http, Exit.void)
       return "stopped" as const
     })
-  ).pipe(Effect.provide(layerLogging))
+  )
 
 const routersOf = ({ routerUrls }: ServeOptions): Effect.Effect<ReadonlyArray<URL>, ServeError> => {
   const urls = routerUrls.map(parseRouterUrl).filter((url) => url !== null)
@@ -58,18 +61,13 @@ const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effec
     catch: () => new ServeError({ sentence: "The file of --router-ca can not be read." })
   })
 
-const announce = ({ json, routerUrls }: ServeOptions, url: string, caFile: string | null): void => {
-  if (json) {
-    process.stdout.write(
-      `${JSON.stringify({ ready: true, role: "edge", url, pid: process.pid, caFile, routerUrls })}\n`
-    )
-    return
-  }
+const announcement = ({ json, routerUrls }: ServeOptions, url: string, caFile: string | null): string => {
+  if (json) return JSON.stringify({ ready: true, role: "edge", url, pid: process.pid, caFile, routerUrls })
   const lines = [
     `The edge is listening on ${url}`,
     caFile === null ? null : `  CA file       ${caFile}`,
     `  routers       ${routerUrls.join(", ")}`,
     `  API reference ${url}/docs`
   ]
-  process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n`)
+  return lines.filter((line) => line !== null).join("\n")
 }

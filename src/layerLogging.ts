@@ -1,7 +1,23 @@
 /** Logs of every kind of process go to stderr: stdout belongs to the ready line (operator surface, Service). */
-import { Layer, Logger, References } from "effect"
+import { Cause, Effect, Layer, Logger, References } from "effect"
+import { standardOutput } from "./runtime/adapters/LineOutput.ts"
 
-export const layerLogging = Layer.mergeAll(
-  Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]),
-  Layer.succeed(References.MinimumLogLevel, "Info")
+const toStderr = Logger.make<unknown, void>((entry) => {
+  const line = Logger.formatLogFmt.log
+  standardOutput().stderr.write(line(entry), (missing) =>
+    line({ ...entry, logLevel: "Warn", cause: Cause.empty, message: ["log lines could not be written", { missing }] })
+  )
+})
+
+export const layerLogging = Layer.mergeAll(Logger.layer([toStderr]), Layer.succeed(References.MinimumLogLevel, "Info"))
+
+/** Lines on stdout: what a starting service has to say, and what its demo shows. One that is lost is in the log. */
+export const stdoutPrinter: Effect.Effect<(text: string) => void> = Effect.map(
+  Effect.context<never>(),
+  (context) => (text: string) =>
+    standardOutput().stdout.write(
+      text,
+      (missing) => `(${missing} lines could not be written here.)`,
+      (code) => void Effect.runForkWith(context)(Effect.logWarning("a line could not be written to stdout", { code }))
+    )
 )

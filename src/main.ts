@@ -11,7 +11,7 @@ import { serveEdge } from "./edgeMain.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { defaultFourEyes } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
-import { layerLogging } from "./layerLogging.ts"
+import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
 import {
   type DataFiles,
   openDataDirectory,
@@ -27,6 +27,7 @@ import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { type PausePoint, pausePoints, rotationPoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { makeSealing } from "./runtime/engine/sealing/Sealing.ts"
+import type { SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { layerRuntime } from "./runtime/Runtime.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
@@ -36,6 +37,7 @@ import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
+import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
 import { keepRequestsYoung } from "./youngRequests.ts"
 
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
@@ -45,6 +47,8 @@ export type Ending = "stopped" | "usurped"
 export interface Ready {
   readonly service: ServiceFile
   readonly demo: Demo | null
+  /** A line on stdout; one that can't be written is dropped and counted. */
+  readonly print: (text: string) => void
 }
 
 /** Budget of an orderly stop: finish requests, drain mailboxes and journal, close the database (15 s in all). */
@@ -58,11 +62,11 @@ export const serve = (
   options: ServeOptions,
   stop: Effect.Effect<void>,
   whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
-): Effect.Effect<Ending, unknown> =>
-  Effect.suspend(() => {
+): Effect.Effect<Ending, ServeError> =>
+  Effect.suspend((): Effect.Effect<Ending, unknown> => {
     keepRequestsYoung()
     return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
-  })
+  }).pipe(inWords, Effect.provide(layerLogging))
 
 const serveWhole = (
   options: ServeOptions,
@@ -72,13 +76,13 @@ const serveWhole = (
   Effect.scoped(
     Effect.gen(function* () {
       const ended = yield* Deferred.make<Ending>()
-      const files = openDataDirectory(options.dataDir)
+      const files = yield* openDataDirectory(options.dataDir)
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
       const url = yield* databaseUrl(options, files)
       const keyStore = keyFileStore(files.root)
-      const sealing = makeSealing(loadKeyFile(files.root), keyStore.read)
+      const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
       const exemption = yield* webhookExemption(options, files)
-      const stamp = yield* prepareDatabase(url, options.sandbox, sealing)
+      const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing))
       const runtime = yield* Layer.build(
         operatorServices.pipe(
           Layer.provideMerge(
@@ -120,7 +124,8 @@ const serveWhole = (
           operatorApp
         }).pipe(
           Scope.provide(http),
-          Effect.onError(() => Scope.close(http, Exit.void))
+          Effect.onError(() => Scope.close(http, Exit.void)),
+          explainListening(options)
         )
         const service: ServiceFile = {
           url: `https://${urlHost(options.host)}:${bound.port}`,
@@ -131,8 +136,9 @@ const serveWhole = (
         const serviceText = `${JSON.stringify(service)}\n`
         writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files, service) : null
-        announce(options, service, demo === null ? null : demoText(demo, service))
-        yield* Effect.forkScoped(whenReady({ service, demo }))
+        const print = yield* stdoutPrinter
+        print(announcement(options, service, demo === null ? null : demoText(demo, service)))
+        yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         const ending = yield* Deferred.await(ended)
         yield* Effect.logInfo(
@@ -149,12 +155,21 @@ const serveWhole = (
         return ending
       }).pipe(Effect.provideContext(runtime))
     })
-  ).pipe(Effect.provide(layerLogging))
+  )
 
 const databaseUrl = (options: ServeOptions, files: DataFiles) =>
   options.databaseUrl === null
     ? Effect.map(EmbeddedPostgres.start({ dataDirectory: files.postgres }), (postgres) => postgres.url)
     : Effect.succeed(Redacted.make(options.databaseUrl))
+
+const encryptionKeys = (files: DataFiles): Effect.Effect<SealingKeys, ServeError> =>
+  Effect.try({
+    try: () => loadKeyFile(files.root),
+    catch: (error) =>
+      new ServeError({
+        sentence: `The encryption keys can not be used (${error instanceof Error ? error.message : String(error)}): restore encryption.keys of the data directory from its backup.`
+      })
+  })
 
 /** Checks, migrates and stamps the database on a connection of its own. */
 const prepareDatabase = (url: Redacted.Redacted, sandbox: boolean, sealing: ReturnType<typeof makeSealing>) =>
@@ -190,18 +205,15 @@ const keepFirstOperatorKey = (files: DataFiles) =>
     }
   })
 
-const announce = (options: ServeOptions, service: ServiceFile, demo: string | null): void => {
-  if (options.json) {
-    process.stdout.write(`${JSON.stringify({ ready: true, ...service })}\n`)
-    return
-  }
+const announcement = (options: ServeOptions, service: ServiceFile, demo: string | null): string => {
+  if (options.json) return JSON.stringify({ ready: true, ...service })
   const lines = [
     `The brokerage is listening on ${service.url}${options.sandbox ? " (sandbox)" : ""}`,
     service.caFile === null ? null : `  CA file       ${service.caFile}`,
     `  operator key  ${service.operatorKeyFile}`,
     options.role === "router" ? null : `  API reference ${service.url}/docs`
   ]
-  process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n${demo === null ? "" : `\n${demo}\n`}`)
+  return [...lines.filter((line) => line !== null), ...(demo === null ? [] : [`\n${demo}`])].join("\n")
 }
 
 const armKillPoint = (

@@ -1,6 +1,7 @@
 /** What a listener shows its callers: the operator's own certificate, or one of the data directory's local authority. */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import { createSecureContext } from "node:tls"
 import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { ServeError } from "./ServeError.ts"
@@ -21,7 +22,15 @@ export const serverCertificate = ({ tls, host }: Pick<ServeOptions, "tls" | "hos
           caFile: null as string | null
         }),
         catch: () => new ServeError({ sentence: "The files of --tls-cert and --tls-key can not be read." })
-      })
+      }).pipe(
+        Effect.tap((pair) =>
+          Effect.try({
+            try: () => createSecureContext({ cert: pair.cert, key: pair.key }),
+            catch: () =>
+              new ServeError({ sentence: "--tls-cert and --tls-key are not a certificate and its key, in PEM form." })
+          })
+        )
+      )
 
 /** How clients on this machine reach the host that was bound. */
 export const urlHost = (host: string): string => {

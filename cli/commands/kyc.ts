@@ -1,6 +1,7 @@
 /** `brokerage kyc …`: reading a client's KYC file and deciding about it (operator surface, Back office; D1, D2). */
 import { type Command, Option } from "commander"
 import type { Cli } from "../Cli.ts"
+import { clearQuestion } from "../clearQuestion.ts"
 import { given, required, whole } from "../options.ts"
 import { kycFileView } from "../views/kycFile.ts"
 import { clientArgument, clientMeaning, clientView } from "./client.ts"
@@ -33,13 +34,15 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .command("clear")
     .description("clear the client's open cases; the grant runs again")
     .argument(clientArgument, clientMeaning)
-    .option("--note <text>", "what was found; kept in the case; required over a true match")
+    .option("--note <text>", "what was found; kept in the case; required over a sanctions hit or a true match")
     .addOption(revisionOption)
     .action((c: string, { note, revision }: ClearOptions, command: Command) =>
       cli.call(
         command,
         (api) => api.kyc.clear({ params: { client: c }, payload: given({ note, revision }) }),
-        clientView
+        clientView,
+        // Without a note the service refuses it anyway, and names the hits.
+        note === undefined ? {} : { confirm: (api) => clearQuestion(api, c) }
       )
     )
   kyc

@@ -185,17 +185,23 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
     )
   partner
     .command("cidrs")
-    .description("set the address ranges the partner may call from; without any it may call from anywhere")
+    .description("set the address ranges the partner may call from; without any show them")
     .argument(partnerArgument, partnerMeaning)
     .argument("[CIDR...]", "address ranges")
-    .action((p: string, cidrs: ReadonlyArray<string>, _: object, command: Command) =>
-      cli.call(
+    .option("--clear", "take all ranges away: the partner may call from anywhere")
+    .action((p: string, cidrs: ReadonlyArray<string>, { clear }: { readonly clear?: boolean }, command: Command) => {
+      if (clear === true && cidrs.length > 0) command.error("error: --clear takes no address ranges.")
+      const params = { partner: p }
+      if (clear !== true && cidrs.length === 0) {
+        return cli.call(command, (client) => client.partner.show({ params }), fields, { reads: true })
+      }
+      return cli.call(
         command,
-        (client) => client.partner.cidrs({ params: { partner: p }, payload: { cidrs } }),
+        (client) => client.partner.cidrs({ params, payload: { cidrs } }),
         fields,
-        cidrs.length === 0 ? { confirm: `Let ${p} call from any address?` } : {}
+        clear === true ? { confirm: `Let ${p} call from any address?` } : {}
       )
-    )
+    })
 }
 
 const statusQuestion = (p: string, status: PartnerStatus): string =>

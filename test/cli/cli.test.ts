@@ -190,13 +190,12 @@ describe("operator surface, where the service is", () => {
 describe("operator surface, questions", () => {
   const revoke = ["key", "revoke", "1", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"]
 
-  it("a destructive command asks on a terminal; no means that nothing is called", async () => {
+  it("a destructive command asks on the terminal; no means that nothing is called", async () => {
     const asked: Array<string> = []
     const answering = (answer: boolean) => ({
-      terminal: true,
       confirm: (question: string) => {
         asked.push(question)
-        return Promise.resolve(answer)
+        return answer
       }
     })
     const no = await runRecorded(revoke, answering(false))
@@ -205,9 +204,16 @@ describe("operator surface, questions", () => {
     assert.deepStrictEqual(asked, ["Revoke key 1 for good?", "Revoke key 1 for good?"])
   })
 
-  it("--yes and a pipe skip the question", async () => {
-    assert.strictEqual((await runRecorded([...revoke, "--yes"], { terminal: true })).status, exitStatus.unreachable)
-    assert.strictEqual((await runRecorded(revoke)).status, exitStatus.unreachable)
+  it("--yes skips the question; without a terminal it is demanded, and nothing is called", async () => {
+    assert.strictEqual((await runRecorded([...revoke, "--yes"])).status, exitStatus.unreachable)
+    for (const terminal of [true, false]) {
+      const ran = await runRecorded([...revoke, "--json"], { terminal, confirm: () => null })
+      assert.deepStrictEqual([ran.status, ran.stdout, ran.refusal.code], [exitStatus.usage, "", 4000])
+      assert.strictEqual(
+        ran.refusal.msg,
+        "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done."
+      )
+    }
   })
 })
 

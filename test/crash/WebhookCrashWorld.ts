@@ -73,7 +73,7 @@ const makeWebhookCrashWorld = Effect.fnUntraced(function* (
     replaceReceiver: Effect.asVoid(newReceiver),
     cli: (...line) =>
       Effect.promise(async () => {
-        const ran = await runRecorded([...line, "--json", "--data-dir", crash.dataDir])
+        const ran = await runRecorded([...line, "--json", "--yes", "--data-dir", crash.dataDir])
         if (ran.status !== 0) throw new Error(`${line.join(" ")}: ${ran.stderr}`)
         return ran.json as unknown
       }),

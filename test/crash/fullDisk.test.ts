@@ -64,6 +64,7 @@ describe.runIf(canMount)("a full disk", { timeout: 120_000 }, () => {
     const ran = await runRecorded([
       ...args,
       "--json",
+      "--yes",
       "--url",
       url,
       "--operator-key",

@@ -23,7 +23,7 @@ const run = (args: ReadonlyArray<string>) =>
       stderr: () => {},
       env: {},
       terminal: false,
-      confirm: async () => true,
+      confirm: () => true,
       stopped: () => new Promise(() => {}),
       serve: async () => 0
     })

@@ -115,7 +115,7 @@ describe("operator surface, client close", () => {
       "The client's cash is 100.000000 USDC.",
       "Settlement items are not settled: 1 PENDING."
     ])
-    const shown = await runRecorded([...command("close", clientId), ...service.connection("ADMIN")])
+    const shown = await runRecorded([...command("close", clientId), "--yes", ...service.connection("ADMIN")])
     assert.include(shown.stderr, "  The client's cash is 100.000000 USDC.")
     await adjust("-100")
     assert.deepStrictEqual((await refused(command("close", clientId))).data.blockers, [
@@ -243,12 +243,9 @@ describe("operator surface, client close", () => {
     const asked: Array<string> = []
     const confirm = (question: string) => {
       asked.push(question)
-      return Promise.resolve(false)
+      return false
     }
-    const ran = await runRecorded([...command("close", clientId), ...service.connection("ADMIN")], {
-      terminal: true,
-      confirm
-    })
+    const ran = await runRecorded([...command("close", clientId), ...service.connection("ADMIN")], { confirm })
     assert.deepStrictEqual([ran.status, asked], [1, [`Close client ${clientId} for good?`]])
     assert.strictEqual((await rowOf(clientId)).lifecycleState, "ACTIVE")
   })

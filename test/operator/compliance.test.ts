@@ -113,7 +113,7 @@ describe("operator surface, compliance", () => {
   it("A3-10: a restriction set while the client is held survives the clearing", async () => {
     const { clientId } = await heldClient()
     await service.done(["client", "restrict", String(clientId), "NO_WITHDRAWALS", "--reason", "r"])
-    const cleared = await service.done(["kyc", "clear", String(clientId)])
+    const cleared = await service.done(["kyc", "clear", String(clientId), "--note", "another person"])
     assert.deepStrictEqual([cleared.lifecycleState, cleared.verificationLevel], ["RESTRICTED", "MICA"])
     assert.strictEqual(cleared.kycPackage.reviewedBy, "ADMIN")
   })

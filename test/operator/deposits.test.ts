@@ -125,10 +125,9 @@ describe("operator surface, deposit", () => {
     assert.include(shown.stdout, "12.50 EUR")
     const asked: Array<string> = []
     const ran = await runRecorded(["deposit", "confirm", noticeId, ...service.connection("FINANCE")], {
-      terminal: true,
       confirm: (question) => {
         asked.push(question)
-        return Promise.resolve(false)
+        return false
       }
     })
     assert.lengthOf(asked, 1)

@@ -255,7 +255,7 @@ describe("operator surface, Four eyes", () => {
   const askedByAnother = async (label: string) => {
     const { operatorId, key } = await service.done(["operator", "create", "--label", label, "--role", "FINANCE"])
     const connection = ["--url", service.url, "--operator-key", key, "--ca", service.caFile]
-    const ran = await runRecorded([...adjust("1"), "--json", ...connection])
+    const ran = await runRecorded([...adjust("1"), "--json", "--yes", ...connection])
     const grant = ["approval", "grant", String(ran.json.approvalId)]
     return { approvalId: ran.json.approvalId as number, grant, revoke: ["operator", "revoke", String(operatorId)] }
   }

@@ -97,7 +97,7 @@ describe("operator surface, kyc request-documents", () => {
     })
     assert.strictEqual(uploaded.status, 201)
     assert.strictEqual((await show(clientId)).kycPackage.status, "DOCUMENTS_REQUESTED")
-    const cleared = await kyc("clear", clientId)
+    const cleared = await kyc("clear", clientId, "--note", "another person")
     assert.deepStrictEqual(
       [cleared.lifecycleState, cleared.verificationLevel, cleared.kycPackage.status],
       ["ACTIVE", "MICA", "ACCEPTED"]
@@ -212,7 +212,7 @@ describe("operator surface, kyc reject-person", () => {
       const { clientId, entryId } = await heldClient()
       const both = [
         ["kyc", "reject-person", String(clientId), "--reason", "race"],
-        ["kyc", "clear", String(clientId)]
+        ["kyc", "clear", String(clientId), "--note", "another person"]
       ]
       const ran = await Promise.all((round % 2 === 0 ? both : both.toReversed()).map((line) => service.cli(line)))
       assert.sameMembers(
@@ -253,7 +253,10 @@ describe("operator surface, kyc clear", () => {
     const { clientId } = await heldClient()
     const { code, data } = await refused(["kyc", "clear", String(clientId), "--revision", "2"], "COMPLIANCE")
     assert.deepStrictEqual([code, data], [4092, { revision: 1 }])
-    assert.strictEqual((await kyc("clear", clientId, "--revision", "1")).lifecycleState, "ACTIVE")
+    assert.strictEqual(
+      (await kyc("clear", clientId, "--revision", "1", "--note", "another person")).lifecycleState,
+      "ACTIVE"
+    )
   })
 })
 

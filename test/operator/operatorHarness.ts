@@ -36,7 +36,9 @@ export const recordingIo = (over: Partial<CliIo> = {}) => {
     stderr: (text) => void (printed.stderr += text),
     env: {},
     terminal: false,
-    confirm: () => Promise.reject(new Error("nobody was to be asked")),
+    confirm: (question) => {
+      throw new Error(`nobody was to be asked: ${question}`)
+    },
     stopped: () => new Promise(() => {}),
     serve: () => Promise.reject(new Error("nothing was to be served")),
     ...over
@@ -94,9 +96,9 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
     "--ca",
     caFile
   ]
-  /** A command with --json, as the ADMIN unless another role is named. */
+  /** A command with --json, as the ADMIN unless another role is named, on a terminal where every question gets a yes. */
   const cli = (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN"): Promise<Ran> =>
-    runRecorded([...line, "--json", ...connection(role)])
+    runRecorded([...line, "--json", ...connection(role)], { confirm: () => true })
   /** As `cli`, and its JSON document; throws what was refused. */
   const done = async (line: ReadonlyArray<string>, role: OperatorRole | "SECOND" = "ADMIN") => {
     const ran = await cli(line, role)

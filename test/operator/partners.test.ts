@@ -162,7 +162,8 @@ describe("operator surface, partners", () => {
     assert.deepStrictEqual(listed.allowedCidrs, ["203.0.113.0/24", "2001:db8::1"])
     const refused = await service.cli(["partner", "cidrs", "FIRST", "203.0.113.0/24", "10.0.0.1/8", "nonsense"])
     assert.deepStrictEqual(Object.keys(refused.refusal.data.errors), ["cidrs.1", "cidrs.2"])
-    assert.deepStrictEqual((await service.done(["partner", "cidrs", "FIRST"])).allowedCidrs, [])
+    assert.deepStrictEqual((await service.done(["partner", "cidrs", "FIRST"])).allowedCidrs, listed.allowedCidrs)
+    assert.deepStrictEqual((await service.done(["partner", "cidrs", "FIRST", "--clear"])).allowedCidrs, [])
     assert.strictEqual(await epochOf("FIRST"), before + 3)
   })
 
@@ -227,7 +228,7 @@ describe("operator surface, partners", () => {
     assert.match(made.key, /^bok_[A-Za-z0-9_-]{43}$/)
     const { operators } = await service.done(["operator", "list"], "SUPPORT")
     assert.notInclude(JSON.stringify(operators), made.key)
-    const asNew = ["--json", "--url", service.url, "--ca", service.caFile, "--operator-key", made.key]
+    const asNew = ["--json", "--yes", "--url", service.url, "--ca", service.caFile, "--operator-key", made.key]
     const others = operators.filter(
       (row: { role: string; operatorId: number }) => row.role === "ADMIN" && row.operatorId !== made.operatorId
     )

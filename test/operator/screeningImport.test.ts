@@ -275,9 +275,9 @@ describe("screening import", () => {
     const line = ["screening", "import", path, "--source", "ASKED", "--version", "2", ...service.connection("ADMIN")]
     const confirm = (question: string) => {
       asked.push(question)
-      return Promise.resolve(false)
+      return false
     }
-    assert.strictEqual((await runRecorded(line, { terminal: true, confirm })).status, 1)
+    assert.strictEqual((await runRecorded(line, { confirm })).status, 1)
     assert.deepStrictEqual(asked, [
       "Import 1 entries as version 2 of ASKED, which has 3 now? What it does not name comes off the list: 2 at least."
     ])

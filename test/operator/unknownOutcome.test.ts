@@ -111,7 +111,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const at = ["--json", "--url", url, "--operator-key", "k", "--ca", join(folder, "ca.pem")]
-    const wrote = await runRecorded([...adjust("1"), ...at])
+    const wrote = await runRecorded([...adjust("1"), "--yes", ...at])
     const read = await runRecorded(["partner", "list", ...at])
     server.close()
     rmSync(folder, { recursive: true, force: true })

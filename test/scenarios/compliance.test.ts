@@ -102,7 +102,7 @@ describe("compliance", () => {
     const clear = () =>
       service.run(
         Effect.provide(
-          Effect.flatMap(Compliance, (compliance) => compliance.clear(officer, String(clientId), null)),
+          Effect.flatMap(Compliance, (compliance) => compliance.clear(officer, String(clientId), "another person")),
           Compliance.layer
         )
       )
@@ -123,10 +123,10 @@ describe("compliance", () => {
 
   it("D1: a review can be cleared once, a client without one not at all", async () => {
     const { clientId } = await onboarded({ "attestation.riskRating": "HIGH" })
-    await comply(service, (compliance) => compliance.clear(officer, String(clientId), null))
-    await refused((compliance) => compliance.clear(officer, String(clientId), null))
+    await comply(service, (compliance) => compliance.clear(officer, String(clientId), "another person"))
+    await refused((compliance) => compliance.clear(officer, String(clientId), "another person"))
     const plain = await onboarded()
-    await refused((compliance) => compliance.clear(officer, String(plain.clientId), null))
+    await refused((compliance) => compliance.clear(officer, String(plain.clientId), "another person"))
   })
 
   it.each([
@@ -159,7 +159,7 @@ describe("compliance", () => {
       lifecycleState: "KYC_PENDING"
     })
     await refused((compliance) => compliance.reject(officer, String(clientId), "again"))
-    await refused((compliance) => compliance.clear(officer, String(clientId), null))
+    await refused((compliance) => compliance.clear(officer, String(clientId), "another person"))
   })
 
   it("D1: a rejected client keeps its money and is gated with every missing block", async () => {
@@ -213,7 +213,7 @@ describe("compliance", () => {
     const { clientId } = await onboarded({ "attestation.riskRating": "HIGH" })
     await comply(service, (compliance) => compliance.restrict(officer, String(clientId), "FROZEN", "court order"))
     assert.strictEqual((await rowOf(clientId)).lifecycleState, "KYC_PENDING")
-    await comply(service, (compliance) => compliance.clear(officer, String(clientId), null))
+    await comply(service, (compliance) => compliance.clear(officer, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "RESTRICTED", verificationLevel: "MICA" })
     await comply(service, (compliance) => compliance.lift(officer, String(clientId), "FROZEN", "order withdrawn"))
     assert.strictEqual((await rowOf(clientId)).lifecycleState, "ACTIVE")

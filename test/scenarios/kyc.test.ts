@@ -273,7 +273,7 @@ describe("screening of a changed identity", () => {
       "client.review_required",
       "client.review_required"
     ])
-    await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
   })
 
@@ -311,7 +311,7 @@ describe("screening of a changed identity", () => {
     })
     assert.deepInclude(await kycOf(clientId), { reviewedBy: null, reviewedAt: null, reviewNote: null })
     assert.deepStrictEqual(await casesOf(clientId), ["OPEN HIGH_RISK_RATING", "OPEN SCREENING_HIT"])
-    await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
     assert.strictEqual((await kycOf(clientId)).reviewNote, null)
   })

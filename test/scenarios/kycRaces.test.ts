@@ -90,7 +90,7 @@ const lifecycle = (decide: (lifecycle: Lifecycle["Service"]) => ReturnType<Lifec
 const clear = (clientId: number) =>
   service.run(
     Effect.provide(
-      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), null)),
+      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), "another person")),
       Compliance.layer
     )
   )

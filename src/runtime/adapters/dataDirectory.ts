@@ -2,8 +2,18 @@
  * What a running service leaves in its data directory for its own command line: where it listens and how to be let in
  * (operator surface: service.json, operator.key, demo.json). Written whole or not at all; secrets are 0600.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { Effect, Schema } from "effect"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+
+/** The data directory can't be made or read. The sentence is for the operator. */
+export class DataDirectoryError extends Schema.TaggedError<DataDirectoryError>()("DataDirectoryError", {
+  sentence: Schema.String
+}) {
+  override get message() {
+    return this.sentence
+  }
+}
 
 export interface ServiceFile {
   readonly url: string
@@ -26,11 +36,33 @@ export const dataFiles = (dataDirectory: string) => {
 export type DataFiles = ReturnType<typeof dataFiles>
 
 /** Makes the directory, readable by its owner alone. */
-export const openDataDirectory = (dataDirectory: string): DataFiles => {
-  const files = dataFiles(dataDirectory)
-  mkdirSync(files.root, { recursive: true, mode: 0o700 })
-  chmodSync(files.root, 0o700)
-  return files
+export const openDataDirectory = (dataDirectory: string): Effect.Effect<DataFiles, DataDirectoryError> =>
+  Effect.suspend(() => {
+    const files = dataFiles(dataDirectory)
+    return Effect.try({
+      try: () => {
+        makeFolder(files.root)
+        readdirSync(files.root)
+        chmodSync(files.root, 0o700)
+        return files
+      },
+      catch: (error) =>
+        new DataDirectoryError({
+          sentence: `The data directory ${files.root} can not be made or used (${(error as NodeJS.ErrnoException).code ?? String(error)}): name another with --data-dir.`
+        })
+    })
+  })
+
+/** Node's own recursive mkdir runs for ever where a file system takes no folders and says "no such file" (/proc). */
+const makeFolder = (folder: string): void => {
+  if (existsSync(folder)) return
+  if (dirname(folder) !== folder) makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process starts here at the same time, too: the lock decides between the two.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
 }
 
 export const readIfThere = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null)

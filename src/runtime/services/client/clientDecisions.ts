@@ -10,6 +10,7 @@ import type { CaseEvent } from "../../../machines/compliance/Case.ts"
 import type { KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { BlockEvent, RoleLabel } from "../../../machines/verification/Block.ts"
+import type { Refusal } from "../../../machines/shared/Refusal.ts"
 import {
   type BlockCode,
   blockCodes,
@@ -28,6 +29,7 @@ import { remember, trueMatches } from "../screening/dispositions.ts"
 import { noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
 import { advance } from "../../effects/advance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
+import { candidatesOf } from "../screening/rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {
@@ -107,14 +109,8 @@ export const clearClient = (
       )
     )
   }
-  const matches = trueMatches(turn.state)
-  if (matches.length > 0 && note === null) {
-    return refuse(
-      conflict("Compliance has found this client to be a listed person: a note must say why that no longer holds.", {
-        trueMatches: matches
-      })
-    )
-  }
+  const wanted = note === null ? noteWanted(at, cases) : null
+  if (wanted !== null) return refuse(wanted)
   movePackage(at, kyc, { type: "ACCEPT", at: turn.now, by: at.by })
   if (held) for (const code of micaBlockCodes) moveBlock(at, row, code, { type: "APPROVE", at: turn.now, by: at.by })
   let client = row
@@ -133,6 +129,29 @@ export const clearClient = (
   }
   decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
+}
+
+/** Why a clearance without a note is refused: compliance says why a listed person, or one like it, is cleared. */
+const noteWanted = ({ turn }: ClientTurn, cases: ReadonlyArray<CaseRow>): Refusal | null => {
+  const matches = trueMatches(turn.state)
+  const hits = cases.flatMap((open) =>
+    candidatesOf(open)
+      .filter((candidate) => withOutcome(candidate).outcome === "HIT")
+      .map(({ entryId, score }) => ({ caseId: open.id, entryId, score }))
+  )
+  if (matches.length > 0) {
+    return conflict(
+      "Compliance has found this client to be a listed person: a note must say why that no longer holds.",
+      {
+        trueMatches: matches,
+        hits
+      }
+    )
+  }
+  if (hits.length === 0) return null
+  return conflict("Screening has found this client on a sanctions list: a note must say why it is another person.", {
+    hits
+  })
 }
 
 /** Stores the screening of this moment; candidates nobody has seen like this join the newest open case. Their number. */

@@ -10,6 +10,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
+import { droppedLines } from "../../adapters/LineOutput.ts"
 import { answerCounts } from "./answerCounts.ts"
 import { FollowedBooks } from "./followedBooks.ts"
 import { loopLag } from "./loopLag.ts"
@@ -91,7 +92,8 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               webhooks: webhooks.stats(),
               answers: answerCounts(),
               memory: process.memoryUsage(),
-              lag: lag.figures()
+              lag: lag.figures(),
+              droppedLines: droppedLines()
             })
           ])
         )

@@ -49,11 +49,12 @@ export interface ProcessFigures {
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
   readonly lag: LagFigures
+  readonly droppedLines: Readonly<Record<string, number>>
 }
 
 /** What the process knows of itself: there whatever the database does. */
 export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
-  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag } = figures
+  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag, droppedLines } = figures
   return [
     gauge("brokerage_database_up", "1 when the database answered in time and its figures are here, else 0.", [
       { value: databaseUp ? 1 : 0 }
@@ -94,6 +95,11 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
       { labels: { figure: "mean" }, value: lag.mean },
       { labels: { figure: "p99" }, value: lag.p99 },
       { labels: { figure: "max" }, value: lag.max }
-    ])
+    ]),
+    counter(
+      "brokerage_dropped_lines_total",
+      "Lines of the log (stderr) and of stdout that could not be written.",
+      Object.entries(droppedLines).map(([stream, value]) => ({ labels: { stream }, value }))
+    )
   ]
 }

@@ -1,0 +1,93 @@
+/**
+ * Why a service does not start, in a sentence that names the remedy (operator surface, Service: exit status 1). What is
+ * wrong with the machine around it (ports, addresses, the database of --database-url) is put into words here; adapters
+ * say their own sentences.
+ */
+import { Cause, Effect } from "effect"
+import { HttpServerError } from "effect/http"
+import { SqlError } from "effect/sql"
+import { describeFailure, serverError } from "./runtime/engine/journal/sqlFailure.ts"
+import { ServeError } from "./ServeError.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+
+/** A listener's failure in words; any other passes through. */
+export const explainListening =
+  ({ host, port }: Pick<ServeOptions, "host" | "port">) =>
+  <A, E, R>(listen: Effect.Effect<A, E, R>): Effect.Effect<A, E | ServeError, R> =>
+    Effect.mapError(listen, (error) =>
+      error instanceof HttpServerError.ServeError
+        ? new ServeError({ sentence: listenSentence(host, port, codeOf(error.cause)) })
+        : error
+    )
+
+const listenSentence = (host: string, port: number, code: string): string => {
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} of ${host} is in use by another program: stop it, or choose another port with --port (0 for any free one).`
+    case "EADDRNOTAVAIL":
+      return `${host} is no address of this machine: name one of its own with --host (0.0.0.0 for all of them).`
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `The name ${host} has no address: name an address of this machine with --host.`
+    case "EACCES":
+      return `This user may not listen on port ${port}: choose one from 1024 on with --port.`
+    default:
+      return `The service can not listen on port ${port} of ${host} (${code}): choose others with --port and --host.`
+  }
+}
+
+/** A failure of the database that --database-url names, in words and without its password; any other passes through. */
+export const explainDatabase =
+  ({ databaseUrl }: Pick<ServeOptions, "databaseUrl">) =>
+  <A, E, R>(prepare: Effect.Effect<A, E, R>): Effect.Effect<A, E | ServeError, R> =>
+    Effect.mapError(prepare, (error) =>
+      databaseUrl !== null && SqlError.isSqlError(error)
+        ? new ServeError({ sentence: databaseSentence(databaseUrl, error) })
+        : error
+    )
+
+const databaseSentence = (databaseUrl: string, error: unknown): string => {
+  const place = placeOf(databaseUrl)
+  if (place === null) {
+    return "--database-url is no PostgreSQL address: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE."
+  }
+  const answered = serverError(error)
+  if (answered === null) {
+    return `The database at ${place} can not be reached (${describeFailure(error)}): check that it runs, and host and port of --database-url.`
+  }
+  const { code } = answered
+  if (code.startsWith("28")) {
+    return `The database at ${place} refuses this user (${code}): check user and password of --database-url, and the server's pg_hba.conf.`
+  }
+  if (code === "3D000") {
+    return `The server at ${place} has no database of this name: create it, or name another in --database-url.`
+  }
+  return `The database at ${place} can not be prepared (${describeFailure(error)}): the user of --database-url needs an own, writable database.`
+}
+
+/** HOST:PORT of a database address; null when it is none. */
+const placeOf = (databaseUrl: string): string | null => {
+  if (!URL.canParse(databaseUrl)) return null
+  const { protocol, hostname, port, searchParams } = new URL(databaseUrl)
+  if (protocol !== "postgres:" && protocol !== "postgresql:") return null
+  return `${hostname || searchParams.get("host") || "localhost"}:${port || "5432"}`
+}
+
+const codeOf = (cause: unknown): string => {
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown }
+  return String(code ?? message ?? cause)
+}
+
+/** Every failure of a service as a sentence, never empty and never a stack; a defect's stack is in the log. */
+export const inWords = <A, R>(serve: Effect.Effect<A, unknown, R>): Effect.Effect<A, ServeError, R> =>
+  Effect.catchCause(serve, (cause) =>
+    Effect.andThen(
+      Cause.hasDies(cause) ? Effect.logError("the service ends by a defect", cause) : Effect.void,
+      new ServeError({ sentence: sentenceOf(Cause.squash(cause)) })
+    )
+  )
+
+const sentenceOf = (error: unknown): string => {
+  const { message, name } = error instanceof Error ? error : { message: String(error), name: "" }
+  return message.trim() === "" ? `The service can not start (${name || "unknown error"}).` : message
+}

@@ -1,0 +1,49 @@
+// The scripts of package.json: --help is an answer, and what they don't know is a sentence, not a stack.
+import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "../..")
+const run = (script: string, ...args: ReadonlyArray<string>) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, script), ...args], { encoding: "utf8" })
+  return { status, stdout, stderr }
+}
+
+describe.each([
+  ["scripts/simulate.ts", ["--seeds", "--seed", "--steps"]],
+  ["scripts/crash.ts", ["--rounds", "--target", "--seed", "--rate", "--workers", "--outage"]],
+  ["bench/main.ts", ["--quick", "--write", "--only", "--data-dir"]]
+])("%s", (script, options) => {
+  it("--help shows every option", () => {
+    const { status, stdout, stderr } = run(script, "--help")
+    assert.deepStrictEqual([status, stderr], [0, ""])
+    for (const option of options) assert.include(stdout, option)
+  })
+
+  it("an option it does not know is a sentence and status 2", () => {
+    const { status, stdout, stderr } = run(script, "--nonsense")
+    assert.deepStrictEqual(
+      [status, stdout, stderr],
+      [2, "", "error: unknown option '--nonsense'\n(--help shows the options)\n"]
+    )
+  })
+})
+
+it("a value out of its range is refused", () => {
+  const seeds = run("scripts/simulate.ts", "--seeds", "none")
+  assert.strictEqual(seeds.status, 2)
+  assert.match(seeds.stderr, /It must be a whole number from 1 to /)
+  assert.match(run("scripts/crash.ts", "--target", "none").stderr, /Allowed choices are service, database/)
+})
+
+it("the tests under an old Node end with one sentence that says how to run them", () => {
+  // An old Node is imitated by a preloaded line, as in launcher.test.ts.
+  const old = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--import", old, join(root, "node_modules/vitest/vitest.mjs"), "list", "test/tidy.test.ts"],
+    { encoding: "utf8", cwd: root }
+  )
+  assert.strictEqual(status, 1)
+  assert.match(stderr, /^This is Node\.js 20\.20\.2, and the tests need 22\.19 or newer: run npm test, or [^\n]*\n$/)
+})

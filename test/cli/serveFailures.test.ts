@@ -1,0 +1,169 @@
+// A service that can't start says why and what to do, in one sentence or, with --json, in one document, and ends with
+// status 1 (operator surface, rules for every command; Service).
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { type AddressInfo, createServer, type Server } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { exitStatus } from "../../cli/CliIo.ts"
+import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "brokerage-serve-failures-"))
+const bin = join(import.meta.dirname, "../../bin/brokerage.mjs")
+const children: Array<ChildProcess> = []
+let database: TestDatabase
+let occupant: Server
+let port: number
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  occupant = createServer()
+  await new Promise<void>((resolve) => occupant.listen(0, "127.0.0.1", resolve))
+  port = (occupant.address() as AddressInfo).port
+})
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL")
+  await new Promise((resolve) => occupant.close(resolve))
+  await database.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const serve = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resolve) => {
+    const child = spawn(process.execPath, [bin, "serve", "--data-dir", join(folder, "data"), ...args])
+    children.push(child)
+    const out = { stdout: "", stderr: "" }
+    child.stdout.on("data", (chunk: Buffer) => void (out.stdout += chunk.toString("utf8")))
+    child.stderr.on("data", (chunk: Buffer) => void (out.stderr += chunk.toString("utf8")))
+    child.once("close", (code) => resolve({ code, ...out }))
+  })
+
+/** The sentence, and the same one as the only document with --json. */
+const refused = async (sentence: string, ...args: ReadonlyArray<string>): Promise<void> => {
+  const [plain, json] = [await serve(...args), await serve(...args, "--json")]
+  assert.deepStrictEqual(plain, { code: exitStatus.refused, stdout: "", stderr: `${sentence}\n` })
+  assert.deepStrictEqual([json.code, json.stdout], [exitStatus.refused, ""])
+  assert.deepStrictEqual(JSON.parse(json.stderr), { code: 5030, msg: sentence, error: sentence })
+}
+
+/** The test database's address with something about it changed. */
+const databaseUrl = (change: (url: URL) => void = () => undefined): string => {
+  const url = new URL(Redacted.value(database.url))
+  change(url)
+  return url.href
+}
+
+describe("serve: where it should listen", () => {
+  it("a taken port", () =>
+    refused(
+      `Port ${port} of 127.0.0.1 is in use by another program: stop it, or choose another port with --port (0 for any free one).`,
+      "--port",
+      String(port),
+      "--database-url",
+      databaseUrl()
+    ))
+
+  it("a taken port of an edge", () =>
+    refused(
+      `Port ${port} of 127.0.0.1 is in use by another program: stop it, or choose another port with --port (0 for any free one).`,
+      "--port",
+      String(port),
+      "--role",
+      "edge",
+      "--router-url",
+      "https://127.0.0.1:1"
+    ))
+
+  it("an address of another machine", () =>
+    refused(
+      "192.0.2.1 is no address of this machine: name one of its own with --host (0.0.0.0 for all of them).",
+      "--host",
+      "192.0.2.1",
+      "--database-url",
+      databaseUrl()
+    ))
+
+  it("files that are no certificate", async () => {
+    const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(folder, name)) as [string, string]
+    for (const file of [cert, key]) writeFileSync(file, "no certificate")
+    await refused(
+      "--tls-cert and --tls-key are not a certificate and its key, in PEM form.",
+      "--tls-cert",
+      cert,
+      "--tls-key",
+      key,
+      "--database-url",
+      databaseUrl()
+    )
+  })
+})
+
+describe("serve: a data directory that can't be made", () => {
+  it.runIf(process.platform === "linux")("where the system takes no folders", () =>
+    refused(
+      "The data directory /proc/x can not be made or used (ENOENT): name another with --data-dir.",
+      "--data-dir",
+      "/proc/x"
+    )
+  )
+
+  it("under a file, or where a file is", async () => {
+    const file = join(folder, "file")
+    writeFileSync(file, "")
+    for (const path of [file, join(file, "below")]) {
+      await refused(
+        `The data directory ${path} can not be made or used (ENOTDIR): name another with --data-dir.`,
+        "--data-dir",
+        path
+      )
+    }
+  })
+
+  it("whose encryption keys are damaged", async () => {
+    const damaged = mkdtempSync(join(folder, "damaged-"))
+    writeFileSync(join(damaged, "encryption.keys"), "1 short\n")
+    await refused(
+      "The encryption keys can not be used (a line of encryption.keys is not a key number and 32 bytes in base64): restore encryption.keys of the data directory from its backup.",
+      "--data-dir",
+      damaged,
+      "--database-url",
+      databaseUrl()
+    )
+  })
+})
+
+describe("serve: a database that can't be used", () => {
+  const place = (): string => databaseUrl().replace(/^.*@([^/]+)\/.*$/, "$1")
+
+  it("nobody listens there", () =>
+    refused(
+      "The database at 127.0.0.1:1 can not be reached (PgConnection: Failed to connect code=ECONNREFUSED syscall=connect): check that it runs, and host and port of --database-url.",
+      "--database-url",
+      "postgres://user:secret@127.0.0.1:1/books"
+    ))
+
+  it("it refuses the password, which nobody reads in the answer", async () => {
+    const url = databaseUrl((at) => (at.password = "another"))
+    await refused(
+      `The database at ${place()} refuses this user (28P01): check user and password of --database-url, and the server's pg_hba.conf.`,
+      "--database-url",
+      url
+    )
+  })
+
+  it("it has no database of this name", () =>
+    refused(
+      `The server at ${place()} has no database of this name: create it, or name another in --database-url.`,
+      "--database-url",
+      databaseUrl((at) => (at.pathname = "/nowhere"))
+    ))
+
+  it.each(["books", "https://127.0.0.1/books"])("%s is no address of a database", (url) =>
+    refused(
+      "--database-url is no PostgreSQL address: it has the form postgres://USER:PASSWORD@HOST:PORT/DATABASE.",
+      "--database-url",
+      url
+    )
+  )
+})

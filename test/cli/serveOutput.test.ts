@@ -1,0 +1,128 @@
+// A service whose output nobody takes: a closed pipe, a full disk, a reader that stands still. It serves all the same,
+// counts what it dropped, and says so when it is read again.
+import { afterAll, assert, describe, it, vi } from "@effect/vitest"
+import { Redacted } from "effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Writable } from "node:stream"
+import { LineOutput, type LineStream } from "../../src/runtime/adapters/LineOutput.ts"
+import { readPostmasterPid } from "../../src/runtime/adapters/postmasterPid.ts"
+import { runRecorded } from "../operator/operatorHarness.ts"
+import { makeTestDatabase } from "../support/TestDatabase.ts"
+
+const folder = Fs.mkdtempSync(join(tmpdir(), "brokerage-serve-output-"))
+const bin = join(import.meta.dirname, "../../bin/brokerage.mjs")
+const children: Array<ChildProcess> = []
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL")
+  Fs.rmSync(folder, { recursive: true, force: true })
+})
+
+const serve = (dataDir: string, stdout: number | "ignore", stderr: number, ...more: ReadonlyArray<string>) => {
+  const args = [bin, "serve", "--sandbox", "--json", "--port", "0", "--data-dir", dataDir, ...more]
+  const child = spawn(process.execPath, args, { stdio: ["ignore", stdout, stderr] })
+  children.push(child)
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  /** Without its ready line a service is found by the file it leaves. */
+  const ready = () =>
+    vi.waitFor(() => assert.isTrue(Fs.existsSync(join(dataDir, "service.json")) || child.exitCode !== null), 60_000)
+  return { child, ended, ready }
+}
+
+const metricsOf = async (dataDir: string): Promise<string> => {
+  const ran = await runRecorded(["metrics", "--data-dir", dataDir])
+  assert.strictEqual(ran.status, 0, ran.stderr)
+  return ran.stdout
+}
+
+describe("a service whose output can't be written", () => {
+  it("a full disk under both streams: it serves, counts the ready line among what it dropped, and stops in order", async () => {
+    const database = await makeTestDatabase()
+    const dataDir = join(folder, "full")
+    const full = Fs.openSync("/dev/full", "w")
+    try {
+      const { child, ended, ready } = serve(dataDir, full, full, "--database-url", Redacted.value(database.url))
+      await ready()
+      const metrics = await metricsOf(dataDir)
+      assert.include(metrics, 'brokerage_dropped_lines_total{stream="stdout"} 1\n')
+      // What became of the ready line is said in the log, which has no room either.
+      assert.include(metrics, 'brokerage_dropped_lines_total{stream="stderr"} 1\n')
+      child.kill("SIGTERM")
+      assert.strictEqual(await ended, 0)
+    } finally {
+      Fs.closeSync(full)
+      await database.drop()
+    }
+  })
+
+  it("a pipe whose reader went away: it serves, and the next reader learns how many lines are missing", async () => {
+    const fifo = join(folder, "log")
+    assert.strictEqual(spawnSync("mkfifo", [fifo]).status, 0)
+    // Opened for both, so that neither end waits for the other.
+    const both = Fs.openSync(fifo, Fs.constants.O_RDWR)
+    const log = Fs.openSync(fifo, "w")
+    const dataDir = join(folder, "closed")
+    const { child, ended, ready } = serve(dataDir, "ignore", log)
+    Fs.closeSync(log)
+    Fs.closeSync(both)
+    await ready()
+    const cluster = join(dataDir, "postgres", "cluster")
+    const postmaster = readPostmasterPid(cluster)?.pid ?? 0
+    assert.isAbove(postmaster, 0)
+    // Something to log: the database dies, and is there again after two lines.
+    process.kill(postmaster, "SIGKILL")
+    await vi.waitFor(
+      async () => assert.include(await metricsOf(dataDir), 'brokerage_dropped_lines_total{stream="stderr"} 2\n'),
+      30_000
+    )
+    assert.isNull(child.exitCode)
+    const reader = Fs.createReadStream(fifo, "utf8")
+    await new Promise((resolve) => reader.once("open", resolve))
+    child.kill("SIGTERM")
+    let text = ""
+    for await (const chunk of reader) text += String(chunk)
+    assert.strictEqual(await ended, 0)
+    const [, notice, line] = text.split("\n")
+    assert.match(notice ?? "", /level=WARN .*message="log lines could not be written" .*missing.*2/)
+    assert.match(line ?? "", /message="stopping: finishing what was accepted"/)
+  })
+})
+
+describe("LineOutput", () => {
+  const notice = (missing: number) => `${missing} missing`
+
+  it("lines that fail in the same moment are said once, before the line that is taken again", async () => {
+    const taken: Array<string> = []
+    let broken = true
+    const stream: LineStream = {
+      writableLength: 0,
+      on: () => undefined,
+      write: (text, done) => {
+        if (!broken) taken.push(text)
+        queueMicrotask(() => done(broken ? Object.assign(new Error("no room"), { code: "ENOSPC" }) : null))
+      }
+    }
+    const output = new LineOutput(stream)
+    const codes: Array<string> = []
+    const heard = new Promise<void>((resolve) => {
+      for (const line of ["one", "two"])
+        output.write(line, notice, (code) => void (codes.push(code) === 2 && resolve()))
+    })
+    await heard
+    assert.deepStrictEqual([output.dropped, codes[0]], [2, "ENOSPC"])
+    broken = false
+    output.write("three", notice)
+    output.write("four", notice)
+    assert.deepStrictEqual(taken, ["\n2 missing\nthree\n", "four\n"])
+  })
+
+  it("a reader that stands still costs lines beyond 1 MiB, not memory", () => {
+    const stream = new Writable({ write: () => undefined })
+    const output = new LineOutput(stream)
+    for (let line = 0; line < 5_000; line++) output.write("x".repeat(1_023), notice)
+    assert.isAtMost(stream.writableLength, 1024 * 1024 + 1_024)
+    assert.strictEqual(output.dropped, 5_000 - 1_025)
+  })
+})

@@ -1,0 +1,141 @@
+// Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
+// stdout are; what they are about; and what the service refuses whoever asks.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { join } from "node:path"
+import { exitStatus } from "../../cli/CliIo.ts"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+const main = join(import.meta.dirname, "../../cli/main.ts")
+const children: Array<ChildProcess> = []
+let service: OperatorService
+let key: string
+beforeAll(async () => {
+  service = await startOperatorService()
+  ;({ key } = await service.partner({ code: "ASKS" }))
+})
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL")
+  await service.stop()
+})
+
+const ranges = ["203.0.113.0/24"]
+const allowed = async (): Promise<ReadonlyArray<string>> =>
+  (await service.done(["partner", "show", "ASKS"])).allowedCidrs as ReadonlyArray<string>
+const clear = () => ["partner", "cidrs", "ASKS", "--clear", ...service.connection("ADMIN")]
+
+describe("operator surface, the terminal that is asked", () => {
+  it("a process without one does nothing and demands --yes", async () => {
+    await service.done(["partner", "cidrs", "ASKS", ...ranges])
+    // A session of its own has no terminal.
+    const child = spawn(process.execPath, [main, ...clear()], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
+    children.push(child)
+    const ended = await new Promise<readonly [number | null, string]>((resolve) => {
+      let stderr = ""
+      child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString("utf8")))
+      child.once("close", (code) => resolve([code, stderr]))
+    })
+    assert.deepStrictEqual(ended, [
+      exitStatus.usage,
+      "This command asks before it acts, and there is no terminal to ask on: give --yes. Nothing was done.\n"
+    ])
+    assert.deepStrictEqual(await allowed(), ranges)
+  })
+
+  // util-linux's script gives a command a terminal of its own; without it there is no other way to one from here.
+  const hasTerminals =
+    process.platform === "linux" && spawnSync("script", ["-qec", "test -t 0", "/dev/null"]).status === 0
+  it.runIf(hasTerminals)(
+    "pipes before and behind a command do not take the question away (skipped without the program script)",
+    async () => {
+      await service.done(["partner", "cidrs", "ASKS", ...ranges])
+      const line = [process.execPath, main, ...clear()].map((word) => `'${word}'`).join(" ")
+      const answered = async (answer: string): Promise<string> => {
+        const child = spawn("script", ["-qec", `${line} </dev/null 2>&1 | cat`, "/dev/null"])
+        children.push(child)
+        let text = ""
+        child.stdout.on("data", (chunk: Buffer) => {
+          const before = text.includes("[y/N]")
+          text += chunk.toString("utf8")
+          if (!before && text.includes("[y/N]")) child.stdin.write(`${answer}\n`)
+        })
+        await new Promise((resolve) => child.once("close", resolve))
+        return text
+      }
+      assert.match(await answered("n"), /^Let ASKS call from any address\? \[y\/N\] n\s+Nothing was done\.\s*$/)
+      assert.deepStrictEqual(await allowed(), ranges)
+      assert.match(await answered("y"), /any address\? \[y\/N\] y\s[^]*ASKS/)
+      assert.deepStrictEqual(await allowed(), [])
+    }
+  )
+})
+
+describe("operator surface, partner cidrs", () => {
+  it("without ranges it shows them, and asks nothing; --clear takes them away and takes none", async () => {
+    await service.done(["partner", "cidrs", "ASKS", ...ranges])
+    const show = ["partner", "cidrs", "ASKS", "--json", ...service.connection("ADMIN")]
+    for (const more of [[], ["--dry-run"]]) {
+      const shown = await runRecorded([...show, ...more])
+      assert.deepStrictEqual([shown.status, shown.json?.allowedCidrs], [exitStatus.done, ranges], shown.stderr)
+    }
+    assert.strictEqual((await runRecorded([...show, "10.0.0.0/8", "--clear"])).status, exitStatus.usage)
+    assert.deepStrictEqual(await allowed(), ranges)
+    await service.done(["partner", "cidrs", "ASKS", "--clear"])
+  })
+})
+
+describe("operator surface, kyc clear over a sanctions hit", () => {
+  let persons = 0
+  /** A person who is on a list, held. */
+  const held = async (list: "SANCTIONS" | "PEP") => {
+    const body = sampleOnboarding(700 + ++persons, `asks${persons}`, Date.now())
+    const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
+    const name = `${first_name} ${last_name}`
+    const { entryId } = await service.done(["screening", "add", "--name", name, "--dob", date_of_birth, "--list", list])
+    const answer = await service.call("POST", "/partner/v1/clients", { key, body })
+    assert.strictEqual(answer.json.data.status, "PENDING_REVIEW", answer.text)
+    const { clientId, review } = answer.json.data as { clientId: number; review: { caseId: number } }
+    return { clientId, caseId: review.caseId, entryId: entryId as number, name, born: date_of_birth }
+  }
+  const stateOf = async (clientId: number) =>
+    (await service.done(["client", "show", String(clientId)])).lifecycleState as string
+
+  it("F26: the service wants a note, names the hits and leaves the client held", async () => {
+    const { clientId, caseId, entryId } = await held("SANCTIONS")
+    const { status, refusal } = await service.cli(["kyc", "clear", String(clientId)], "COMPLIANCE")
+    assert.deepStrictEqual([status, refusal.code], [exitStatus.refused, 4092])
+    assert.strictEqual(
+      refusal.msg,
+      "Screening has found this client on a sanctions list: a note must say why it is another person."
+    )
+    assert.deepStrictEqual(refusal.data, { hits: [{ caseId, entryId, score: 1 }] })
+    assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
+  })
+
+  it("it asks with the hits; no leaves the client held, --yes asks nothing", async () => {
+    const { clientId, entryId, name, born } = await held("SANCTIONS")
+    const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
+    const asked: Array<string> = []
+    const no = await runRecorded(line, {
+      confirm: (question) => {
+        asked.push(question)
+        return false
+      }
+    })
+    assert.strictEqual(no.status, exitStatus.refused)
+    assert.deepStrictEqual(asked, [
+      `Screening has found client ${clientId} on a sanctions list:\n  entry ${entryId} of OPERATOR: ${name}, ${born}, score 1.000\nClear it as another person?`
+    ])
+    assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
+    assert.strictEqual((await runRecorded([...line, "--yes"])).status, exitStatus.done)
+    assert.strictEqual(await stateOf(clientId), "ACTIVE")
+  })
+
+  it("a match that is no hit needs neither", async () => {
+    const { clientId } = await held("PEP")
+    const ran = await runRecorded(["kyc", "clear", String(clientId), ...service.connection("COMPLIANCE")])
+    assert.strictEqual(ran.status, exitStatus.done, ran.stderr)
+    assert.strictEqual(await stateOf(clientId), "ACTIVE")
+  })
+})
