@@ -34,7 +34,7 @@ import { defaultSettings } from "./runtime/Settings.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/webhooks/DeliveryWorker.ts"
 import { ServeError } from "./ServeError.ts"
-import type { ServeOptions } from "./serveOptions.ts"
+import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { keepRequestsYoung } from "./youngRequests.ts"
 
@@ -60,6 +60,8 @@ export const serve = (
   whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
 ): Effect.Effect<Ending, unknown> =>
   Effect.suspend(() => {
+    const unread = unreadEdgeHost(options)
+    if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
     keepRequestsYoung()
     return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
   })
