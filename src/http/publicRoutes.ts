@@ -45,7 +45,10 @@ const health = Layer.unwrap(
       Effect.gen(function* () {
         if (!(yield* check)) return refusalWith(gateRefusals.unavailable, { "retry-after": "1" })
         const time = yield* Clock.currentTimeMillis
-        return HttpServerResponse.jsonUnsafe({ status: "ok", version: apiVersion, time })
+        return HttpServerResponse.jsonUnsafe(
+          { status: "ok", version: apiVersion, time },
+          { headers: { "cache-control": "no-store" } }
+        )
       })
     )
   })

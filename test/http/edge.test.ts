@@ -69,8 +69,9 @@ describe("A1-55: public routes", () => {
   })
 
   it("A1-55: healthz tells status, version and time", async () => {
-    const { json } = await server.call("GET", "/healthz", { key: null })
+    const { json, headers } = await server.call("GET", "/healthz", { key: null })
     assert.deepInclude(json, { status: "ok", version: "2.4.1" })
+    assert.strictEqual(headers["cache-control"], "no-store")
     assert.isTrue(Number.isSafeInteger((json as { time: number }).time))
   })
 
@@ -154,6 +155,7 @@ describe("A1-02: bytes that are no request of ours", () => {
       const text = await raw(bytes)
       assert.strictEqual(statusLine(text), status)
       assert.match(text, /\r\nx-request-id: [0-9a-f-]{36}\r\n/i)
+      assert.match(text, /\r\ncache-control: no-store\r\n/i)
       assert.deepInclude(bodyOf(text), { code })
     })
   }

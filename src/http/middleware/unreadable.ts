@@ -81,6 +81,7 @@ const rawAnswer = (status: number, refusal: WireRefusal): string => {
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     "Content-Type: application/json",
+    "Cache-Control: no-store",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${randomUUID()}`,
     "Connection: close",
