@@ -6,8 +6,8 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { hash } from "node:crypto"
 import { Health } from "../runtime/services/Health.ts"
-import { openApiText } from "./api/openApiDocument.ts"
-import { apiVersion, PartnerApi } from "./api/PartnerApi.ts"
+import { openApiText, PublishedApi } from "./api/openApiDocument.ts"
+import { apiVersion } from "./api/PartnerApi.ts"
 import { refusalWith } from "./middleware/answers.ts"
 import { gateRefusals } from "./toWire.ts"
 
@@ -60,7 +60,7 @@ const routerRoutes = Layer.mergeAll(documentAt("/partner/openapi.json"), health)
 /** What the edge has for readers. */
 const siteRoutes = Layer.mergeAll(
   documentAt("/openapi.json"),
-  HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } })
+  HttpApiScalar.layer(PublishedApi, { path: "/docs", scalar: { withDefaultFonts: false } })
 )
 
 /** Exact in case and slashes (A1-01). */

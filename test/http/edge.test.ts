@@ -84,6 +84,20 @@ describe("A1-55: public routes", () => {
     assert.include(policy, "default-src 'none'")
   })
 
+  it("A1-55: the reference renders the description that is served, webhooks and parameters included", async () => {
+    const { text } = await server.call("GET", "/docs", { key: null })
+    const served = await server.call("GET", "/openapi.json", { key: null })
+    const [, rendered = ""] = /\n\s+content: (\{"openapi".*\})\n/.exec(text) ?? []
+    assert.deepStrictEqual(JSON.parse(rendered), served.json)
+  })
+
+  it("A1-07: the key's scheme is bearer in small letters, or the reference asks for a user name", async () => {
+    const { json } = await server.call("GET", "/openapi.json", { key: null })
+    const { securitySchemes } = (json as { components: { securitySchemes: Record<string, object> } }).components
+    assert.deepInclude(securitySchemes["bearer"], { type: "http", scheme: "bearer" })
+    assert.deepInclude(securitySchemes["partnerKey"], { type: "apiKey", name: "X-Partner-Key", in: "header" })
+  })
+
   it("architecture 5: empty answers of the operator surface become the envelope", async () => {
     const answer = await server.call("GET", "/operator/v1/nowhere", { key: null })
     assert.deepStrictEqual([answer.status, (answer.json as { code: number }).code], [404, 4004])
