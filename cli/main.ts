@@ -2,8 +2,7 @@
  * Entry of the command line. Everything here talks to the service through its operator routes, with one exception: the
  * command `serve` is the service, so its composition root is imported, for that command alone and only when it runs.
  */
-import type { CliIo, ExitStatus } from "./CliIo.ts"
-import { cliFailure, exitStatus, unwritten } from "./CliIo.ts"
+import { cliFailure, type CliIo, type ExitStatus, exitStatus, unwritten } from "./CliIo.ts"
 import { confirm } from "./confirm.ts"
 import { runCli } from "./runCli.ts"
 

@@ -26,8 +26,7 @@ import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { type PausePoint, pausePoints, rotationPoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
-import { makeSealing } from "./runtime/engine/sealing/Sealing.ts"
-import type { SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
+import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { layerRuntime } from "./runtime/Runtime.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
@@ -35,7 +34,7 @@ import { defaultSettings } from "./runtime/Settings.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
 import { ServeError } from "./ServeError.ts"
-import type { ServeOptions } from "./serveOptions.ts"
+import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
 import { keepRequestsYoung } from "./youngRequests.ts"
@@ -64,6 +63,8 @@ export const serve = (
   whenReady: (ready: Ready) => Effect.Effect<void> = () => Effect.void
 ): Effect.Effect<Ending, ServeError> =>
   Effect.suspend((): Effect.Effect<Ending, unknown> => {
+    const unread = unreadEdgeHost(options)
+    if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
     keepRequestsYoung()
     return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
   }).pipe(inWords, Effect.provide(layerLogging))

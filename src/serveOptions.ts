@@ -1,4 +1,6 @@
 /** What `brokerage serve` takes (operator surface, Service). The command line fills it in; nothing else reads flags. */
+import { cidrSentence } from "./runtime/services/partner/addressRanges.ts"
+
 export interface ServeOptions {
   /** What of the service this process is: all of it, the part behind an edge, or the edge alone. */
   readonly role: "all" | "router" | "edge"
@@ -30,4 +32,13 @@ export interface ServeOptions {
   readonly identityProviders: ReadonlyArray<string> | null
   /** Sandbox only: the process kills itself the n-th time it passes this pause point. For crash tests. */
   readonly killAt: { readonly point: string; readonly times: number } | null
+}
+
+/** Why an edge host can't be read as an address range, for the operator; null when all can. One is never passed over. */
+export const unreadEdgeHost = ({ edgeHosts }: ServeOptions): string | null => {
+  for (const range of edgeHosts) {
+    const sentence = cidrSentence(range)
+    if (sentence !== null) return `--edge-host ${range}: ${sentence}`
+  }
+  return null
 }

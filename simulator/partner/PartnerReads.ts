@@ -44,7 +44,7 @@ const decodeBalances = Schema.decodeUnknownExit(
   Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) }))
 )
 const decodeLedger = Schema.decodeUnknownExit(
-  Schema.fromJsonString(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor }))
+  enveloped(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor }))
 )
 
 /** Reads wait for a service that is away; the caller bounds them. */
@@ -79,6 +79,6 @@ export const makePartnerReads = (client: PartnerClient, random: SeededRandom): P
     reports: pages("/partner/v1/collateral", 200, decodeReports, ({ data }) => ({ ...data, rows: data.reports })),
     balances: (id) => Effect.map(read(`${clientsPath}/${id}/balances`, decodeBalances), ({ balances }) => balances),
     ledger: (id) =>
-      pages(`${clientsPath}/${id}/ledger`, 500, decodeLedger, (body) => ({ ...body, rows: body.postings }))
+      pages(`${clientsPath}/${id}/ledger`, 500, decodeLedger, ({ data }) => ({ ...data, rows: data.postings }))
   }
 }

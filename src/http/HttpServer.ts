@@ -12,7 +12,7 @@ import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { under } from "./middleware/routes.ts"
 import { largestOperatorBody } from "./operator/operatorBody.ts"
-import { publicApp, routerApp } from "./publicRoutes.ts"
+import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
 export type MountedApp = Effect.Effect<
@@ -21,7 +21,8 @@ export type MountedApp = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-export interface HttpServerOptions extends Omit<DispatcherOptions, "bodies" | "closing">, ListenerOptions {
+export interface HttpServerOptions
+  extends Omit<DispatcherOptions, "bodies" | "closing">, ListenerOptions, PublicRoutesOptions {
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
@@ -39,7 +40,7 @@ const start = (options: HttpServerOptions) =>
     Effect.gen(function* () {
       const bodies = new BodyBudget(options.bodyBudget)
       const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing })
-      const publicRoutes = edged(yield* options.behindEdge === true ? routerApp : publicApp)
+      const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =
         options.operatorApp === undefined
           ? publicRoutes

@@ -8,13 +8,14 @@ import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Effect, Exit, Scope } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { constants } from "node:crypto"
-import type { IncomingMessage } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer, type Server } from "node:https"
 import type { Socket } from "node:net"
 import { refusalWith } from "./middleware/answers.ts"
 import { type ConnectionLimits, Connections, usualConnections, usualPerSource } from "./middleware/Connections.ts"
 import { edgeBodyCap } from "./middleware/edge.ts"
 import { framingRefusal } from "./middleware/framing.ts"
+import { turnOf } from "./middleware/pipeline.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
 import { cidrContains } from "./middleware/sourceAddress.ts"
 import { answerConnect, answerUnreadable, endStalled } from "./middleware/unreadable.ts"
@@ -116,6 +117,29 @@ const closingAware = (
 ) =>
   Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
 
+/** Unsound requests never reach the app. */
+const soundOnly =
+  (app: ListenerApp): ListenerApp =>
+  (request) => {
+    const unsound = framingRefusal(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
+    if (unsound === null) return app(request)
+    const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]), connection: "close" }
+    return Effect.succeed(refusalWith(unsound, headers))
+  }
+
+/** What the adapter is given for a request whose caller has gone. */
+const nobody = HttpServerResponse.empty()
+
+/** One request of a connection at a time, in their order. */
+const inTurn =
+  (app: ListenerApp): ListenerApp =>
+  (request) => {
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+    const turn = turnOf(socket, NodeHttpServerRequest.toServerResponse(request) as ServerResponse)
+    if (turn === null) return app(request)
+    return Effect.flatMap(turn, (served) => (served ? app(request) : Effect.succeed(nobody)))
+  }
+
 /**
  * Closes a listener's scope: silent connections at once, the rest when their requests are answered, and all of them when
  * the time is up. The timers are Node's and the scope is closed beside them: a finaliser can't be interrupted, so no
@@ -160,12 +184,6 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
         return closeWithin(closeMillis, server, connections, scope)
       })
     )
-    const sound = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      const unsound = framingRefusal(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage)
-      if (unsound === null) return app(request)
-      const headers = { "x-request-id": requestIdOf(request.headers["x-request-id"]), connection: "close" }
-      return Effect.succeed(refusalWith(unsound, headers))
-    })
     const http = yield* Effect.gen(function* () {
       const listener = yield* NodeHttpServer.make(() => server, {
         host: options.host,
@@ -173,7 +191,9 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
         gracefulShutdownTimeout: closeMillis
       })
       yield* Effect.provideService(
-        listener.serve(closingAware(() => closing, sound)),
+        listener.serve(
+          closingAware(() => closing, Effect.flatMap(HttpServerRequest.HttpServerRequest, inTurn(soundOnly(app))))
+        ),
         HttpIncomingMessage.MaxBodySize,
         ByteSize.bytes(edgeBodyCap)
       )

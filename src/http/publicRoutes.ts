@@ -1,15 +1,31 @@
 // The public routes of the edge: the OpenAPI document at both addresses, the rendered reference and health (doc 1, What
 // the service does; A1-55). The reference is served from the installed package, without a CDN or foreign fonts; its
-// content policy allows exactly the scripts of that page.
-import { Clock, Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+// content policy allows exactly the scripts of that page. Paths are exact in case and slashes (A1-01).
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Clock, Deferred, Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { hash } from "node:crypto"
 import { Health } from "../runtime/services/system/Health.ts"
-import { openApiText } from "./api/openApiDocument.ts"
+import { openApiText, PublishedApi } from "./api/openApiDocument.ts"
 import { apiVersion, PartnerApi } from "./api/PartnerApi.ts"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalWith } from "./middleware/answers.ts"
+import { sourceAddress } from "./middleware/sourceAddress.ts"
+import { type VisitorBounds, VisitorLimits } from "./middleware/VisitorLimits.ts"
+import { Page } from "./Page.ts"
 import { gateRefusals } from "./toWire.ts"
+
+export interface PublicRoutesOptions {
+  /** Addresses and ranges of the operator's own edge hosts (A1-08): they speak for the readers behind them. */
+  readonly edgeHosts: ReadonlyArray<string>
+  /** Other bounds than the usual ones on what readers may take. */
+  readonly visitors?: Partial<VisitorBounds>
+}
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse>
+type PublicRoute = (request: HttpServerRequest.HttpServerRequest) => Answer
+type PublicRoutes = Readonly<Record<string, PublicRoute>>
 
 /** The content policy of an HTML page whose scripts are all inline: each by its hash, nothing from elsewhere. */
 export const contentPolicy = (html: string): string => {
@@ -29,61 +45,125 @@ export const contentPolicy = (html: string): string => {
   ].join("; ")
 }
 
-const documentAt = (path: `/${string}`) =>
-  Layer.unwrap(
-    Effect.sync(() =>
-      HttpRouter.add("GET", path, HttpServerResponse.text(openApiText(), { contentType: "application/json" }))
-    )
-  )
-
-const health = Layer.unwrap(
+/** The reference page's text. Effect renders it for its own router alone, so that one is asked, once. */
+const renderReference = Effect.scoped(
   Effect.gen(function* () {
-    const { check } = yield* Health
-    return HttpRouter.add(
-      "GET",
-      "/healthz",
-      Effect.gen(function* () {
-        if (!(yield* check)) return refusalWith(gateRefusals.unavailable, { "retry-after": "1" })
-        const time = yield* Clock.currentTimeMillis
-        return HttpServerResponse.jsonUnsafe({ status: "ok", version: apiVersion, time })
+    const path = "/docs"
+    const app = yield* HttpRouter.toHttpEffect(
+      HttpApiScalar.layer(PublishedApi, { path, scalar: { withDefaultFonts: false } })
+    )
+    const request = HttpServerRequest.fromWeb(new Request(`https://localhost${path}`))
+    const { body } = yield* Effect.provideService(app, HttpServerRequest.HttpServerRequest, request)
+    if (body._tag !== "Uint8Array") return yield* Effect.die(new Error("the reference was not rendered"))
+    return new TextDecoder().decode(body.body)
+  })
+).pipe(Effect.orDie)
+
+interface Pages {
+  readonly document: Page
+  readonly reference: Page
+}
+
+let made: Promise<Pages> | null = null
+
+/** The pages of this process: the contract is part of the program, so every listener has the same. */
+const pages = Effect.promise(
+  () =>
+    (made ??= Effect.runPromise(
+      Effect.map(renderReference, (html) => ({
+        document: new Page(openApiText(), { "content-type": "application/json" }),
+        reference: new Page(html, {
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": contentPolicy(html),
+          "x-content-type-options": "nosniff"
+        })
+      }))
+    ))
+)
+
+/** Serves pages to as many readers as may be, all counted together. */
+const pageRoutes = Effect.fnUntraced(function* ({ edgeHosts, visitors }: PublicRoutesOptions) {
+  const clock = yield* Clock.Clock
+  const limits = new VisitorLimits(visitors)
+  return (page: Page): PublicRoute =>
+    (request) => {
+      const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+      const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
+      const source = sourceAddress(socket.remoteAddress, request.headers["x-forwarded-for"], edgeHosts)
+      return page.answer(request, () => {
+        const admission = limits.enter(source, clock.currentTimeMillisUnsafe())
+        if (admission._tag === "Admitted") {
+          response.once("close", admission.leave)
+          // A connection that has gone meanwhile says so no more.
+          if (response.destroyed) admission.leave()
+          return null
+        }
+        const refusal = admission._tag === "Full" ? gateRefusals.unavailable : gateRefusals.rateLimited
+        return refusalWith(refusal, { "retry-after": String(admission.retrySeconds) })
+      })
+    }
+})
+
+/** One check at a time: whoever asks while it runs gets its outcome too, so that askers cost the database nothing more. */
+const shared = (check: Effect.Effect<boolean>): Effect.Effect<boolean> => {
+  let running: Deferred.Deferred<boolean> | null = null
+  return Effect.suspend(() => {
+    if (running !== null) return Deferred.await(running)
+    const outcome = (running = Deferred.makeUnsafe<boolean>())
+    const settled = Effect.onExit(check, (exit) =>
+      Effect.sync(() => {
+        running = null
+        Deferred.doneUnsafe(outcome, exit)
       })
     )
+    // Not the asker's own: it may go away while others wait.
+    return Effect.andThen(Effect.forkDetach(settled), Deferred.await(outcome))
   })
-)
+}
+
+const healthRoute = Effect.gen(function* () {
+  const check = shared((yield* Health).check)
+  return (): Answer =>
+    Effect.gen(function* () {
+      if (!(yield* check)) return refusalWith(gateRefusals.unavailable, { "retry-after": "1" })
+      const time = yield* Clock.currentTimeMillis
+      return HttpServerResponse.jsonUnsafe(
+        { status: "ok", version: apiVersion, time },
+        { headers: { "cache-control": "no-store" } }
+      )
+    })
+})
+
+const appOf = (routes: PublicRoutes) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const [path = ""] = request.url.split("?", 1)
+    const read = request.method === "GET" || request.method === "HEAD"
+    const route = read && Object.hasOwn(routes, path) ? routes[path] : undefined
+    return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
+  })
 
 /** What the router tells about itself. */
-const routerRoutes = Layer.mergeAll(documentAt("/partner/openapi.json"), health)
+const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
+  const { document } = yield* pages
+  return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes
+})
 
 /** What the edge has for readers. */
-const siteRoutes = Layer.mergeAll(
-  documentAt("/openapi.json"),
-  HttpApiScalar.layer(PartnerApi, { path: "/docs", scalar: { withDefaultFonts: false } })
-)
-
-/** Exact in case and slashes (A1-01). */
-const routing = { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
-
-/** Routes as one app. The one HTML page never changes, so its policy is computed once. */
-const appOf = <R>(routes: Layer.Layer<never, never, HttpRouter.HttpRouter | R>) =>
-  Effect.gen(function* () {
-    const router = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, routing)
-    let policy: string | null = null
-    return Effect.map(router, (response) => {
-      const { body } = response
-      if (body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return response
-      policy ??= contentPolicy(new TextDecoder().decode(body.body))
-      return HttpServerResponse.setHeaders(response, {
-        "content-security-policy": policy,
-        "x-content-type-options": "nosniff"
-      })
-    })
-  })
+const siteRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
+  const { document, reference } = yield* pages
+  return { "/openapi.json": paged(document), "/docs": paged(reference) } satisfies PublicRoutes
+})
 
 /** The routes of a router behind an edge. */
-export const routerApp = Effect.suspend(() => appOf(routerRoutes))
+export const routerApp = (options: PublicRoutesOptions) =>
+  Effect.map(Effect.flatMap(pageRoutes(options), routerRoutes), appOf)
 
 /** The routes of an edge in front of routers. */
-export const siteApp = Effect.suspend(() => appOf(siteRoutes))
+export const siteApp = (options: PublicRoutesOptions) =>
+  Effect.map(Effect.flatMap(pageRoutes(options), siteRoutes), appOf)
 
 /** All of them, of a process that is both. */
-export const publicApp = Effect.suspend(() => appOf(Layer.mergeAll(siteRoutes, routerRoutes)))
+export const publicApp = (options: PublicRoutesOptions) =>
+  Effect.flatMap(pageRoutes(options), (paged) =>
+    Effect.map(Effect.all([siteRoutes(paged), routerRoutes(paged)]), ([site, router]) => appOf({ ...site, ...router }))
+  )

@@ -69,8 +69,9 @@ describe("A1-55: public routes", () => {
   })
 
   it("A1-55: healthz tells status, version and time", async () => {
-    const { json } = await server.call("GET", "/healthz", { key: null })
+    const { json, headers } = await server.call("GET", "/healthz", { key: null })
     assert.deepInclude(json, { status: "ok", version: "2.4.1" })
+    assert.strictEqual(headers["cache-control"], "no-store")
     assert.isTrue(Number.isSafeInteger((json as { time: number }).time))
   })
 
@@ -81,6 +82,20 @@ describe("A1-55: public routes", () => {
     assert.notMatch(page.text, /<(script|link)[^>]+(src|href)=/)
     assert.notInclude(policy.split(";").find((part) => part.includes("script-src")) ?? "", "unsafe")
     assert.include(policy, "default-src 'none'")
+  })
+
+  it("A1-55: the reference renders the description that is served, webhooks and parameters included", async () => {
+    const { text } = await server.call("GET", "/docs", { key: null })
+    const served = await server.call("GET", "/openapi.json", { key: null })
+    const [, rendered = ""] = /\n\s+content: (\{"openapi".*\})\n/.exec(text) ?? []
+    assert.deepStrictEqual(JSON.parse(rendered), served.json)
+  })
+
+  it("A1-07: the key's scheme is bearer in small letters, or the reference asks for a user name", async () => {
+    const { json } = await server.call("GET", "/openapi.json", { key: null })
+    const { securitySchemes } = (json as { components: { securitySchemes: Record<string, object> } }).components
+    assert.deepInclude(securitySchemes["bearer"], { type: "http", scheme: "bearer" })
+    assert.deepInclude(securitySchemes["partnerKey"], { type: "apiKey", name: "X-Partner-Key", in: "header" })
   })
 
   it("architecture 5: empty answers of the operator surface become the envelope", async () => {
@@ -154,6 +169,7 @@ describe("A1-02: bytes that are no request of ours", () => {
       const text = await raw(bytes)
       assert.strictEqual(statusLine(text), status)
       assert.match(text, /\r\nx-request-id: [0-9a-f-]{36}\r\n/i)
+      assert.match(text, /\r\ncache-control: no-store\r\n/i)
       assert.deepInclude(bodyOf(text), { code })
     })
   }

@@ -173,4 +173,20 @@ describe("A1-02: order of the gates", () => {
     assert.strictEqual(await status({ authorization: "Basic eDp5", "x-partner-key": keys.trade }), 200)
     assert.strictEqual(await status({ authorization: "Bearer bok_other", "x-partner-key": keys.trade }), 200)
   })
+
+  it("A1-07: a key matches byte for byte: what looks like white space around it makes it another one", async () => {
+    const status = async (headers: Readonly<Record<string, string>>) =>
+      (await server.call("GET", "/partner/v1/me", { key: null, headers })).status
+    for (const odd of ["\u00a0", "\u0085", "\u00ad", "\t", "."]) {
+      // Tabs and spaces at the end of a header are no part of its value (RFC 9110, 5.5).
+      const expected = odd === "\t" ? 200 : 401
+      assert.strictEqual(await status({ authorization: `Bearer ${keys.trade}${odd}` }), expected)
+      assert.strictEqual(await status({ "x-partner-key": `${keys.trade}${odd}` }), expected)
+      assert.strictEqual(await status({ authorization: `Bearer ${odd}${keys.trade}` }), 401)
+      assert.strictEqual(await status({ authorization: `Bearer${odd}${keys.trade}` }), 401)
+    }
+    assert.strictEqual(await status({ authorization: `BEARER   ${keys.trade}` }), 200)
+    assert.strictEqual(await status({ authorization: `Bearer ${keys.trade.toUpperCase()}` }), 401)
+    assert.strictEqual(await status({ authorization: "Bearer PBK_OTHER", "x-partner-key": keys.trade }), 200)
+  })
 })

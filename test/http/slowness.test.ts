@@ -37,6 +37,7 @@ const dribble = async (connection: RawConnection, text: string): Promise<string>
 const isTooSlow = (text: string): void => {
   assert.strictEqual(statusLine(text), "HTTP/1.1 408 Request Timeout")
   assert.match(text, /\r\nconnection: close\r\n/i)
+  assert.match(text, /\r\ncache-control: no-store\r\n/i)
   assert.deepInclude(bodyOf(text), { code: 4000 })
 }
 

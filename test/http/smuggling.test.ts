@@ -103,6 +103,7 @@ describe.each([
       if (text !== "") {
         assert.match(statusLine(text), new RegExp(`^HTTP/1\\.1 ${status} `))
         assert.match(text, /\r\nconnection: close\r\n/i)
+        assert.match(text, /\r\ncache-control: no-store\r\n/i)
         assert.deepInclude(bodyOf(text), { code: status === 404 ? 4004 : 4000 })
       }
       assert.strictEqual(server.stub.runs, runs)

@@ -2,16 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { blockCodes, blockLevel, BlockStatus, BlockView } from "../../src/machines/verification/Blocks.ts"
-import type { BlockCode } from "../../src/machines/verification/Blocks.ts"
-import {
-  actions,
-  GateRefusal,
-  Requirements,
-  requirements,
-  verificationGate
-} from "../../src/machines/verification/requirements.ts"
-import type { Action } from "../../src/machines/verification/requirements.ts"
+import { type BlockCode, blockCodes, blockLevel, BlockStatus, BlockView } from "../../src/machines/verification/Blocks.ts"
+import { type Action, actions, GateRefusal, Requirements, requirements, verificationGate } from "../../src/machines/verification/requirements.ts"
 import { defaultSourceOfWealthThreshold, sourceOfWealthDue } from "../../src/machines/verification/sourceOfWealth.ts"
 
 const mica = [

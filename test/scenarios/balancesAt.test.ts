@@ -80,7 +80,7 @@ describe("balances at a moment", () => {
   })
 
   it("Balances: the moment itself is inside, the millisecond before is not", async () => {
-    const { postings } = (await get(service, key, `/clients/${id}/ledger?limit=500`)).json
+    const { postings } = (await get(service, key, `/clients/${id}/ledger?limit=500`)).json.data
     const first = postings.at(-1)
     assert.deepStrictEqual(cashes(await at(first.ts)), [["USDC", "10.000000"]])
     assert.deepStrictEqual(cashes(await at(first.ts - 1)), [["USDC", "0.000000"]])
@@ -189,7 +189,7 @@ describe("balances at a moment", () => {
     const zero = amount.replaceAll(/[1-9]/g, "0")
     assert.deepInclude(line, { kind, displayDecimals, cash: amount, reserved: zero, total: amount, free: amount })
     assert.deepInclude(line, { staked: zero, swapClaims: zero, mark: null, value: null, stakedValue: "0.000000" })
-    const { postings } = (await get(service, key, `/clients/${id}/ledger`)).json
+    const { postings } = (await get(service, key, `/clients/${id}/ledger`)).json.data
     const posting = postings.find((row: Line) => row.currency === currency)
     assert.deepInclude(posting, { amount, kind: "cash", type: "MANUAL", actor: "ADMIN" })
     const { clientCash } = (await get(service, key, "/summary")).json.data
@@ -211,11 +211,11 @@ describe("balances at a moment", () => {
 
   it("Ledger: pages stay the same while new postings come in", async () => {
     const path = `/clients/${id}/ledger?limit=2`
-    const first = (await get(service, key, path)).json
+    const first = (await get(service, key, path)).json.data
     assert.isTrue((await adjust("BTC", "0.5")).ok)
-    const second = (await get(service, key, `${path}&before=${first.nextBefore}`)).json
+    const second = (await get(service, key, `${path}&before=${first.nextBefore}`)).json.data
     const ids = [...first.postings, ...second.postings].map(({ postingId }) => postingId)
-    const all = (await get(service, key, `/clients/${id}/ledger?limit=500`)).json.postings
+    const all = (await get(service, key, `/clients/${id}/ledger?limit=500`)).json.data.postings
     assert.deepStrictEqual(
       ids,
       all.slice(1, 5).map(({ postingId }: { readonly postingId: number }) => postingId)

@@ -319,7 +319,7 @@ describe("reads", () => {
 
     it("Ledger: client postings alone, newest first, paged by posting id", async () => {
       const path = `/clients/${ids[0]}/ledger`
-      const all = (await read(path)).json
+      const all = (await read(path)).json.data
       assert.deepStrictEqual(Object.keys(all), ["postings", "hasMore", "nextBefore"])
       assert.deepStrictEqual(
         all.postings.map((posting: { readonly amount: string }) => posting.amount),
@@ -339,7 +339,7 @@ describe("reads", () => {
       const walked: Array<unknown> = []
       let before = ""
       for (let pages = 0; pages < 4; pages++) {
-        const page = (await read(`${path}?limit=2${before}`)).json
+        const page = (await read(`${path}?limit=2${before}`)).json.data
         walked.push(...page.postings)
         if (!page.hasMore) break
         before = `&before=${page.nextBefore}`

@@ -1,5 +1,5 @@
-// Money of one client: balances and the ledger, both bare routes, and the account summary (doc 2, Balances, Other account
-// reads; A2-12, A2-60, A2-62, A2-63, F23).
+// Money of one client: the balances, a bare route, the account summary and the ledger (doc 2, Balances, Other account
+// reads; A1-03, A2-12, A2-60, A2-62, A2-63, F23).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Currency } from "../../machines/shared/Currency.ts"
@@ -109,8 +109,8 @@ export class AccountApi extends HttpApiGroup.make("account")
     HttpApiEndpoint.get("ledger", "/clients/:clientId/ledger", {
       params: clientParams,
       query: pageParams(pageLimits.history),
-      success: bare({ postings: Schema.Array(LedgerPosting), ...pageEnd }),
+      success: ok(Schema.Struct({ postings: Schema.Array(LedgerPosting), ...pageEnd })),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first (bare)" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first" }))
   )
   .annotateMerge(OpenApi.annotations({ title: "Account", description: "Balances and ledger of clients." })) {}

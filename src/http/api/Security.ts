@@ -18,7 +18,8 @@ const described = (description: string) => OpenApi.annotations({ description })
 export class PartnerKey extends HttpApiMiddleware.Service<PartnerKey>()("brokerage/http/api/PartnerKey", {
   requiredForClient: true,
   security: {
-    bearer: HttpApiSecurity.bearer.pipe(
+    // In small letters, as OpenAPI and the HTTP registry write it: readers of the description take another for Basic.
+    bearer: HttpApiSecurity.http({ scheme: "bearer" }).pipe(
       HttpApiSecurity.annotateMerge(described("Authorization: Bearer pbk_..., the partner key."))
     ),
     partnerKey: HttpApiSecurity.apiKey({ key: "X-Partner-Key", in: "header" }).pipe(

@@ -1,5 +1,5 @@
-// The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json). HttpApi makes
-// almost all of it; added here is what it can't say: numeric parameters as numbers (it describes their text form),
+// The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi
+// makes almost all of it; added here, as a transformation of the contract itself, is what it can't say: numeric parameters as numbers (it describes their text form),
 // objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
 // webhooks (doc 3).
 import { Schema } from "effect"
@@ -67,9 +67,7 @@ export interface OpenApiDocument extends OpenApi.OpenAPISpec {
   readonly webhooks: Readonly<Record<string, object>>
 }
 
-/** The document as a plain value; made anew on each call, so keep it. */
-export const openApiDocument = (): OpenApiDocument => {
-  const described = OpenApi.fromApi(PartnerApi)
+const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   const spec = { ...described, webhooks: webhookItems(), tags: [...described.tags, webhookTag] }
   open(spec)
   const values = parameterValues()
@@ -86,6 +84,14 @@ export const openApiDocument = (): OpenApiDocument => {
   }
   return spec
 }
+
+/** The contract as it is published: whatever describes it, the page for readers too, says the same. */
+export const PublishedApi = PartnerApi.annotate(OpenApi.Transform, (described) =>
+  published(described as OpenApi.OpenAPISpec)
+)
+
+/** The document as a plain value; a copy on each call, so keep it. */
+export const openApiDocument = (): OpenApiDocument => OpenApi.fromApi(PublishedApi) as OpenApiDocument
 
 /** The document as the text that is served and kept in docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`

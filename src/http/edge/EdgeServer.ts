@@ -18,11 +18,11 @@ import { declaredLength } from "../middleware/readBody.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { under } from "../middleware/routes.ts"
 import { sourceAddress } from "../middleware/sourceAddress.ts"
-import { siteApp } from "../publicRoutes.ts"
+import { type PublicRoutesOptions, siteApp } from "../publicRoutes.ts"
 import { forward, type Forwarded, type Passage, sent } from "./forward.ts"
 import { RouterPool } from "./RouterPool.ts"
 
-export interface EdgeServerOptions extends ListenerOptions {
+export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions {
   /** Addresses of the routers, at least one; https only. */
   readonly routers: ReadonlyArray<URL>
   /** PEM text of the authority of the routers' certificates; null: the public ones. */
@@ -166,7 +166,7 @@ const start = (options: EdgeServerOptions) =>
           Effect.sync(() => new Edge(options, clock, closing)),
           (made) => Effect.sync(() => made.close())
         )
-        const site = edged(yield* siteApp)
+        const site = edged(yield* siteApp(options))
         return (request: HttpServerRequest.HttpServerRequest) =>
           ofRouters(request.url) ? edge.handle(request) : site(request)
       })

@@ -161,7 +161,7 @@ export const reads = (services: ReadServices): Readonly<Record<string, Read>> =>
     "account.summary": ({ partnerId, clientId }) => Effect.map(accounts.summary(partnerId, clientId), orUnknown(data)),
     "account.ledger": (input) =>
       listing(historyQuery(input.exchange.search), input, (query) =>
-        Effect.map(accounts.ledger(input.partnerId, input.clientId, query), orUnknown(bare))
+        Effect.map(accounts.ledger(input.partnerId, input.clientId, query), orUnknown(data))
       )
   }
 }

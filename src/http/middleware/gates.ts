@@ -38,12 +38,15 @@ export const edgeCapGate = (length: number | null): WireRefusal | null =>
 /** The longest key anybody is issued is far shorter; longer ones are not worth a hash. */
 const keyMaxLength = 256
 
-/** Authorization: Bearer pbk_... wins; X-Partner-Key is read when that is absent or no partner key (A1-07). */
+/**
+ * Authorization: Bearer pbk_... wins; X-Partner-Key is read when that is absent or no partner key (A1-07). The key is
+ * what follows, byte for byte: Node has taken the white space off that ends a header (RFC 9110, 5.5).
+ */
 const presentedKey = (exchange: Exchange): string | null => {
-  const { authorization, "x-partner-key": own } = exchange.request.headers
-  if (authorization !== undefined && /^bearer +pbk_/i.test(authorization)) {
-    return authorization.slice(authorization.indexOf(" ")).trim()
-  }
+  const { authorization = "", "x-partner-key": own } = exchange.request.headers
+  const scheme = /^bearer +/i.exec(authorization)
+  const credential = scheme === null ? "" : authorization.slice(scheme[0].length)
+  if (credential.startsWith("pbk_")) return credential
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 

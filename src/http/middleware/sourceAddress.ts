@@ -6,23 +6,27 @@ import ipaddr from "ipaddr.js"
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [Address, number]
 
+/**
+ * An address in the one way to write it: four plain decimal parts, as they are or mapped into IPv6, or the form of
+ * RFC 5952. The other forms (octal, hexadecimal, short, one number) name other addresses to other readers.
+ */
 const parseAddress = (text: string): Address | null => {
-  try {
-    return ipaddr.process(text)
-  } catch {
-    return null
-  }
+  const plain = text.startsWith("::ffff:") ? text.slice("::ffff:".length) : text
+  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return ipaddr.IPv4.parse(plain)
+  if (!ipaddr.IPv6.isValid(text)) return null
+  const address = ipaddr.IPv6.parse(text)
+  if (address.toRFC5952String() !== text) return null
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
-/** A range, or a bare address as /32 or /128; null when it is neither. */
-const parseRange = (text: string): Range | null => {
-  try {
-    if (text.includes("/")) return ipaddr.parseCIDR(text)
-    const address = ipaddr.process(text)
-    return [address, address.kind() === "ipv4" ? 32 : 128]
-  } catch {
-    return null
-  }
+/** A range, or a bare address as /32 or /128; null when it is neither. What may be set is judged by `cidrErrors`. */
+const parseRange = (range: string): Range | null => {
+  const [text = "", bits, ...rest] = range.split("/")
+  const v4 = ipaddr.IPv4.isValidFourPartDecimal(text)
+  if (rest.length > 0 || (!v4 && (text.includes(".") || !ipaddr.IPv6.isValid(text)))) return null
+  const widest = v4 ? 32 : 128
+  const prefix = bits === undefined ? widest : /^(0|[1-9][0-9]{0,2})$/.test(bits) ? Number(bits) : Infinity
+  return prefix > widest ? null : [ipaddr.parse(text), prefix]
 }
 
 const parsed = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Range>>()
@@ -47,7 +51,7 @@ export const cidrContains = (cidrs: ReadonlyArray<string>, ip: string): boolean 
 export const admits = (cidrs: ReadonlyArray<string>, ip: string): boolean =>
   cidrs.length === 0 || cidrContains(cidrs, ip)
 
-/** The caller's address: the peer's, or the last hop the operator's own edge has written down. */
+/** The caller's address: the peer's, or the last hop the operator's own edge has written down. Empty when unknown. */
 export const sourceAddress = (
   peer: string | undefined,
   forwardedFor: string | ReadonlyArray<string> | undefined,
@@ -56,5 +60,7 @@ export const sourceAddress = (
   const direct = peer ?? ""
   if (edgeHosts.length === 0 || forwardedFor === undefined || !cidrContains(edgeHosts, direct)) return direct
   const list = typeof forwardedFor === "string" ? forwardedFor : forwardedFor.join(",")
-  return list.slice(list.lastIndexOf(",") + 1).trim()
+  const hop = list.slice(list.lastIndexOf(",") + 1).trim()
+  // A zone has a meaning on its own machine alone.
+  return hop.includes("%") || parseAddress(hop) === null ? "" : hop
 }

@@ -5,11 +5,14 @@ import { randomUUID } from "node:crypto"
 import { type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import { gateRefusals, invalid, refusalText, type WireRefusal } from "../toWire.ts"
+import { endAfter, lastWhole } from "./pipeline.ts"
 
 const tooSlow: readonly [number, WireRefusal] = [408, gateRefusals.tooSlow]
 
 const unreadable: Readonly<Record<string, readonly [number, WireRefusal]>> = {
   HPE_INVALID_METHOD: [404, gateRefusals.verb],
+  // Requests came while an answer filled the connection, and Node has lost some of them.
+  HPE_PAUSED: [503, gateRefusals.unavailable],
   HPE_HEADER_OVERFLOW: [431, invalid("The request headers are too large.")],
   ERR_HTTP_REQUEST_TIMEOUT: tooSlow
 }
@@ -31,19 +34,19 @@ const currentOf = (socket: Socket): ServerResponse | null =>
 
 const ending = new WeakSet<Socket>()
 
-/** Lets a running answer be the last one of its connection. */
-const endAfter = (current: ServerResponse, socket: Socket): void => {
+/** Lets what has arrived in full be answered, and ends the connection with the last of it. */
+const endOnceAnswered = (current: ServerResponse, socket: Socket): void => {
   if (ending.has(socket)) return
   ending.add(socket)
-  // Says so in the answer, if that has not left yet.
-  current.shouldKeepAlive = false
-  current.once("close", () => finish(socket))
+  const last = lastWhole(socket) ?? current
+  endAfter(socket, last)
+  last.once("close", () => finish(socket))
 }
 
 /** One answer of the connection's own, unless a request in full, or an answer that has begun, is in its way. */
 const answerAlone = (socket: Socket, [status, refusal]: readonly [number, WireRefusal]): void => {
   const current = currentOf(socket)
-  if (current !== null && (current.headersSent || current.req.complete)) endAfter(current, socket)
+  if (current !== null && (current.headersSent || current.req.complete)) endOnceAnswered(current, socket)
   else finish(socket, rawAnswer(status, refusal))
 }
 
@@ -81,8 +84,10 @@ const rawAnswer = (status: number, refusal: WireRefusal): string => {
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     "Content-Type: application/json",
+    "Cache-Control: no-store",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${randomUUID()}`,
+    ...(status === 503 ? ["Retry-After: 1"] : []),
     "Connection: close",
     "",
     body

@@ -5,8 +5,7 @@
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import { type ClientContext, type ClientEvent, type ClientInput, withCase, withRestriction } from "./Client.ts"
-import type { LifecycleState, VerificationLevel } from "./Client.ts"
+import { type ClientContext, type ClientEvent, type ClientInput, type LifecycleState, type VerificationLevel, withCase, withRestriction } from "./Client.ts"
 
 const client = setup({
   types: {

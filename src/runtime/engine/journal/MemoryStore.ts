@@ -2,12 +2,11 @@
  * The stand-in for the database behind JournalMemory: tables, commit tokens, claims, writer epoch and id counters.
  * Several journals may share one store, as several processes share one database.
  */
-import { catalogue, keyOf } from "../../store/Catalogue.ts"
+import { catalogue, type IdKind, keyOf } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
 import type { TableName, Tables } from "../../store/Rows.ts"
 import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"
 import { decodeStored, encodeRow, missingColumn, RefusedData, type StoredRow } from "./memoryRow.ts"
 import { type Counters, noCounters, stampBatch } from "./stamp.ts"

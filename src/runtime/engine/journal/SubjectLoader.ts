@@ -2,8 +2,7 @@
  * Reads subjects as stored: their commit tokens and resident rows, many subjects in a handful of queries.
  * Consistent without a snapshot because a subject is only loaded while its mailbox writes nothing.
  */
-import type { PgClient } from "@effect/sql-pg"
-import { PgTypes } from "@effect/sql-pg"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { catalogue, tableNames } from "../../store/Catalogue.ts"

@@ -6,11 +6,10 @@
 import { Context, Effect, Fiber } from "effect"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
-import { catalogue } from "../../store/Catalogue.ts"
+import { catalogue, type IdKind } from "../../store/Catalogue.ts"
 import type { PostingRow, TableName, Tables } from "../../store/Rows.ts"
 import { type Claim, claimNames, type Commit, type SubjectKey } from "../journal/Commit.ts"
 import { ClaimLost, type Unavailable } from "./DispatchError.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
 import type { SubjectState } from "./SubjectState.ts"
 
 /** What the commits of a dry run would have written. Names no person: neither rows nor the content of events. */

@@ -8,9 +8,8 @@ import type { AppropriatenessFacts, ClientEvent } from "../../../machines/client
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { CaseEvent } from "../../../machines/compliance/Case.ts"
 import type { KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
-import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { BlockEvent, RoleLabel } from "../../../machines/verification/Block.ts"
-import type { Refusal } from "../../../machines/shared/Refusal.ts"
 import {
   type BlockCode,
   blockCodes,
@@ -26,10 +25,9 @@ import { keyOf } from "../../store/Catalogue.ts"
 import type { AssessmentRow, BlockRow, CaseRow, ClientRow, PackageRow } from "../../store/Rows.ts"
 import { blockStatuses } from "./clientState.ts"
 import { remember, trueMatches } from "../screening/dispositions.ts"
-import { noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
+import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
 import { advance } from "../../effects/advance.ts"
 import { firstRow } from "../../effects/machineRow.ts"
-import { candidatesOf } from "../screening/rescreening.ts"
 
 /** The turn of one client, with whom its effects belong to and the role that decides. */
 export interface ClientTurn {

@@ -28,6 +28,8 @@ export const cidrSentence = (cidr: string): string | null => {
   const v4 = ipaddr.IPv4.isValidFourPartDecimal(address)
   if (!v4 && !ipaddr.IPv6.isValid(address)) return notRange
   if (!v4 && ipaddr.IPv6.parse(address).isIPv4MappedAddress()) return "Write an IPv4-mapped range as plain IPv4."
+  // IPv4 parts inside IPv6 are read in as many ways as IPv4 itself.
+  if (!v4 && address.includes(".")) return notRange
   if (bits === undefined) return null
   const widest = v4 ? 32 : 128
   if (!/^(0|[1-9][0-9]{0,2})$/.test(bits) || Number(bits) > widest) return notRange

@@ -8,7 +8,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Settings } from "../../Settings.ts"
-import { answerError, connectionError, silenceError, unansweredError, unreadableUrlError } from "./attemptError.ts"
+import { answerError, connectionError, interimError, silenceError, unansweredError, unreadableUrlError } from "./attemptError.ts"
 import { closeIdle, EndpointAgents } from "./EndpointAgents.ts"
 import { signedHeaders } from "./signature.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
@@ -19,6 +19,8 @@ export interface HttpsWebhookSenderOptions {
   readonly acknowledgeMillis?: number
 }
 
+/** Interim answers (103 and its like) before the answer. Each costs work, and a receiver could send them without end. */
+const interimAnswers = 8
 /** How long the ignored body of an acknowledgement may take before its connection is given up, wall clock ms. */
 const drainMillis = 2_000
 /** Such bodies an endpoint may have open at once; the connection of one more is closed, because its slot is free already. */
@@ -89,6 +91,12 @@ const attempt = (given: Attempt): Effect.Effect<SendOutcome> =>
         headers: { ...given.headers, "Content-Length": body.length, "User-Agent": "partner-brokerage-webhooks" }
       })
       const mine = outgoing
+      let interims = 0
+      mine.on("information", () => {
+        if (++interims <= interimAnswers) return
+        settle(failed(null, interimError(interimAnswers)))
+        mine.destroy()
+      })
       mine.on("response", (incoming) => {
         readSoFar = answered(incoming, given.agent, settle)
       })

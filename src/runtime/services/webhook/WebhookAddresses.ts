@@ -22,8 +22,8 @@ export interface CheckedAddress {
 /** All addresses of a name; an error or an empty list when it has none. */
 export type Resolve = (name: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 
-export const notPublic = "The url's host must be public: it is, or resolves to, an address that isn't."
-export const notResolved = "The url's host doesn't resolve to an address."
+/** One sentence for an inside host and for one that does not exist: two would say which names exist inside. */
+export const notPublic = "The url's host must be public: it has no address, or one that isn't."
 
 /** Within the ten seconds a delivery attempt has. */
 const patience = "4 seconds"
@@ -65,8 +65,8 @@ export class WebhookAddresses extends Context.Service<
               const free = isExempt(host)
               if (!free && /(^|\.)localhost$/.test(host)) return yield* new AddressRefused({ sentence: notPublic })
               const found = yield* find(host, free ? exemptNames : publicNames)
-              if (found.length === 0) return yield* new AddressRefused({ sentence: notResolved })
-              if (!free && !found.every(isPublicAddress)) return yield* new AddressRefused({ sentence: notPublic })
+              const reachable = found.length > 0 && (free || found.every(isPublicAddress))
+              if (!reachable) return yield* new AddressRefused({ sentence: notPublic })
               return found.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }) as const)
             })
         })

@@ -50,5 +50,6 @@ export const connectionError = (error: unknown): string => {
     : `The connection failed: ${name}.`
 }
 
+export const interimError = (limit: number): string => `The endpoint sent more than ${limit} interim answers.`
 export const unansweredError = "The endpoint closed the connection without an answer."
 export const unreadableUrlError = "The endpoint's url can not be used."

@@ -1,0 +1,122 @@
+/**
+ * A text that everybody may read and that never changes while the process lives: made into bytes once, compressed once a
+ * coding when the first reader asks for it, told apart by its ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3
+ * and 13.1.2).
+ */
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { hash } from "node:crypto"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+
+/** Who wants a page, in which form, and which form of it he has. */
+export interface PageRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+/** A form of a page: what is sent, and what tells it from the others. */
+interface Form {
+  readonly bytes: Buffer
+  readonly headers: Readonly<Record<string, string>>
+}
+
+type Coding = "br" | "gzip"
+
+/** How hard the codings try: what more would save takes seconds, for a page of megabytes. */
+const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (bytes) => promisify(gzip)(bytes)
+}
+
+/** Bytes handed to a connection at a time: what a slow reader holds in memory. */
+const pieceBytes = 64 * 1024
+/** How long a reader may keep a page without asking whether it is still the same one. */
+const freshSeconds = 300
+
+export class Page {
+  private readonly plain: Form
+  private readonly compressed = new Map<Coding, Promise<Form>>()
+  private readonly headers: Readonly<Record<string, string>>
+  private readonly compress: (coding: Coding, bytes: Buffer) => Promise<Buffer>
+  private readonly tag: string
+
+  /** `headers`: those of every answer with the page. */
+  constructor(
+    text: string,
+    headers: Readonly<Record<string, string>> & { readonly "content-type": string },
+    compress: (coding: Coding, bytes: Buffer) => Promise<Buffer> = (coding, bytes) => compressors[coding](bytes)
+  ) {
+    const bytes = Buffer.from(text)
+    this.tag = hash("sha256", bytes, "base64url").slice(0, 27)
+    this.headers = { ...headers, "cache-control": `public, max-age=${freshSeconds}`, vary: "Accept-Encoding" }
+    this.compress = compress
+    this.plain = { bytes, headers: { etag: `"${this.tag}"` } }
+  }
+
+  /**
+   * 200 with the page in the best coding the reader takes, or 304 when he has it. `refused` is asked before a body is
+   * sent: its answer goes out instead, unless it is null.
+   */
+  answer(
+    { method, headers: sent }: PageRequest,
+    refused: () => HttpServerResponse.HttpServerResponse | null
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+    const coding = codingOf(sent["accept-encoding"])
+    const etag = this.tagOf(coding)
+    if (matches(sent["if-none-match"], etag)) {
+      const { "content-type": _, ...headers } = this.headers
+      return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } }))
+    }
+    const refusal = method === "HEAD" ? null : refused()
+    if (refusal !== null) return Effect.succeed(refusal)
+    return Effect.map(
+      coding === null ? Effect.succeed(this.plain) : Effect.promise(() => this.formOf(coding)),
+      ({ bytes, headers }) =>
+        HttpServerResponse.stream(pieces(bytes), {
+          headers: { ...this.headers, ...headers },
+          contentLength: bytes.length
+        })
+    )
+  }
+
+  private tagOf(coding: Coding | null): string {
+    return coding === null ? `"${this.tag}"` : `"${this.tag}-${coding}"`
+  }
+
+  private formOf(coding: Coding): Promise<Form> {
+    const known = this.compressed.get(coding)
+    if (known !== undefined) return known
+    const made = this.compress(coding, this.plain.bytes).then((bytes) => ({
+      bytes,
+      headers: { etag: this.tagOf(coding), "content-encoding": coding }
+    }))
+    this.compressed.set(coding, made)
+    return made
+  }
+}
+
+/** One piece at a time, or they would be joined into a copy of the whole. */
+const pieces = (bytes: Buffer): Stream.Stream<Uint8Array> =>
+  Stream.fromIterable(
+    Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
+      bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes)
+    )
+  ).pipe(Stream.rechunk(1))
+
+/** The best coding that Accept-Encoding allows; null: as it is. */
+const codingOf = (header: string | undefined): Coding | null => {
+  const weights = new Map<string, number>()
+  for (const item of (header ?? "").toLowerCase().split(",")) {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith("q="))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  const takes = (name: string): boolean => (weights.get(name) ?? weights.get("*") ?? 0) > 0
+  return takes("br") ? "br" : takes("gzip") ? "gzip" : null
+}
+
+/** Whether If-None-Match names a form; weak comparison (RFC 9110, 8.8.3.2). */
+const matches = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  header.split(",").some((item) => item.trim() === "*" || item.trim().replace(/^W\//, "") === etag)

@@ -1,0 +1,153 @@
+// Which routes answer their success in the envelope and which answer it bare, route by route as the tables of the
+// specification mark them (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03). Routes that are not built yet are listed too:
+// the day they are, they are held against their mark.
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { partnerRoutes, type Route } from "../../src/http/middleware/routes.ts"
+import { type Running, startStubServer } from "./stubServer.ts"
+
+/** What follows the partner prefix, `C` for `/clients/{clientId}`, parameters as the contract names them. */
+const bare: ReadonlyArray<string> = [
+  "GET /instruments",
+  "GET /tickers",
+  "GET /orderbook",
+  "GET /market-trades",
+  "GET /index-price",
+  "GET /funding",
+  "GET /market-info",
+  "GET /currencies",
+  "POST C/orders",
+  "GET C/orders",
+  "DELETE C/orders/:orderId",
+  "GET C/positions",
+  "GET C/trades",
+  "GET C/position-history",
+  "GET C/margin",
+  "POST C/margin/preview",
+  "GET C/leverage",
+  "PUT C/leverage",
+  "POST C/leverage",
+  "GET C/balances",
+  "GET C/statements",
+  "POST C/statements",
+  "GET C/statements/:sid"
+]
+
+const enveloped: ReadonlyArray<string> = [
+  // Document 1.
+  "GET /me",
+  "GET /clients",
+  "GET /clients/:clientId",
+  "GET /clients/by-ref/:partnerClientRef",
+  "GET /summary",
+  "POST /clients",
+  "PUT C/kyc",
+  "GET C/kyc",
+  "POST C/documents",
+  "GET C/documents",
+  "GET /appropriateness-test",
+  "POST C/appropriateness",
+  "POST C/appropriateness/acknowledge",
+  "PUT C/mifid",
+  "GET C/verification",
+  // Document 2.
+  "GET /ticker",
+  "GET /klines",
+  "GET /trading-status",
+  "GET /staking/markets",
+  "GET /staking/offers",
+  "POST C/rfq",
+  "POST C/rfq/preview",
+  "GET C/rfq",
+  "GET C/rfq/:rfqId",
+  "POST C/rfq/:rfqId/accept",
+  "POST C/rfq/:rfqId/cancel",
+  "GET C/barriers",
+  "POST C/barriers/:contractId/close",
+  "GET C/orders/open",
+  "POST C/staking/:offerId/accept",
+  "GET C/staking/swaps",
+  "GET C/staking/swaps/:swapId",
+  "GET C/account/summary",
+  "GET C/account/overview",
+  "GET C/ledger",
+  "GET C/notifications",
+  // Document 3.
+  "POST C/deposits",
+  "GET C/deposits",
+  "GET /deposits",
+  "POST C/withdrawals",
+  "POST C/withdrawals/:rid/cancel",
+  "GET C/withdrawals",
+  "GET /withdrawals",
+  "GET /settlement",
+  "POST C/collateral",
+  "GET C/collateral",
+  "GET /collateral",
+  "GET /settlement/items",
+  "POST /settlement/items/:itemId/report",
+  "POST /settlement/report",
+  "GET /settlement/summary",
+  "GET /settlement/interfirm",
+  "PUT /webhook",
+  "GET /webhook",
+  "DELETE /webhook",
+  "POST /webhook/test",
+  "GET /webhook/deliveries",
+  // Our additions.
+  "POST C/collateral/explain",
+  "POST C/deposits/explain",
+  "POST C/withdrawals/explain"
+]
+
+const nameOf = ({ method, path }: Route): string =>
+  `${method} ${path.replace("/partner/v1", "").replace(/^\/clients\/:clientId\//, "C/")}`
+
+const values: Readonly<Record<string, string>> = {
+  clientId: "41",
+  itemId: "6",
+  rid: "41",
+  partnerClientRef: encodeURIComponent("ref 1/ä")
+}
+const concrete = (path: string): string => path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "")
+
+interface ObjectSchema {
+  readonly required?: ReadonlyArray<string>
+  readonly properties?: Readonly<Record<string, unknown>>
+}
+type Content = { readonly content?: { readonly "application/json"?: { readonly schema: ObjectSchema } } }
+
+describe("A1-03: the envelope, route by route", () => {
+  let server: Running
+  beforeAll(async () => {
+    server = await startStubServer()
+  })
+  afterAll(() => server.close())
+
+  it("A1-03: no mark is given twice, and every route of the contract has one", () => {
+    const marked = [...bare, ...enveloped]
+    assert.strictEqual(new Set(marked).size, marked.length)
+    assert.includeMembers(marked, partnerRoutes.map(nameOf))
+  })
+
+  const { paths } = openApiDocument()
+  for (const route of partnerRoutes) {
+    const { method, path } = route
+    const isBare = bare.includes(nameOf(route))
+    it(`A1-03: ${nameOf(route)} is ${isBare ? "bare" : "in the envelope"}, as described and as answered`, async () => {
+      const operation = paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase() as "get"]
+      const described = Object.entries(operation?.responses ?? {}).filter(([status]) => Number(status) < 300)
+      assert.isNotEmpty(described)
+      for (const [status, response] of described) {
+        const schema = (response as Content).content?.["application/json"]?.schema
+        assert.strictEqual(schema?.required?.join() === "code,data", !isBare, status)
+        assert.strictEqual(schema?.properties?.["code"] !== undefined, !isBare, status)
+      }
+      const answer = await server.call(method, concrete(path), method === "GET" ? {} : { body: {} })
+      assert.isBelow(answer.status, 300, answer.text)
+      const members = Object.keys(answer.json as object)
+      if (isBare) assert.notIncludeMembers(members, ["code", "data"])
+      else assert.deepStrictEqual([members, (answer.json as { code: number }).code], [["code", "data"], 0])
+    })
+  }
+})
