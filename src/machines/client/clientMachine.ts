@@ -127,6 +127,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
+/** Of a restriction that has a name; what a case held is answered by the decision alone (A1-48). */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
@@ -330,12 +331,7 @@ export const clientMachine = client.createMachine({
           {
             guard: "isLastCase",
             target: "ACTIVE",
-            actions: [
-              disposeCase,
-              notifyRestriction("RESTRICTION_LIFTED"),
-              notifyDecision,
-              note("client.clear", "RESTRICTED", "ACTIVE")
-            ]
+            actions: [disposeCase, notifyDecision, note("client.clear", "RESTRICTED", "ACTIVE")]
           },
           {
             guard: "isOpenCase",
