@@ -16,9 +16,10 @@ const client = setup({
     input: {} as ClientInput
   },
   guards: {
-    granted: ({ event }) => {
+    /** A client that compliance holds by a case is not granted beside it (D1). */
+    granted: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
-      return event.granted
+      return event.granted && context.openCases.length === 0
     },
     grantedAndFree: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
