@@ -158,7 +158,8 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   reliance: [],
   apiKey: [],
   client: [],
-  kycPackage: [],
+  // Version 2 is refused and reopened together with the person; its rows are those of version 1.
+  kycPackage: [(row) => row],
   verificationBlock: [],
   // Version 2 tells when the test can be taken again; its rows are those of version 1.
   assessment: [(row) => row],
