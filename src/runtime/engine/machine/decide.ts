@@ -167,7 +167,19 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   approval: [],
   watchImport: [],
   depositNotice: [],
-  collateralReport: [],
+  // Version 2 keeps the balances after the booking, which replays answer; those of version 1 are recomputed.
+  collateralReport: [
+    ({ state, context }) => ({
+      state,
+      context: {
+        cashAfter: null,
+        reservedAfter: null,
+        freeAfter: null,
+        freeMarginAfter: null,
+        ...(context as object)
+      }
+    })
+  ],
   settlementItem: [],
   // Version 2 keeps a fingerprint of the destination, which version 1 did not.
   withdrawalRequest: [
