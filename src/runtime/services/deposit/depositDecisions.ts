@@ -16,7 +16,7 @@ import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { depositValue } from "../../../machines/verification/depositValue.ts"
+import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { begin, type Decision, step, versionOf } from "../../engine/machine/decide.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -146,7 +146,19 @@ const putNotice = (
   const { ledgerTxId } = row.context as unknown as DepositContext
   const instance = { ...instanceOf(client, partner), object: `depositNotice:${row.id}` as const }
   applyEffects(turn, ledgerTxId === null ? instance : { ...instance, txId: ledgerTxId }, effects)
+  const currency = row.currency as Currency
+  if (row.state === "CONFIRMED" && depositUnit(currency) === null)
+    applyEffects(turn, instance, [unvaluedNote(currency)])
 }
+
+/** A deposit that no mark values is booked at the threshold itself, which somebody may have to explain later (F25). */
+const unvaluedNote = (currency: Currency): MachineEffect => ({
+  type: "audit",
+  action: "deposit.unvalued",
+  before: null,
+  after: `${formatAmount(unvaluedDeposit, "USDC")} USDC`,
+  reason: `${currency} has no value known to the service: the deposit counts as reaching the threshold of the source of wealth.`
+})
 
 /** What stands against crediting the client now, as a sentence. */
 const confirmRefusal = (turn: Turn, row: DepositNoticeRow, client: ClientRow, partner: PartnerView): string | null => {
