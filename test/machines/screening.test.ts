@@ -2,7 +2,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { jaro, jaroWinkler, listedForms, nameTokens, personForms } from "../../src/machines/screening/nameMatch.ts"
-import { dobFactor, makeScreener, outcomeOf, scorePair, screen, type ScreenedPerson, type ScreeningResult, screeningThresholds, toResult, totalScore } from "../../src/machines/screening/screen.ts"
+import {
+  dobFactor,
+  makeScreener,
+  outcomeOf,
+  scorePair,
+  screen,
+  type ScreenedPerson,
+  type ScreeningResult,
+  screeningThresholds,
+  toResult,
+  totalScore
+} from "../../src/machines/screening/screen.ts"
 import { transliterate } from "../../src/machines/screening/Transliteration.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
 import {

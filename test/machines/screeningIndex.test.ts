@@ -5,7 +5,15 @@ import { isAlike, jaro, jaroWinkler, maxPrefix } from "../../src/machines/screen
 import { Floor, isMet, patternOf } from "../../src/machines/screening/NamePattern.ts"
 import { NameIndex } from "../../src/machines/screening/NameIndex.ts"
 import { NameSheets } from "../../src/machines/screening/NameSheets.ts"
-import { makeScreener, scorePair, screen, type ScreenedPerson, screeningFloors, type ScreeningResult, toResult } from "../../src/machines/screening/screen.ts"
+import {
+  makeScreener,
+  scorePair,
+  screen,
+  type ScreenedPerson,
+  screeningFloors,
+  type ScreeningResult,
+  toResult
+} from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
 
 const none: ReadonlySet<number> = new Set()

@@ -212,7 +212,7 @@ describe("collateral report", () => {
   } as const
   const { machine } = machines.collateralReport
   const decided = (direction: "DEPOSIT" | "WITHDRAWAL", refusal: string | null) =>
-    create(machine, { ...report, direction }, { type: "REPORT", at: 100, refusal, ledgerTxId: 8 })
+    create(machine, { ...report, direction }, { type: "REPORT", at: 100, refusal, ledgerTxId: 8, balances: null })
 
   it("D11: a booked deposit posts, tells and shows the report", () => {
     const wire = { ...report, status: "BOOKED", refusal: "", ledgerTxId: 8, createdAt: 100 } as const

@@ -265,8 +265,12 @@ describe("operator surface, client reopen", () => {
       assert.deepStrictEqual([answer.status, answer.json.code], [...expected], `${path}: ${answer.text}`)
     }
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "KYC_REJECTED", verificationLevel: "NONE" })
+    // The package waits for nobody any more; why the person was refused is not the partner's to read.
+    const file = async () => (await get(service, key, `/clients/${clientId}/kyc`)).json.data
+    assert.deepInclude(await file(), { status: "REJECTED", reviewNote: "The person was refused for good." })
     const reopened = await run("reopen", clientId)
     assert.deepStrictEqual([reopened.lifecycleState, reopened.openCases.length], ["KYC_PENDING", 1])
+    assert.deepInclude(await file(), { status: "SPOT_CHECK", reviewNote: null, reviewedBy: null })
     assert.deepStrictEqual(await cases(clientId), [
       ["HIGH_RISK_RATING", "REJECTED"],
       ["REOPENED", "OPEN"]

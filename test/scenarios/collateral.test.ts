@@ -4,7 +4,7 @@
  * collateralRefusals.test.ts.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { brokenInvariants, collateral, comply, get, ofClient, rowCounts, rowsOf } from "../support/Builders.ts"
+import { brokenInvariants, collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 
 type Body = Readonly<Record<string, unknown>>
@@ -226,9 +226,27 @@ describe("collateral", () => {
       const first = await report(clientId, { partnerRef, amount: "7" })
       await report(clientId, { amount: "1" })
       const again = await report(clientId, { partnerRef, direction: "WITHDRAWAL", amount: "3", txRef: "other" })
-      assert.strictEqual(again.status, 200)
-      assert.deepStrictEqual(again.json.data.report, first.json.data.report)
+      assert.deepStrictEqual([again.status, again.text], [200, first.text])
       assert.strictEqual(await cash(clientId), "8.000000")
+    })
+
+    it("SC-SET-02: the replay answers the balances after its own booking, of a report that kept none too", async () => {
+      const clientId = await client()
+      const partnerRef = fresh()
+      await report(clientId, { amount: "0.5" })
+      const first = await report(clientId, { partnerRef, amount: "7" })
+      for (let more = 0; more < 3; more++) await report(clientId, { direction: "WITHDRAWAL", amount: "1" })
+      const booked = { cash: "7.500000", reserved: "0.000000", free: "7.500000", freeMargin: "7.500000" }
+      assert.deepStrictEqual(first.json.data.balances, booked)
+      // As version 1 left it.
+      await query(
+        service,
+        `UPDATE collateral_reports SET version = '1', context = (context::jsonb
+           - '{cashAfter,reservedAfter,freeAfter,freeMarginAfter}'::text[])::json WHERE client_id = $1`,
+        [BigInt(clientId)]
+      )
+      const again = await report(clientId, { partnerRef, amount: "7" })
+      assert.deepStrictEqual([again.status, again.text], [200, first.text])
     })
 
     it("SC-SET-02: a REFUSED reference answers its first refusal after the funds have come", async () => {

@@ -182,12 +182,12 @@ describe("collateral refusals", () => {
 
     it.each([
       ["in one report", []],
-      ["in two", ["14999.999999"]]
-    ])("F25: 15000.000000 %s passes and one micro-USDC more is stopped", async (_, first) => {
+      ["in two", ["14999.999998"]]
+    ])("F25: 15000.000000 %s reach the threshold and are stopped, one micro-USDC less passes", async (_, first) => {
       const clientId = await client()
       for (const amount of first) assert.strictEqual((await report(clientId, { amount })).status, 201)
-      const rest = first.length === 0 ? "15000.000000" : "0.000001"
-      const over = first.length === 0 ? "15000.000001" : "0.000002"
+      const rest = first.length === 0 ? "14999.999999" : "0.000001"
+      const over = first.length === 0 ? "15000.000000" : "0.000002"
       const before = await rowCounts(service)
       const stopped = await report(clientId, { amount: over })
       assert.deepStrictEqual([stopped.status, stopped.json.data], [403, gate("DEPOSIT:CRYPTO")])
@@ -198,8 +198,9 @@ describe("collateral refusals", () => {
 
     it("F25: a withdrawal counts booked deposits alone, and withdrawals do not lower them", async () => {
       const clientId = await client()
-      await report(clientId, { amount: "15000" })
-      assert.strictEqual((await report(clientId, { direction: "WITHDRAWAL", amount: "15000" })).status, 201)
+      await report(clientId, { amount: "14999.999999" })
+      const out = { direction: "WITHDRAWAL", amount: "14999.999999" }
+      assert.strictEqual((await report(clientId, out)).status, 201)
       assert.strictEqual((await report(clientId, { amount: "0.000001" })).status, 403)
       const requirements = (await get(service, partner.key, `/clients/${clientId}/verification`)).json.data.requirements
       assert.deepStrictEqual(requirements["WITHDRAW:CRYPTO"], [])
@@ -210,7 +211,7 @@ describe("collateral refusals", () => {
       await restrict(clientId, "FROZEN")
       assert.strictEqual((await report(clientId, { amount: "14000" })).status, 409)
       await lift(clientId, "FROZEN")
-      assert.strictEqual((await report(clientId, { amount: "15000" })).status, 201)
+      assert.strictEqual((await report(clientId, { amount: "14999" })).status, 201)
     })
   })
 })

@@ -32,7 +32,7 @@ describe("deposits, reloaded", () => {
 
   it("F25, D9: PENDING counts and is decided after a reload; decided, it is not loaded again", async () => {
     const clientId = await service.client(partner.key)
-    const { noticeId } = (await file(clientId, "15000")).json.data
+    const { noticeId } = (await file(clientId, "14999.999999")).json.data
     await crowdOut()
     assert.strictEqual((await file(clientId, "0.000001")).status, 403)
     await crowdOut()
@@ -43,6 +43,6 @@ describe("deposits, reloaded", () => {
     assert.deepStrictEqual(again, confirmed)
     assert.strictEqual((await file(clientId, "0.000001")).status, 403)
     const { balances } = (await get(service, partner.key, `/clients/${clientId}/balances`)).json
-    assert.strictEqual(balances[0].cash, "15000.000000")
+    assert.strictEqual(balances[0].cash, "14999.999999")
   })
 })

@@ -73,8 +73,8 @@ describe("deposits", () => {
         Lifecycle.layer
       )
     )
-  const approveWealth = (clientId: number) =>
-    service.call("PUT", `/partner/v1/clients/${clientId}/mifid`, { key: partner.key, body: sampleMifid() })
+  const approveWealth = (clientId: number, of: Partner = partner) =>
+    service.call("PUT", `/partner/v1/clients/${clientId}/mifid`, { key: of.key, body: sampleMifid() })
   const told = async (answer: Promise<Answer>) => {
     const { status, json } = await answer
     return [status, json.code, json.msg]
@@ -137,6 +137,7 @@ describe("deposits", () => {
       "SC-CUS-11: a sandbox partner's %s is CONFIRMED inside the POST, at its scale",
       async (currency) => {
         const clientId = await client(sandbox)
+        await approveWealth(clientId, sandbox)
         const least = `0.${"0".repeat(scaleOf(currency as Currency) - 1)}1`
         const notice = await filed(clientId, { currency, amount: least }, sandbox)
         assert.deepInclude(notice, {
@@ -288,11 +289,11 @@ describe("deposits", () => {
       assert.deepStrictEqual(await rowCounts(service), before)
     })
 
-    it("SC-CUS-09, F25: booked, PENDING and asked for count together; the deposit that would cross is stopped", async () => {
+    it("SC-CUS-09, F25: booked, PENDING and asked for count together; the deposit that would reach it is stopped", async () => {
       const clientId = await client()
       await confirm((await filed(clientId, { amount: "5000" })).noticeId)
       const waiting = await filed(clientId, { currency: "EUR", amount: "9999.99" })
-      assert.strictEqual((await file(clientId, { amount: "0.01" })).status, 201)
+      assert.strictEqual((await file(clientId, { amount: "0.009999" })).status, 201)
       const crossing = await file(clientId, { currency: "USD1", amount: "0.000001" })
       assert.deepStrictEqual(
         [crossing.status, crossing.json.code, crossing.json.data.missingBlocks],
@@ -305,8 +306,25 @@ describe("deposits", () => {
       assert.strictEqual((await file(clientId, { amount: "20000" })).status, 201)
     })
 
+    it.each(["BTC", "ETH", "SOL", "BNB", "XRP"])("F25: %s has no value, so it asks for the block", async (currency) => {
+      const clientId = await client()
+      for (const amount of ["1000", "0.000001"]) {
+        const stopped = await file(clientId, { currency, amount })
+        assert.deepStrictEqual([stopped.status, stopped.json.data.missingBlocks], [403, ["SOURCE_OF_WEALTH"]])
+      }
+      await approveWealth(clientId)
+      const { noticeId } = await filed(clientId, { currency, amount: "1000" })
+      await confirm(noticeId)
+      const audit = await rowsOf(service, "audit", "object = $1", [`depositNotice:${noticeId}`])
+      assert.deepStrictEqual(
+        audit.flatMap(({ action, after }) => (action === "deposit.unvalued" ? [after] : [])),
+        ["15000.000000 USDC"]
+      )
+    })
+
     it("F2: what PENDING notices and cash would lead to must fit 64 bits", async () => {
       const clientId = await client()
+      await approveWealth(clientId)
       assert.strictEqual((await file(clientId, { currency: "SOL", amount: "9223372036.854775807" })).status, 201)
       const { status, json } = await file(clientId, { currency: "SOL", amount: "0.000000001" })
       assert.deepStrictEqual([status, json.code, Object.keys(json.data.errors)], [400, 4000, ["amount"]])

@@ -257,6 +257,15 @@ describe("screening of a changed identity", () => {
     assert.deepStrictEqual(await eventsOf(clientId), ["client.onboarded", "client.review_required"])
   })
 
+  it("A1-48: a cleared review is one verification decision; no restriction was set, so none is lifted", async () => {
+    const { n, clientId } = await onboarded()
+    await revise(clientId, personal(n, orlenko))
+    await comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person"))
+    assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE" })
+    const told = (await ofClient(service, "notifications", clientId)).map(({ kind }) => kind)
+    assert.deepStrictEqual(told, ["VERIFICATION_DECISION"])
+  })
+
   it("A1-34, A1-35, D1: while RESTRICTED the open case stays; only a candidate nobody has seen opens another", async () => {
     const { n, clientId } = await onboarded()
     await revise(clientId, personal(n, orlenko))

@@ -3,10 +3,12 @@
  * of POST /clients and PUT .../kyc 8; SC-ONB-06..08; D1, D2, D3; A1-28).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
+import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import {
   brokenInvariants,
   comply,
@@ -52,6 +54,10 @@ const rejected = async (paths: Paths = {}) => {
   const clientId = json.data.clientId as number
   await reject(clientId)
   return { n, clientId, kycPackageId: json.data.kycPackageId as number }
+}
+const lifecycle = async (decide: (decisions: Lifecycle["Service"]) => ReturnType<Lifecycle["Service"]["reopen"]>) => {
+  const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
+  assert.isTrue(verdict.ok, JSON.stringify(verdict))
 }
 const view = async (clientId: number) => (await get(service, key, `/clients/${clientId}/verification`)).json.data
 const eventsOf = async (clientId: number) =>
@@ -245,6 +251,38 @@ describe("re-onboarding", () => {
       verificationLevel: "MICA",
       lifecycleState: "RESTRICTED"
     })
+  })
+
+  it("D1: a person refused for good and reopened stays held until compliance clears the case", async () => {
+    const { n, clientId, kycPackageId } = await rejected()
+    const of = String(clientId)
+    await lifecycle((decisions) => decisions.rejectPerson(operator, of, "forged papers"))
+    await lifecycle((decisions) => decisions.reopen(operator, of, "new evidence"))
+    const [reopened] = await ofClient(service, "cases", clientId)
+    const review = { reason: "REOPENED", caseId: reopened?.id as number }
+    assert.deepInclude((await put(clientId, again(n))).json.data, {
+      revision: 2,
+      status: "SPOT_CHECK",
+      verificationLevel: "NONE",
+      lifecycleState: "KYC_PENDING",
+      screening: "CLEAR",
+      reonboarded: true,
+      grant: "PENDING_REVIEW",
+      review
+    })
+    assert.deepInclude(await view(clientId), { level: "NONE", lifecycleState: "KYC_PENDING" })
+    assert.deepStrictEqual((await eventsOf(clientId)).at(-1), {
+      name: "client.review_required",
+      data: { ...review, kycPackageId }
+    })
+    const decided = async () => (await ofClient(service, "decisions", clientId)).map(({ decision }) => decision)
+    assert.notInclude((await decided()).slice(1), "GRANT_MICA")
+    await comply(service, (compliance) => compliance.clear(operator, of, "papers are genuine"))
+    assert.deepInclude(await view(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
+    assert.deepStrictEqual(
+      (await ofClient(service, "cases", clientId)).map(({ reason, state }) => [reason, state]),
+      [["REOPENED", "CLEARED"]]
+    )
   })
 
   it("doc 1, 4036: without approved reliance nothing is onboarded again", async () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
@@ -51,8 +52,15 @@ describe("money at the edges", () => {
     (await get(service, partner.key, `/clients/${clientId}/balances`)).json.balances.find(
       (line: { readonly currency: string }) => line.currency === "BTC"
     )?.cash
+  /** A client whose source of wealth is known: an asset without a value asks for it (F25). */
+  const wealthy = async (key = partner.key): Promise<number> => {
+    const clientId = await service.client(key)
+    const path = `/partner/v1/clients/${clientId}/mifid`
+    assert.strictEqual((await service.call("PUT", path, { key, body: sampleMifid() })).status, 200)
+    return clientId
+  }
   const holding = async (amount: string): Promise<number> => {
-    const clientId = await service.client(partner.key)
+    const clientId = await wealthy()
     assert.isTrue((await adjust(clientId, amount)).ok)
     return clientId
   }
@@ -75,7 +83,7 @@ describe("money at the edges", () => {
     async (_, currency, amount, over) => {
       const own = await service.partner({ ...broker, ...over })
       for (let round = 0; round < 10; round++) {
-        const clientId = await service.client(own.key)
+        const clientId = currency === "BTC" ? await wealthy(own.key) : await service.client(own.key)
         const partnerRef = fresh()
         const answers = await Promise.all(
           Array.from({ length: 4 }, () => deposit(clientId, amount, currency, partnerRef, own.key))

@@ -53,7 +53,10 @@ interface Reasoned {
 
 export type ClientEvent =
   | ({ readonly type: "ONBOARD" } & GrantFacts)
-  /** PUT kyc with the full body while level NONE and package REJECTED: the caller has checked both. */
+  /**
+   * PUT kyc with the full body while level NONE and package REJECTED: the caller has checked both. A case that holds the
+   * client already refuses the grant as well, and is then the one that `caseId` names.
+   */
   | ({ readonly type: "REONBOARD" } & GrantFacts)
   /** An ordinary PUT kyc. `clear` is the screening's verdict, true when it had no cause to run. */
   | {

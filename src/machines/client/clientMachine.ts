@@ -5,7 +5,15 @@
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import { type ClientContext, type ClientEvent, type ClientInput, type LifecycleState, type VerificationLevel, withCase, withRestriction } from "./Client.ts"
+import {
+  type ClientContext,
+  type ClientEvent,
+  type ClientInput,
+  type LifecycleState,
+  type VerificationLevel,
+  withCase,
+  withRestriction
+} from "./Client.ts"
 
 const client = setup({
   types: {
@@ -15,9 +23,10 @@ const client = setup({
     input: {} as ClientInput
   },
   guards: {
-    granted: ({ event }) => {
+    /** A client that compliance holds by a case is not granted beside it (D1). */
+    granted: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
-      return event.granted
+      return event.granted && context.openCases.length === 0
     },
     grantedAndFree: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
@@ -126,6 +135,7 @@ const notifyDecision = client.emit(({ context }) => ({
   ref: String(context.clientId)
 }))
 
+/** Of a restriction that has a name; what a case held is answered by the decision alone (A1-48). */
 const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
@@ -329,12 +339,7 @@ export const clientMachine = client.createMachine({
           {
             guard: "isLastCase",
             target: "ACTIVE",
-            actions: [
-              disposeCase,
-              notifyRestriction("RESTRICTION_LIFTED"),
-              notifyDecision,
-              note("client.clear", "RESTRICTED", "ACTIVE")
-            ]
+            actions: [disposeCase, notifyDecision, note("client.clear", "RESTRICTED", "ACTIVE")]
           },
           {
             guard: "isOpenCase",

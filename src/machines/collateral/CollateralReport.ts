@@ -31,19 +31,37 @@ export type CollateralReport = typeof CollateralReport.Type
 /** The report's own facts, known before the decision. `amount` is positive, in the currency's full scale. */
 export type CollateralInput = Omit<CollateralReport, "status" | "refusal" | "ledgerTxId" | "createdAt">
 
+/** The client's USDC line right after the booking, as the answer shows it (doc 3, Collateral report). */
+export interface CollateralBalances {
+  readonly cash: string
+  readonly reserved: string
+  /** The lesser of cash and free margin. */
+  readonly free: string
+  readonly freeMargin: string
+}
+
 /** Flat, so that a step copies one small object. */
 export interface CollateralContext extends CollateralInput {
+  /** The line right after the booking; all null when refused, and in reports of version 1. */
+  readonly cashAfter: string | null
+  readonly reservedAfter: string | null
+  readonly freeAfter: string | null
+  readonly freeMarginAfter: string | null
   readonly refusal: string | null
   readonly ledgerTxId: number | null
   readonly createdAt: number
 }
 
-/** `refusal` is the first economic rule that says no, as a sentence, or null; `ledgerTxId` is the id to be posted under. */
+/**
+ * `refusal` is the first economic rule that says no, as a sentence, or null; `ledgerTxId` is the id to be posted under,
+ * `balances` the client's line once it is.
+ */
 export interface CollateralEvent {
   readonly type: "REPORT"
   readonly at: number
   readonly refusal: string | null
   readonly ledgerTxId: number | null
+  readonly balances: CollateralBalances | null
 }
 
 /** The wire report of a decided context (doc 3: refusal empty when booked, ledgerTxId null when refused). */

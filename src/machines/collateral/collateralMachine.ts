@@ -20,6 +20,10 @@ const collateral = setup({
 
 const book = collateral.assign({
   ledgerTxId: ({ event }) => event.ledgerTxId,
+  cashAfter: ({ event }) => event.balances?.cash ?? null,
+  reservedAfter: ({ event }) => event.balances?.reserved ?? null,
+  freeAfter: ({ event }) => event.balances?.free ?? null,
+  freeMarginAfter: ({ event }) => event.balances?.freeMargin ?? null,
   createdAt: ({ event }) => event.at
 })
 
@@ -52,8 +56,17 @@ const post = collateral.emit(({ context }) => {
 
 export const collateralMachine = collateral.createMachine({
   id: "collateralReport",
-  version: "1",
-  context: ({ input }) => ({ ...input, refusal: null, ledgerTxId: null, createdAt: 0 }),
+  version: "2",
+  context: ({ input }) => ({
+    ...input,
+    cashAfter: null,
+    reservedAfter: null,
+    freeAfter: null,
+    freeMarginAfter: null,
+    refusal: null,
+    ledgerTxId: null,
+    createdAt: 0
+  }),
   initial: "NEW",
   states: {
     NEW: {

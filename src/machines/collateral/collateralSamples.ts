@@ -18,6 +18,18 @@ export const collateralInputs: ReadonlyArray<CollateralInput> = (["DEPOSIT", "WI
 )
 
 export const collateralSamples: ReadonlyArray<CollateralEvent> = [
-  { type: "REPORT", at: 1, refusal: null, ledgerTxId: 7 },
-  { type: "REPORT", at: 1, refusal: "Withdrawals are restricted on this account.", ledgerTxId: 7 }
+  {
+    type: "REPORT",
+    at: 1,
+    refusal: null,
+    ledgerTxId: 7,
+    balances: { cash: "100.000000", reserved: "0.000000", free: "100.000000", freeMargin: "100.000000" }
+  },
+  {
+    type: "REPORT",
+    at: 1,
+    refusal: "Withdrawals are restricted on this account.",
+    ledgerTxId: 7,
+    balances: null
+  }
 ]

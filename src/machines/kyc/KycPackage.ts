@@ -7,6 +7,9 @@ import type { RoleLabel } from "../verification/Block.ts"
 export const kycPackageStatuses = ["ACCEPTED", "SPOT_CHECK", "DOCUMENTS_REQUESTED", "REJECTED"] as const
 export type KycPackageStatus = (typeof kycPackageStatuses)[number]
 
+/** The review note of a package that is refused with its person: the partner reads it (A1-32). */
+export const personRefusedNote = "The person was refused for good."
+
 export interface KycPackageInput {
   readonly kycPackageId: number
   readonly revision: number
@@ -35,6 +38,10 @@ export type KycPackageEvent =
   | { readonly type: "REQUEST_DOCUMENTS"; readonly at: number; readonly by: RoleLabel; readonly note: string }
   | { readonly type: "DOCUMENT_UPLOADED"; readonly at: number; readonly documentId: number }
   | { readonly type: "REJECT_RELIANCE"; readonly at: number; readonly by: RoleLabel; readonly note: string }
+  /** The person is refused for good; why is compliance's own business (A1-48). */
+  | { readonly type: "REJECT_PERSON"; readonly at: number; readonly by: RoleLabel }
+  /** A refused person comes back under review, and so does the package, unless reliance on it was refused before. */
+  | { readonly type: "REOPEN"; readonly at: number; readonly relianceRejected: boolean }
   | {
       readonly type: "REONBOARD"
       readonly at: number

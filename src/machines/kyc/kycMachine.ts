@@ -5,7 +5,13 @@
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
-import type { KycPackageContext, KycPackageEvent, KycPackageInput, KycPackageStatus } from "./KycPackage.ts"
+import {
+  type KycPackageContext,
+  type KycPackageEvent,
+  type KycPackageInput,
+  type KycPackageStatus,
+  personRefusedNote
+} from "./KycPackage.ts"
 
 const kyc = setup({
   types: {
@@ -22,6 +28,10 @@ const kyc = setup({
     identityNotClear: ({ event }) => {
       assertEvent(event, "REVISE")
       return event.identityChanged && !event.clear
+    },
+    relianceStands: ({ event }) => {
+      assertEvent(event, "REOPEN")
+      return !event.relianceRejected
     },
     hasNote: ({ event }) => {
       assertEvent(event, ["REQUEST_DOCUMENTS", "REJECT_RELIANCE"])
@@ -46,6 +56,12 @@ const reviewed = kyc.assign({
 })
 
 const reviewAgain = kyc.assign({ reviewedBy: null, reviewedAt: null, reviewNote: null })
+
+const refused = kyc.assign({
+  reviewedBy: ({ event }) => ("by" in event ? event.by : null),
+  reviewedAt: ({ event }) => event.at,
+  reviewNote: personRefusedNote
+})
 
 const note = (action: string, before: KycPackageStatus | null, after: KycPackageStatus) =>
   kyc.emit(({ event }) => ({
@@ -78,6 +94,9 @@ const requestDocuments = (from: KycPackageStatus) =>
 const rejectReliance = (from: KycPackageStatus) =>
   ({ guard: "hasNote", target: "REJECTED", actions: [reviewed, note("kyc.rejectReliance", from, "REJECTED")] }) as const
 
+const rejectPerson = (from: KycPackageStatus) =>
+  ({ target: "REJECTED", actions: [refused, note("kyc.rejectPerson", from, "REJECTED")] }) as const
+
 /** A revision while a review is open: the review goes on, over the new revision (A1-34). */
 const revisePending = (from: KycPackageStatus) =>
   ({ target: "SPOT_CHECK", actions: [nextRevision, note("kyc.revise", from, "SPOT_CHECK")] }) as const
@@ -89,7 +108,7 @@ const written = <To extends KycPackageStatus>(action: string, from: KycPackageSt
 
 export const kycMachine = kyc.createMachine({
   id: "kycPackage",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({ ...input, reviewedBy: null, reviewedAt: null, reviewNote: null }),
   initial: "NEW",
   states: {
@@ -111,7 +130,8 @@ export const kycMachine = kyc.createMachine({
         ],
         SAMPLE: { target: "SPOT_CHECK", actions: [reviewAgain, note("kyc.sample", "ACCEPTED", "SPOT_CHECK")] },
         REQUEST_DOCUMENTS: requestDocuments("ACCEPTED"),
-        REJECT_RELIANCE: rejectReliance("ACCEPTED")
+        REJECT_RELIANCE: rejectReliance("ACCEPTED"),
+        REJECT_PERSON: rejectPerson("ACCEPTED")
       }
     },
     SPOT_CHECK: {
@@ -120,7 +140,8 @@ export const kycMachine = kyc.createMachine({
         ACCEPT: accept("SPOT_CHECK"),
         REQUEST_DOCUMENTS: requestDocuments("SPOT_CHECK"),
         REVISE: { actions: [nextRevision, note("kyc.revise", "SPOT_CHECK", "SPOT_CHECK")] },
-        REJECT_RELIANCE: rejectReliance("SPOT_CHECK")
+        REJECT_RELIANCE: rejectReliance("SPOT_CHECK"),
+        REJECT_PERSON: rejectPerson("SPOT_CHECK")
       }
     },
     DOCUMENTS_REQUESTED: {
@@ -131,13 +152,19 @@ export const kycMachine = kyc.createMachine({
         },
         REVISE: revisePending("DOCUMENTS_REQUESTED"),
         ACCEPT: accept("DOCUMENTS_REQUESTED"),
-        REJECT_RELIANCE: rejectReliance("DOCUMENTS_REQUESTED")
+        REJECT_RELIANCE: rejectReliance("DOCUMENTS_REQUESTED"),
+        REJECT_PERSON: rejectPerson("DOCUMENTS_REQUESTED")
       }
     },
     REJECTED: {
       description:
-        "Reliance on this package is refused; the review note carries the reason. Only re-onboarding leaves it.",
+        "Reliance on this package, or the person, is refused; the review note says which. Re-onboarding leaves it, and the reopening of a person refused without it.",
       on: {
+        REOPEN: {
+          guard: "relianceStands",
+          target: "SPOT_CHECK",
+          actions: [reviewAgain, note("kyc.reopen", "REJECTED", "SPOT_CHECK")]
+        },
         REONBOARD: [
           { guard: "granted", ...written("kyc.reonboard", "REJECTED", "ACCEPTED") },
           written("kyc.reonboard", "REJECTED", "SPOT_CHECK")

@@ -18,6 +18,9 @@ export const kycSamples: ReadonlyArray<KycPackageEvent> = [
   { type: "DOCUMENT_UPLOADED", at: 1, documentId: 1 },
   { type: "REJECT_RELIANCE", at: 1, by: "COMPLIANCE", note: "The identity session is missing." },
   { type: "REJECT_RELIANCE", at: 1, by: "COMPLIANCE", note: "" },
+  { type: "REJECT_PERSON", at: 1, by: "COMPLIANCE" },
+  { type: "REOPEN", at: 1, relianceRejected: false },
+  { type: "REOPEN", at: 1, relianceRejected: true },
   { type: "REONBOARD", ...next, granted: true },
   { type: "REONBOARD", ...next, granted: false }
 ]

@@ -6,7 +6,13 @@
  */
 import { Schema } from "effect"
 import { eeaCountries } from "../shared/Country.ts"
-import { concatIdentifier, type IdentifierScheme, identifierSchemes, schemesOf, tinIsIdentifier } from "./identifierSchemes.ts"
+import {
+  concatIdentifier,
+  type IdentifierScheme,
+  identifierSchemes,
+  schemesOf,
+  tinIsIdentifier
+} from "./identifierSchemes.ts"
 
 export const ReportingRecord = Schema.Struct({
   nationality: Schema.String,

@@ -16,10 +16,9 @@ export type MoneyMovement =
 
 /**
  * True when the movement also needs block SOURCE_OF_WEALTH. A deposit counts itself and what is pending, so the one
- * that would cross the line is stopped, whatever its size; a withdrawal looks at booked deposits alone. Exactly at the
- * threshold nothing is due. Source: F25.
+ * that would reach the line is stopped, whatever its size; a withdrawal looks at booked deposits alone. Source: F25.
  */
 export const sourceOfWealthDue = (movement: MoneyMovement, threshold: bigint): boolean =>
   movement.kind === "DEPOSIT"
-    ? movement.booked + movement.pending + movement.amount > threshold
-    : movement.booked > threshold
+    ? movement.booked + movement.pending + movement.amount >= threshold
+    : movement.booked >= threshold

@@ -4,10 +4,15 @@
  * collateral reports are (document 3, Collateral report rules).
  */
 import { currencyCodes } from "../../machines/shared/Currency.ts"
-import { depositValue } from "../../machines/verification/depositValue.ts"
+import { depositUnit, unvaluedDeposit } from "../../machines/verification/depositValue.ts"
 
-/** What one minor unit of each currency counts as a deposit, as rows of a VALUES list. */
-const values = currencyCodes.map((currency) => `('${currency}', ${depositValue(currency, 1n)}::numeric)`).join(", ")
+/** What deposits count in each currency, as rows of a VALUES list: for each minor unit, and for each deposit. */
+const values = currencyCodes
+  .map((currency) => {
+    const unit = depositUnit(currency)
+    return `('${currency}', ${unit ?? 0n}::numeric, ${unit === null ? unvaluedDeposit : 0n}::numeric)`
+  })
+  .join(", ")
 
 /** The rows of a money write with the claim each must hold. */
 const filed = (write: string, table: string): string =>
@@ -19,8 +24,8 @@ export const figureChecks = [
     name: "lifetime deposits of every client are the sum of its deposits, each at its value",
     figure: "SELECT count(*) AS n FROM balances WHERE deposited <> 0",
     breaks: `WITH sums AS (
-               SELECT p.client_id, p.currency, sum(p.amount * v.unit) AS deposited
-                 FROM postings p JOIN ledger_transactions t USING (tx_id) JOIN (VALUES ${values}) AS v (currency, unit) USING (currency)
+               SELECT p.client_id, p.currency, sum(p.amount * v.unit + v.each) AS deposited
+                 FROM postings p JOIN ledger_transactions t USING (tx_id) JOIN (VALUES ${values}) AS v (currency, unit, each) USING (currency)
                 WHERE p.client_id IS NOT NULL AND p.kind = 'cash' AND t.type IN ('DEPOSIT', 'PARTNER_COLLATERAL_IN')
                 GROUP BY p.client_id, p.currency)
              SELECT 'client ' || client_id || ' ' || currency || ': lifetime deposits ' || coalesce(b.deposited, 0)

@@ -4,7 +4,17 @@
  * XState's transition(), which stays the yardstick: test/machines/all.test.ts holds `step` and `stepSlow` equal over
  * every reachable state.
  */
-import { type AnyMachineSnapshot, type AnyStateMachine, type ContextFrom, type EventFrom, type ExecutableActionObject, initialTransition, type InputFrom, type SnapshotFrom, transition } from "xstate"
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type ContextFrom,
+  type EventFrom,
+  type ExecutableActionObject,
+  initialTransition,
+  type InputFrom,
+  type SnapshotFrom,
+  transition
+} from "xstate"
 import type { MachineEffect } from "../../../machines/Effects.ts"
 import { type Kind, machines } from "../../../machines/registry.ts"
 import { compileFlat, type FlatMachine } from "./flatMachine.ts"

@@ -3,9 +3,11 @@
  * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
  */
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow } from "../../store/Rows.ts"
-import { type ClientTurn, decide, moveAssessment, moveBlock, moveClient } from "./clientDecisions.ts"
+import { type ClientTurn, decide, moveAssessment, moveBlock, moveClient, movePackage } from "./clientDecisions.ts"
+import { blockStatuses } from "./clientState.ts"
 import { openPlainCase } from "../kyc/kycReview.ts"
 
 /** A refused person comes back under review: the new case holds the client until compliance clears it. */
@@ -16,8 +18,17 @@ export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string):
   const caseId = openPlainCase(at, client, "REOPENED")
   const next = moveClient(at, client, { type: "REOPEN", at: at.turn.now, caseId, reason })
   if (next === null) throw new Error("a rejected client refused to be reopened")
+  const kyc = at.turn.state.one("kycPackages")
+  if (kyc !== undefined)
+    movePackage(at, kyc, { type: "REOPEN", at: at.turn.now, relianceRejected: relianceRejected(at) })
   decide(at, client, "REOPENED", reason)
   return accept(next)
+}
+
+/** A refused reliance has refused every block, and only the partner's re-onboarding approves the MiCA ones again (D3). */
+const relianceRejected = ({ turn }: ClientTurn): boolean => {
+  const statuses = blockStatuses(turn.state)
+  return micaBlockCodes.every((code) => statuses.get(code) === "REJECTED")
 }
 
 /** MICA_MIFID falls to MICA: the appropriateness block expires, so that only a new test raises the level again (D19). */

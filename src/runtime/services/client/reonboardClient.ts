@@ -11,7 +11,7 @@ import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth
 import type { BlockStatuses } from "../../../machines/verification/Blocks.ts"
 import type { ClientRow, PackageRow } from "../../store/Rows.ts"
 import { type ClientTurn, mifidFacts } from "./clientDecisions.ts"
-import { blockStatuses, lifetimeDeposits } from "./clientState.ts"
+import { blockStatuses, clientContext, lifetimeDeposits } from "./clientState.ts"
 import type { KycUpdatePlan } from "../kyc/kycUpdatePlan.ts"
 import { openCase, writeGrant, writeReportingRecord, writeScreening, writeSections } from "../kyc/kycWrites.ts"
 import { move, named, updateAnswer, writeClaims, writeNextRevision } from "../kyc/reviseClient.ts"
@@ -20,7 +20,7 @@ import type { ScreenedAgain } from "../screening/rescreening.ts"
 export interface Reonboarding {
   readonly plan: KycUpdatePlan
   readonly screened: ScreenedAgain
-  /** Why compliance must look; empty: the grant succeeds. */
+  /** Why compliance must look; empty: the grant succeeds, unless a case holds the client already. */
   readonly reasons: ReadonlyArray<CaseReason>
   /** Lifetime deposits from which the source of wealth is due (F25). */
   readonly threshold: bigint
@@ -35,9 +35,8 @@ export const reonboardClient = (
   const { turn } = at
   const { request } = plan
   const revision = plan.base.revision + 1
-  const granted = reasons.length === 0
-  const caseId = granted ? null : turn.nextId("case")
-  const reason = reasons[0] === undefined ? null : partnerReason(reasons[0])
+  const review = reviewOf(at, client, reasons)
+  const granted = review === null
   const written = writeSections(at, client, request.kyc, request.identityCheck)
   const before = blockStatuses(turn.state)
   const statuses: BlockStatuses = { get: (code) => written.get(code) ?? before.get(code) }
@@ -46,8 +45,8 @@ export const reonboardClient = (
     type: "REONBOARD",
     at: turn.now,
     granted,
-    reason,
-    caseId,
+    reason: review?.reason ?? null,
+    caseId: review?.caseId ?? null,
     kycPackageId: kyc.id,
     ...mifidFacts(statuses, turn.state.one("assessments"))
   })
@@ -61,7 +60,8 @@ export const reonboardClient = (
   })
   const screeningRunId = writeScreening(at, client, "KYC_REVISION", screened)
   writeReportingRecord(at, client, plan.sections, revision)
-  if (caseId !== null) {
+  if (review !== null && reasons.length > 0) {
+    const { caseId } = review
     const { duplicateOf } = plan.claims
     openCase(at, client, { caseId, reasons, screeningRunId, candidates: screened.candidates, duplicateOf })
   }
@@ -70,7 +70,21 @@ export const reonboardClient = (
     ...updateAnswer(next, kyc, plan, status),
     reonboarded: true,
     grant: granted ? "ACTIVE" : "PENDING_REVIEW",
-    review: caseId === null || reason === null ? null : { reason, caseId },
+    review,
     requirements: requirements(statuses, next.level, eddDue)
   }
+}
+
+/** What the grant waits for: a case of its own, else the newest one that holds the client already; null: nothing (D1). */
+const reviewOf = (
+  { turn }: ClientTurn,
+  client: ClientRow,
+  [first]: ReadonlyArray<CaseReason>
+): ReonboardingResult["review"] => {
+  if (first !== undefined) return { reason: partnerReason(first), caseId: turn.nextId("case") }
+  const held = clientContext(client).openCases.at(-1)
+  if (held === undefined) return null
+  const row = turn.state.all("cases").find(({ id }) => id === held)
+  if (row === undefined) throw new Error(`case ${held} holds the client and is not open`)
+  return { reason: partnerReason(row.reason as CaseReason), caseId: held }
 }

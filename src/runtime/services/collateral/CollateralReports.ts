@@ -8,13 +8,13 @@
  */
 import { Context, Effect, Layer } from "effect"
 import {
+  type CollateralBalances,
   type CollateralReport,
   type CollateralStatus,
   reportOf
 } from "../../../machines/collateral/CollateralReport.ts"
 import { type CollateralRequest, decodeCollateral } from "../../../machines/collateral/CollateralRequest.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
@@ -23,13 +23,12 @@ import {
   type DispatchError,
   FactNeeded,
   type StoreAnswer,
-  type Turn,
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
-import type { ClientRow, CollateralReportRow } from "../../store/Rows.ts"
+import type { CollateralReportRow } from "../../store/Rows.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
@@ -41,17 +40,13 @@ import { ofPartner, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
 import { start } from "../../effects/advance.ts"
+import { balancesOf, keptBalances, withBalances } from "./collateralBalances.ts"
 
 export interface CollateralAnswer {
   readonly reportId: number
   readonly status: CollateralStatus
   readonly ledgerTxId: number | null
-  readonly balances: {
-    readonly cash: string
-    readonly reserved: string
-    readonly free: string
-    readonly freeMargin: string
-  }
+  readonly balances: CollateralBalances
   readonly report: CollateralReport
 }
 
@@ -107,6 +102,9 @@ export class CollateralReports extends Context.Service<
           store
         })
 
+      const filedUnder = (claim: string): Effect.Effect<CollateralReportRow | null, Unavailable> =>
+        Effect.flatMap(rowUnder(stored, "collateralReports", claim), (row) => withBalances(stored, row))
+
       return CollateralReports.of({
         report: (caller, clientId, body, store) => {
           const early = refuseEarly(caller, body, clock.now())
@@ -120,7 +118,7 @@ export class CollateralReports extends Context.Service<
             Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(claim), () =>
               tries === 0
                 ? Effect.fail(new Unavailable({ unknown: false }))
-                : Effect.flatMap(rowUnder(stored, "collateralReports", claim), (found) => run(found, tries - 1))
+                : Effect.flatMap(filedUnder(claim), (found) => run(found, tries - 1))
             )
           return run(undefined, lookUpLimit)
         },
@@ -167,12 +165,16 @@ const decide = (input: Decision): CollateralVerdict => {
   const { turn, caller, client, filed } = input
   const partner = presentPartner(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
-  if (filed != null && filed.clientId === client.id) return replay(turn, client, filed)
+  if (filed != null && filed.clientId === client.id) return answerOf(filed, 200)
   const refusal = firstRefusal(standingGates, input)
   // An own reference replays before these gates, so the reference must be known before they refuse.
   if (refusal !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
+
+/** The client's line once the request is booked. */
+const balancesAfter = ({ balance, request: { direction, amount } }: Decision): CollateralBalances =>
+  balancesOf(balance.cash + (direction === "DEPOSIT" ? amount : -amount), balance.reserved)
 
 /** Booked, or written down as REFUSED by the first economic rule that says no. */
 const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
@@ -183,6 +185,7 @@ const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
   const txId = refusal === null ? turn.nextId("transaction") : null
   turn.draft.claim(collateralClaim(client.partnerId, request.partnerRef), reportId)
   const instance = instanceOf(client, partner)
+  const balances = refusal === null ? balancesAfter(input) : null
   const row = start(turn, "collateralReports", {
     of: txId === null ? instance : { ...instance, txId },
     input: {
@@ -198,7 +201,7 @@ const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
       txRef: request.txRef,
       occurredAt: request.occurredAt
     },
-    event: { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId },
+    event: { type: "REPORT", at: turn.now, refusal, ledgerTxId: txId, balances },
     columns: {
       id: reportId,
       partnerId: client.partnerId,
@@ -207,17 +210,13 @@ const book = (input: Decision, partner: PartnerView): CollateralVerdict => {
       createdAt: turn.now
     }
   })
-  return answerOf(turn, client, row, 201)
+  return answerOf(row, 201)
 }
 
 const sentenceOf = (refusal: Refusal): string => {
   if (refusal._tag !== "Conflict") throw new Error("an economic gate refuses with a conflict")
   return refusal.sentence
 }
-
-/** A reference keeps its report for good: BOOKED answers 200, REFUSED its original refusal. */
-const replay = (turn: Turn, client: ClientRow, filed: CollateralReportRow): CollateralVerdict =>
-  answerOf(turn, client, filed, 200)
 
 /** The answer about a report that was refused. */
 export const refusalOf = (report: CollateralReport): Refusal => {
@@ -226,25 +225,12 @@ export const refusalOf = (report: CollateralReport): Refusal => {
   return conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject })
 }
 
-const answerOf = (turn: Turn, client: ClientRow, row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
+/** A reference keeps its report for good: BOOKED with the balances after its own booking, REFUSED with its refusal. */
+const answerOf = (row: CollateralReportRow, status: 200 | 201): CollateralVerdict => {
   const report = wireReport(row)
   if (report.status === "REFUSED") return refuse(refusalOf(report))
-  const { cash, reserved } = balanceOf(turn, client.id, client.partnerId, "USDC")
-  const { freeMargin } = riskFigures(cash)
-  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
-  return accept({
-    status,
-    data: {
-      reportId: report.reportId,
-      status: report.status,
-      ledgerTxId: report.ledgerTxId,
-      balances: {
-        cash: usdc(cash),
-        reserved: usdc(reserved),
-        free: usdc(cash < freeMargin ? cash : freeMargin),
-        freeMargin: usdc(freeMargin)
-      },
-      report
-    }
-  })
+  const balances = keptBalances(row)
+  if (balances === null) throw new Error(`report ${report.reportId} was booked without its balances`)
+  const { reportId, ledgerTxId } = report
+  return accept({ status, data: { reportId, status: report.status, ledgerTxId, balances, report } })
 }

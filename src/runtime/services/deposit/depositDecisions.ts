@@ -4,12 +4,12 @@
  */
 import { moneyRestriction } from "../../../machines/client/Restriction.ts"
 import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositNotice.ts"
-import type { JsonObject } from "../../../machines/Effects.ts"
+import type { JsonObject, MachineEffect } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { depositValue } from "../../../machines/verification/depositValue.ts"
+import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
 import type { DepositNoticeRow } from "../../store/tables/deposit.ts"
@@ -20,7 +20,8 @@ import { type DepositFacts, depositGates, tooLarge } from "./depositGates.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import type { Instance } from "../../effects/Instance.ts"
-import { advance, start } from "../../effects/advance.ts"
+import { advance, objectName, start } from "../../effects/advance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
 
 export const wireNotice = (row: DepositNoticeRow): DepositNotice => noticeOf(row.context, row.state)
 
@@ -100,8 +101,22 @@ const moved = (
   const { by, note } = decision
   const ledgerTxId = turn.nextId("transaction")
   const event = { type: "CONFIRM", at, by, note, refusal, ledgerTxId } as const
-  return advance(turn, "depositNotices", row, event, { of: { ...of, txId: ledgerTxId } })
+  const next = advance(turn, "depositNotices", row, event, { of: { ...of, txId: ledgerTxId } })
+  const currency = row.currency as Currency
+  if (next !== null && depositUnit(currency) === null) {
+    applyEffects(turn, { ...of, object: objectName("depositNotices", next) }, [unvaluedNote(currency)])
+  }
+  return next
 }
+
+/** A deposit that no mark values is booked at the threshold itself, which somebody may have to explain later (F25). */
+const unvaluedNote = (currency: Currency): MachineEffect => ({
+  type: "audit",
+  action: "deposit.unvalued",
+  before: null,
+  after: `${formatAmount(unvaluedDeposit, "USDC")} USDC`,
+  reason: `${currency} has no value known to the service: the deposit counts as reaching the threshold of the source of wealth.`
+})
 
 /** What finance decides. */
 export type DepositOrder =

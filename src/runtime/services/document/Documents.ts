@@ -4,7 +4,14 @@
  * counts, so that no race passes the twenty live ones. Deletion empties the content in its own commit.
  */
 import { Context, Effect, Layer } from "effect"
-import { type Document, type DocumentMimeType, type DocumentPurpose, type DocumentSource, documentTypeOf, type UploadedDocument } from "../../../machines/document/Document.ts"
+import {
+  type Document,
+  type DocumentMimeType,
+  type DocumentPurpose,
+  type DocumentSource,
+  documentTypeOf,
+  type UploadedDocument
+} from "../../../machines/document/Document.ts"
 import { decodeDocumentUpload, type DocumentUpload } from "../../../machines/document/DocumentUpload.ts"
 import { documentLimits } from "../../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"

@@ -55,7 +55,7 @@ export const sampleClient = (at: ClientTurn, client: ClientRow): Verdict<ClientR
 }
 
 /**
- * The person is refused for good: level NONE, every open case rejected, its candidates remembered as the person itself.
+ * The person is refused for good: level NONE, package and open cases rejected, the candidates remembered as the person.
  * `blockers` are what the zero check found.
  */
 export const rejectPerson = (
@@ -74,6 +74,8 @@ export const rejectPerson = (
         : conflict(`The client is ${client.state}, so the person can't be rejected.`)
     )
   }
+  const kyc = turn.state.one("kycPackages")
+  if (kyc !== undefined) movePackage(at, kyc, { type: "REJECT_PERSON", at: turn.now, by: at.by })
   for (const open of turn.state.all("cases"))
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
   const pairs = shownCandidates(turn.state).map(withOutcome)

@@ -82,7 +82,7 @@ export const verificationCompared = (
   const status = blockStatuses(turn.state).get("SOURCE_OF_WEALTH") ?? "NOT_STARTED"
   return {
     figure: `${client.level}, deposits ${formatAmount(deposits, "USDC")} USDC, source of wealth ${status}`,
-    limit: `MICA, source of wealth over ${formatAmount(threshold, "USDC")} USDC`
+    limit: `MICA, source of wealth from ${formatAmount(threshold, "USDC")} USDC`
   }
 }
 

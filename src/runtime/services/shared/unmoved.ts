@@ -4,7 +4,14 @@
  * it is seen as well.
  */
 import { Effect, Random } from "effect"
-import { type ActorHost, type Attribution, type Command, type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import {
+  type ActorHost,
+  type Attribution,
+  type Command,
+  type DispatchError,
+  type Turn,
+  Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../store/Rows.ts"

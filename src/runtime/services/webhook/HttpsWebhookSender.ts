@@ -8,7 +8,14 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Settings } from "../../Settings.ts"
-import { answerError, connectionError, interimError, silenceError, unansweredError, unreadableUrlError } from "./attemptError.ts"
+import {
+  answerError,
+  connectionError,
+  interimError,
+  silenceError,
+  unansweredError,
+  unreadableUrlError
+} from "./attemptError.ts"
 import { closeIdle, EndpointAgents } from "./EndpointAgents.ts"
 import { signedHeaders } from "./signature.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"

@@ -13,6 +13,19 @@ export const collateralTables = {
   collateralReports: table<CollateralReportRow>()({
     title: "collateral report",
     machine: "collateralReport",
+    // Version 2 keeps the balances after the booking, which replays answer; those of version 1 are recomputed.
+    upcasters: [
+      ({ state, context }) => ({
+        state,
+        context: {
+          cashAfter: null,
+          reservedAfter: null,
+          freeAfter: null,
+          freeMarginAfter: null,
+          ...(context as object)
+        }
+      })
+    ],
     key: ["id"],
     mode: "insert",
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, createdAt: "id" },

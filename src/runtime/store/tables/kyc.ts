@@ -34,6 +34,8 @@ export const kycTables = {
   kycPackages: table<PackageRow>()({
     title: "KYC package",
     machine: "kycPackage",
+    // Version 2 is refused and reopened together with the person; its rows are those of version 1.
+    upcasters: [(row) => row],
     key: ["id"],
     mode: "upsert",
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, receivedAt: "id" },

@@ -1,0 +1,76 @@
+/**
+ * The client's USDC line right after a report was booked: what the first answer showed and every replay shows again
+ * (document 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of a version before kept none: theirs
+ * is what the postings up to their own add up to, which never changes, with the figures of an account that held cash alone.
+ */
+import { Effect } from "effect"
+import type { CollateralBalances, CollateralContext } from "../../../machines/collateral/CollateralReport.ts"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { CollateralReportRow } from "../../store/Rows.ts"
+
+/** The line of a balance, in micro-USDC, as answers show it; free is the lesser of cash and free margin. */
+export const balancesOf = (cash: bigint, reserved: bigint): CollateralBalances => {
+  const { freeMargin } = riskFigures(cash)
+  const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+  return {
+    cash: usdc(cash),
+    reserved: usdc(reserved),
+    free: usdc(cash < freeMargin ? cash : freeMargin),
+    freeMargin: usdc(freeMargin)
+  }
+}
+
+/** What a booked report keeps of the line; null: it is older than that. */
+export const keptBalances = ({ context }: CollateralReportRow): CollateralBalances | null => {
+  const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context as unknown as CollateralContext
+  if (cashAfter === null || reservedAfter === null || freeAfter === null || freeMarginAfter === null) return null
+  return { cash: cashAfter, reserved: reservedAfter, free: freeAfter, freeMargin: freeMarginAfter }
+}
+
+/** The report with its line, recomputed where it keeps none. */
+export const withBalances = (
+  stored: RowReads["Service"],
+  row: CollateralReportRow | null
+): Effect.Effect<CollateralReportRow | null, Unavailable> => {
+  if (row === null || row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
+  return Effect.map(lineUpTo(stored, row), ({ cash, reserved }) => {
+    const line = balancesOf(cash, reserved)
+    const kept = {
+      cashAfter: line.cash,
+      reservedAfter: line.reserved,
+      freeAfter: line.free,
+      freeMarginAfter: line.freeMargin
+    } satisfies Partial<CollateralContext>
+    return { ...row, context: { ...row.context, ...kept } satisfies JsonObject }
+  })
+}
+
+/** Postings in one reading. */
+const pageSize = 1_000
+
+/** Cash and reserve as the client's postings up to the report's own add up to. */
+const lineUpTo = (
+  stored: RowReads["Service"],
+  { clientId, context }: CollateralReportRow
+): Effect.Effect<{ readonly cash: bigint; readonly reserved: bigint }, Unavailable> =>
+  Effect.gen(function* () {
+    const { ledgerTxId } = context as unknown as CollateralContext
+    const conditions = [
+      { column: "client_id", value: clientId },
+      { column: "currency", value: "USDC" }
+    ]
+    const sums = { cash: 0n, reserved: 0n }
+    let before: number | undefined
+    for (;;) {
+      const query = { limit: pageSize, ...(before === undefined ? {} : { before }) }
+      const postings = yield* stored.page("postings", conditions, query)
+      for (const { txId, kind, amount } of postings) if (txId <= (ledgerTxId ?? 0)) sums[kind] += amount
+      const last = postings.at(-1)
+      if (last === undefined || postings.length < pageSize) return sums
+      before = last.postingId
+    }
+  })
