@@ -79,6 +79,24 @@ const tagOf = (told: { readonly outcome: Outcome | null }) => told.outcome?._tag
 const tokenOf = (store: MemoryStore, id: number) => store.image(`client:${id}`).token ?? 0
 
 describe("faults", () => {
+  it("a commit that needs what somebody else holds locked is refused; the others of its batch are written", () => {
+    let held = true
+    const { store, timeline, journal } = open({
+      faults: { held: ({ fence }) => held && fence?.subject === "client:2" }
+    })
+    const told = [1, 2, 3].map((id) => put(journal, id, null))
+    timeline.run()
+    assert.deepStrictEqual(
+      told.map(({ outcome }) => outcome),
+      [{ _tag: "Committed" }, { _tag: "Unavailable", unknown: false }, { _tag: "Committed" }]
+    )
+    held = false
+    const again = put(journal, 2, null)
+    timeline.run()
+    assert.deepStrictEqual(again.outcome, { _tag: "Committed" })
+    assert.strictEqual(store.image("client:2").token, 1)
+  })
+
   it("latency: the outcome comes when its time has come", () => {
     const { timeline, journal } = open({ faults: { batch: script({ latencyMillis: 40 }) } })
     const told = put(journal, 1, null)

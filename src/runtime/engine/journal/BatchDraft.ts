@@ -37,7 +37,8 @@ export interface Prepared {
 const isSealed = (table: TableName): table is SealedTable => table in sealedTables
 
 /** The rows of one part so far. */
-interface Group {
+export interface Group {
+  readonly name: EnginePart | TableName
   readonly part: Part
   readonly columns: ReadonlyArray<ColumnArray>
   rows: number
@@ -67,11 +68,13 @@ export class BatchDraft {
   private readonly buffers: BatchBuffers
   /** One entry per partner and epoch: a commit decided under a stale epoch must not hide behind a current one. */
   private readonly stamps = new Set<string>()
+  private sealed: Counters["seal"]
   /** The last one asked for: commits of a batch mostly share one. */
   private stamped: PartnerStamp | null = null
 
   constructor(before: Counters, sealing: Sealing, buffers: BatchBuffers = new Map()) {
     this.before = before
+    this.sealed = before.seal
     this.sealing = sealing
     this.numbers = new EventNumbers(before.seqs)
     this.buffers = buffers
@@ -108,18 +111,24 @@ export class BatchDraft {
 
   /** The draft as the batch of this number, written by the owner of this epoch. */
   finish(epoch: number, batch: number): Prepared {
-    this.addTotals()
-    const counters = { seqs: this.numbers.after(), seal: this.seal() }
+    const present = this.groups()
     const params: Array<unknown> = [PgTypes.int8(BigInt(epoch)), PgTypes.int8(BigInt(batch))]
-    const present: Array<Part> = []
-    for (const name of parts.keys()) {
-      const group = this.buffers.get(name)
-      if (group === undefined || group.rows === 0) continue
-      present.push(group.part)
-      for (const column of group.columns) params.push(column.parameter())
-      if (group.part.guard !== null) params.push(PgTypes.int8(BigInt(group.rows)))
+    for (const { part, columns, rows } of present) {
+      for (const column of columns) params.push(column.parameter())
+      if (part.guard !== null) params.push(PgTypes.int8(BigInt(rows)))
     }
-    return { statement: { sql: batchText(present), params }, counters }
+    const counters = { seqs: this.numbers.after(), seal: this.sealed }
+    return { statement: { sql: batchText(present.map(({ part }) => part)), params }, counters }
+  }
+
+  /** What the batch writes, a group a part, in the order of `parts`: once, after the last commit. */
+  groups(): ReadonlyArray<Group> {
+    this.addTotals()
+    this.sealed = this.seal()
+    return [...parts.keys()].flatMap((name) => {
+      const group = this.buffers.get(name)
+      return group === undefined || group.rows === 0 ? [] : [group]
+    })
   }
 
   /** Seals what the batch writes for good, with a row of its own. */
@@ -200,7 +209,7 @@ export class BatchDraft {
     let group = this.buffers.get(name)
     if (group === undefined) {
       const part = parts.get(name) as Part
-      group = { part, columns: part.columns.map((kind) => new ColumnArray(kind)), rows: 0 }
+      group = { name, part, columns: part.columns.map((kind) => new ColumnArray(kind)), rows: 0 }
       this.buffers.set(name, group)
     }
     group.rows++

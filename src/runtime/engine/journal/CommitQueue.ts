@@ -1,5 +1,6 @@
 /** Commits that wait to be written, first in first out, and the buffers that their batches are encoded in. */
 import { type BatchBuffers, BatchDraft } from "./BatchDraft.ts"
+import type { Commit } from "./Commit.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
 import type { Counters } from "./stamp.ts"
 import { takeBatch, type Waiting } from "./takeBatch.ts"
@@ -38,6 +39,13 @@ export class CommitQueue {
     this.spare = undefined
     const draft = new BatchDraft(counters, this.sealing, spare)
     for (const { commit } of batch) draft.add(commit)
+    return draft
+  }
+
+  /** Commits encoded as a batch that will not be written. */
+  rehearse(commits: ReadonlyArray<Commit>, counters: Counters): BatchDraft {
+    const draft = new BatchDraft(counters, this.sealing)
+    for (const commit of commits) draft.add(commit)
     return draft
   }
 

@@ -46,6 +46,11 @@ export class Journal extends Context.Service<
     readonly accepting: () => boolean
     /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
     readonly certain: () => boolean
+    /**
+     * What other database sessions hold locked that commits need: such commits are refused. `tables` counts whole tables,
+     * and the one row without which nothing can be written.
+     */
+    readonly held: () => { readonly rows: number; readonly tables: number }
     /** Reads subjects in one go; a subject that does not exist has token null. */
     load(subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, JournalUnavailable>
     /** The next id of a kind. Ids are taken in decision order, which is commit order (gaps are normal). */

@@ -25,6 +25,8 @@ export interface BatchFault {
 export interface MemoryFaults {
   /** Asked each time a batch is written (again); null: nothing goes wrong. */
   readonly batch?: (commits: ReadonlyArray<Commit>) => BatchFault | null
+  /** True for a commit that needs what another session holds locked: refused, and the others of its batch are written. */
+  readonly held?: (commit: Commit) => boolean
   /** True while the store can't be reached; asked before each batch, load and reconnection. */
   readonly away?: () => boolean
 }
@@ -56,6 +58,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     submit: (commit, done) => writer.submit({ commit, done }),
     accepting: () => writer.accepting,
     certain: () => writer.certain,
+    held: () => ({ rows: 0, tables: 0 }),
     load: (subjects) =>
       Effect.callback<ReadonlyMap<string, SubjectImage>, JournalUnavailable>((resume) =>
         writer.schedule(() => {
@@ -149,7 +152,13 @@ class MemoryWriter {
     if (fault.lost === "before-commit" || this.faults.away?.() === true) return this.lose(batch, false, fault)
     if (this.store.epoch !== this.epoch) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: false })
     passPausePoint("before-commit")
-    const outcomes = batch.map((waiting) => ({ waiting, outcome: this.store.apply(waiting.commit) }))
+    const outcomes = batch.map((waiting) => ({
+      waiting,
+      outcome:
+        this.faults.held?.(waiting.commit) === true
+          ? ({ _tag: "Unavailable", unknown: false } as const)
+          : this.store.apply(waiting.commit)
+    }))
     passPausePoint("after-commit")
     const lost = fault.lost === "after-commit"
     for (const { waiting, outcome } of outcomes) if (!lost || outcome._tag !== "Committed") tell(waiting, outcome)

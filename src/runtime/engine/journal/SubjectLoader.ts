@@ -1,13 +1,15 @@
 /**
- * Reads subjects as stored: their commit tokens and resident rows, many subjects in a handful of queries.
- * Consistent without a snapshot because a subject is only loaded while its mailbox writes nothing.
+ * Reads subjects as stored: their commit tokens and resident rows, many subjects of one kind in one statement however many
+ * tables they have. Its rows have room for the widest: each table's columns go to the places of their kind, the rest is
+ * null, so that nothing is turned into another form on its way (no JSON around amounts or sealed bytes).
  */
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { catalogue, tableNames } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
-import { fromColumn, placeOf } from "./columnValues.ts"
+import { columnKind, fromColumn, placeOf } from "./columnValues.ts"
+import type { ColumnKind } from "./ColumnArray.ts"
 import type { SubjectKey } from "./Commit.ts"
 import { presentRow } from "../machine/upcast.ts"
 import type { SubjectImage } from "./Journal.ts"
@@ -24,10 +26,19 @@ export const decodeRow = (
   spec: TableSpec,
   raw: Readonly<Record<string, unknown>>,
   sealing: Pick<Sealing, "open">
+): object => decode(spec, ({ sqlName }) => raw[sqlName], sealing)
+
+type Column = TableSpec["columns"][number]
+
+const decode = (
+  spec: TableSpec,
+  valueOf: (column: Column, index: number) => unknown,
+  sealing: Pick<Sealing, "open">
 ): object => {
   const row: Record<string, unknown> = {}
-  for (const { name, sqlName, type } of spec.columns) {
-    row[name] = fromColumn(raw[sqlName], type, placeOf(spec.sqlName, sqlName), sealing)
+  for (const [index, column] of spec.columns.entries()) {
+    const place = placeOf(spec.sqlName, column.sqlName)
+    row[column.name] = fromColumn(valueOf(column, index), column.type, place, sealing)
   }
   return presentRow(spec, row)
 }
@@ -37,53 +48,114 @@ export const columnList = (spec: TableSpec): string => spec.columns.map((column)
 export const makeSubjectLoader =
   (sql: PgClient.PgClient, sealing: Sealing) =>
   (subjects: ReadonlyArray<SubjectKey>): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, SqlError.SqlError> =>
-    Effect.gen(function* () {
-      const rows = new Map<SubjectKey, Array<{ readonly table: string; readonly row: object }>>()
-      for (const subject of subjects) rows.set(subject, [])
-      const tokens = yield* sql.unsafe<{ readonly subject: string; readonly token: bigint }>(
-        "SELECT subject, token FROM subjects WHERE subject = ANY($1::text[])",
-        [Result.getOrThrow(PgTypes.array(subjects, PgTypes.OID.text))]
-      )
-      const known = new Map(tokens.map((row) => [row.subject, Number(row.token)]))
-      const queries = [...Map.groupBy(known.keys(), kindOf)].flatMap(([kind, group]) =>
-        residents(kind).map((spec) => ({ kind, spec, group }))
-      )
-      yield* Effect.forEach(
-        queries,
-        ({ kind, spec, group }) =>
-          Effect.map(selectResidents(sql, kind, spec, group), (found) => {
-            const owner = spec.residence?.column
-            for (const raw of found) {
-              const row = decodeRow(spec, raw, sealing)
-              const subject = owner == null ? kind : `${kind}:${(row as Record<string, unknown>)[owner]}`
-              rows.get(subject)?.push({ table: spec.table, row })
-            }
-          }),
-        { concurrency: 4, discard: true }
-      )
-      return new Map(
-        subjects.map((subject) => [
-          subject,
-          { token: known.get(subject) ?? null, rows: rows.get(subject) ?? [] } as SubjectImage
-        ])
-      )
-    })
+    Effect.map(
+      Effect.forEach(Map.groupBy(new Set(subjects), kindOf), ([kind, group]) => loadKind(sql, sealing, kind, group), {
+        concurrency: "unbounded"
+      }),
+      (images) => new Map(images.flatMap((each) => [...each]))
+    )
 
-const selectResidents = (
+const loadKind = (
   sql: PgClient.PgClient,
+  sealing: Sealing,
   kind: SubjectKind,
-  spec: TableSpec,
   group: ReadonlyArray<SubjectKey>
-): Effect.Effect<ReadonlyArray<Record<string, unknown>>, SqlError.SqlError> => {
-  const residence = spec.residence
-  const owner = spec.columns.find((column) => column.name === residence?.column)
+): Effect.Effect<ReadonlyMap<SubjectKey, SubjectImage>, SqlError.SqlError> => {
+  const { text, tables } = layouts[kind]
+  const ids = group.map((subject) => BigInt(subject.slice(kind.length + 1) || 0))
+  const parameters = [
+    Result.getOrThrow(PgTypes.array(group, PgTypes.OID.text)),
+    ...(kind === "system" ? [] : [Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.int8))])
+  ]
+  return Effect.map(sql.unsafe<object>(text, parameters).values, (found) => {
+    const tokens = new Map<SubjectKey, number>()
+    const rows = new Map<SubjectKey, Array<{ readonly table: string; readonly row: object }>>()
+    for (const values of found) {
+      const table = tables[(values[0] as number) - 1]
+      if (table === undefined) {
+        tokens.set(values[subjectPlace] as string, Number(values[tokenPlace]))
+        continue
+      }
+      const { spec, places } = table
+      const row = decode(
+        spec,
+        ({ type }, index) => {
+          const value = values[places[index] as number]
+          return type === "json" && typeof value === "string" ? JSON.parse(value) : value
+        },
+        sealing
+      )
+      const owner = spec.residence?.column
+      const subject = owner == null ? kind : `${kind}:${(row as Record<string, unknown>)[owner]}`
+      const own = rows.get(subject)
+      if (own === undefined) rows.set(subject, [{ table: spec.table, row }])
+      else own.push({ table: spec.table, row })
+    }
+    // Rows without their subject belong to nobody: plain SQL may have written them.
+    return new Map(
+      group.map((subject) => {
+        const token = tokens.get(subject) ?? null
+        return [subject, { token, rows: token === null ? [] : (rows.get(subject) ?? []) } as SubjectImage]
+      })
+    )
+  })
+}
+
+/** What one statement of a kind of subject gives: rows of a number (0: tokens, then the tables) and of places for values. */
+interface Layout {
+  readonly text: string
+  /** For each table, the place of each of its columns. */
+  readonly tables: ReadonlyArray<{ readonly spec: TableSpec; readonly places: ReadonlyArray<number> }>
+}
+
+/** Places of a row of tokens. */
+const tokenPlace = 1
+const subjectPlace = 2
+
+const layoutOf = (kind: SubjectKind): Layout => {
+  const places: Array<ColumnKind> = ["int8", "text"]
+  const tables = residents(kind).map((spec) => {
+    const used = new Set<number>()
+    return {
+      spec,
+      places: spec.columns.map(({ type }) => {
+        const wanted = columnKind(type)
+        const found = places.findIndex((each, at) => each === wanted && !used.has(at))
+        const at = found === -1 ? places.push(wanted) - 1 : found
+        used.add(at)
+        return at + 1
+      })
+    }
+  })
+  const select = (number: number, columns: ReadonlyMap<number, string>, from: string): string =>
+    `SELECT ${number}::int4, ${places.map((each, at) => columns.get(at + 1) ?? `NULL::${each}`).join(", ")} FROM ${from}`
+  const tokens = new Map([
+    [tokenPlace, "token"],
+    [subjectPlace, "subject"]
+  ])
+  const text = [
+    select(0, tokens, "subjects WHERE subject = ANY ($1::text[])"),
+    ...tables.map(({ spec, places: at }, index) => {
+      const columns = spec.columns.map(
+        ({ sqlName, type }, column) => [at[column] as number, `"${sqlName}"${type === "json" ? "::text" : ""}`] as const
+      )
+      return select(index + 1, new Map(columns), `${spec.sqlName}${residentCondition(spec)}`)
+    })
+  ].join("\nUNION ALL ")
+  return { text, tables }
+}
+
+const residentCondition = ({ residence, columns }: TableSpec): string => {
+  const owner = columns.find((column) => column.name === residence?.column)
   const conditions = [
-    ...(owner === undefined ? [] : [`"${owner.sqlName}" = ANY($1::int8[])`]),
+    ...(owner === undefined ? [] : [`"${owner.sqlName}" = ANY ($2::int8[])`]),
     ...(residence?.only === undefined ? [] : [residence.only.sql])
   ]
-  const ids = group.map((subject) => BigInt(subject.slice(kind.length + 1) || 0))
-  return sql.unsafe(
-    `SELECT ${columnList(spec)} FROM ${spec.sqlName}${conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`}`,
-    owner === undefined ? [] : [Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.int8))]
-  )
+  return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`
+}
+
+const layouts: { readonly [K in SubjectKind]: Layout } = {
+  client: layoutOf("client"),
+  partner: layoutOf("partner"),
+  system: layoutOf("system")
 }

@@ -13,7 +13,7 @@ import type { SealRow } from "../../store/Rows.ts"
 import { nothingSecret, sealGenesis } from "../sealing/seal.ts"
 import type { Counters } from "./stamp.ts"
 import { decodeRow } from "./SubjectLoader.ts"
-import { applicationName, writerSession } from "./writerSession.ts"
+import { applicationName, lockPatience, writerSession } from "./writerSession.ts"
 
 /** What a new connection finds. `writable` false: the server answers, but can't write now. */
 export type Return =
@@ -24,6 +24,8 @@ export class WriterConnection {
   epoch = 0
   /** The backend of the last connection that wrote. */
   private backend = 0
+  /** How long statements of the session wait for a lock; null before it is said. */
+  private patience: keyof typeof lockPatience | null = null
   private open: { readonly scope: Scope.Closeable; readonly session: PgConnection.PgConnection } | null = null
   private readonly url: Redacted.Redacted
   private readonly owner: string
@@ -50,6 +52,7 @@ export class WriterConnection {
       if (row === undefined) return yield* Effect.die(new Error("the writer row is missing: run the migrations"))
       this.epoch = Number(row.epoch)
       this.backend = session.processId
+      yield* this.waitForLocks("usual")
       const seqs = yield* session.query(
         "SELECT p.id, (SELECT max(seq) FROM events e WHERE e.partner_id = p.id) AS seq FROM partners p"
       )
@@ -82,6 +85,7 @@ export class WriterConnection {
     if (row === undefined) return { _tag: "Usurped" }
     this.epoch = Number(row.epoch)
     this.backend = session.processId
+    yield* this.waitForLocks("usual")
     return { _tag: "Back", batch: Number(row.batch), writable: true }
   })
 
@@ -104,6 +108,7 @@ export class WriterConnection {
       if (row.alive === true) return yield* Effect.failCause(cause)
       this.epoch = Number(row.epoch)
       this.backend = session.processId
+      yield* this.waitForLocks("usual")
       return { _tag: "Back", batch: Number(row.batch), writable: false }
     })
   }
@@ -116,6 +121,17 @@ export class WriterConnection {
       const undone = yield* Effect.exit(session.query("ROLLBACK"))
       return Exit.isFailure(undone) ? undone : tried
     })
+  }
+
+  /** From here on statements wait so long for a lock. */
+  waitForLocks(patience: keyof typeof lockPatience): Effect.Effect<void, SqlError.SqlError> {
+    return Effect.suspend(() =>
+      this.patience === patience
+        ? Effect.void
+        : Effect.map(this.session.query(`SET lock_timeout = ${lockPatience[patience]}`), () => {
+            this.patience = patience
+          })
+    )
   }
 
   readonly disconnect: Effect.Effect<void> = Effect.suspend(() => {
@@ -139,6 +155,7 @@ export class WriterConnection {
         Effect.onError(() => Scope.close(scope, Exit.void))
       )
       this.open = { scope, session }
+      this.patience = null
       return session
     }
   )

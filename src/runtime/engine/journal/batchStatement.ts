@@ -1,7 +1,7 @@
 /**
  * One batch of commits as ONE statement: a chain of data-modifying CTEs, so that a batch costs a single round trip
  * and is a transaction by itself. Guards compare row counts and raise, which undoes the whole statement; the
- * journal then looks for the culprit (JournalPg). The text depends only on which parts take part, so that the
+ * writer then looks for the culprit (Writer). The text depends only on which parts take part, so that the
  * server keeps it prepared.
  */
 import { catalogue, tableNames } from "../../store/Catalogue.ts"

@@ -12,14 +12,18 @@ export type Failure =
   | { readonly _tag: "Data"; readonly cause: unknown }
   /**
    * The server is there but can't do it now (disk full, read-only, lock or statement timeout); nothing was written.
-   * `standstill`: it can write nothing at all until somebody makes room or lets it write again.
+   * `standstill`: it can write nothing at all until somebody makes room or lets it write again. `locked`: another session
+   * held something locked for longer than this one waits.
    */
-  | { readonly _tag: "Busy"; readonly cause: unknown; readonly standstill: boolean }
+  | { readonly _tag: "Busy"; readonly cause: unknown; readonly standstill: boolean; readonly locked: boolean }
   /** No answer: the statement may or may not have been committed. */
   | { readonly _tag: "Lost"; readonly cause: unknown }
 
 /** SQLSTATE that `journal_guard` raises with. */
 export const guardState = "BJ001"
+
+/** SQLSTATE of a lock that did not come in time, or at once where nobody wanted to wait. */
+const lockNotAvailable = "55P03"
 
 interface ServerError {
   readonly code: string
@@ -108,7 +112,7 @@ export const classify = (cause: Cause.Cause<unknown>): Failure => {
   }
   const standstill = isStandstill(server)
   return standstill || busyClasses.includes(server.code.slice(0, 2))
-    ? { _tag: "Busy", cause: error, standstill }
+    ? { _tag: "Busy", cause: error, standstill, locked: server.code === lockNotAvailable }
     : { _tag: "Data", cause: error }
 }
 

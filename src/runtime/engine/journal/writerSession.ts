@@ -12,6 +12,7 @@ export const writerSession = {
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",
+  // For taking the database over: the writer before may be in the middle of a batch. Batches have their own (lockPatience).
   lock_timeout: "5000",
   statement_timeout: "30000",
   idle_in_transaction_session_timeout: "10000"
@@ -19,3 +20,9 @@ export const writerSession = {
 
 /** Longest wait for the server's word on a batch: far beyond any healthy commit, shorter than callers' own limits. */
 export const hangLimit = "5 seconds"
+
+/**
+ * Milliseconds that a batch waits for one lock. `usual`: what a worker or a checker holds for a moment is worth waiting for.
+ * `brief`: while somebody is known to hold locks, for whatever more of theirs is in the way.
+ */
+export const lockPatience = { usual: 1_000, brief: 50 } as const

@@ -1,7 +1,8 @@
 /** One subject as the host keeps it: its mailbox, its committed state when loaded, and what it is doing. Plain data. */
 import type { Effect } from "effect"
-import type { Command, DispatchError } from "./ActorHost.ts"
 import type { SubjectKey } from "../journal/Commit.ts"
+import type { Command } from "./Command.ts"
+import type { DispatchError } from "./DispatchError.ts"
 import type { DryRun } from "./dryRun.ts"
 import type { JournalUnavailable } from "../journal/Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"

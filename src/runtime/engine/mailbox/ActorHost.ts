@@ -7,17 +7,11 @@
  * and commit. A mailbox costs one object; nothing runs for an idle subject.
  */
 import { Context, Effect, Latch, Layer } from "effect"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { TableName } from "../../store/Rows.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
-import {
-  type Claim,
-  type Commit,
-  CommitBuilder,
-  type CommitRows,
-  type PartnerStamp,
-  type SubjectKey
-} from "../journal/Commit.ts"
+import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
+import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
 import {
   CallerBarred,
@@ -29,7 +23,6 @@ import {
 } from "./DispatchError.ts"
 import { currentDryRun } from "./dryRun.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
 import { Journal, JournalUnavailable, type Outcome } from "../journal/Journal.ts"
 import { PartnerHeld } from "./PartnerHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
@@ -37,40 +30,7 @@ import { SubjectState } from "./SubjectState.ts"
 import { withinTime } from "../withinTime.ts"
 
 export { CallerBarred, ClaimLost, CommitRejected, type DispatchError, FactNeeded, Unavailable }
-
-/** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
-export interface Attribution {
-  readonly role: string
-  readonly keyLabel: string
-  readonly requestId: string
-  /** Ledger actor (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
-  readonly actor: string
-  /** The unique fact that this command is done: taken by what it commits, so that it takes effect once (Four eyes). */
-  readonly once?: Claim
-}
-
-/** What a decision sees and writes. `decide` must be pure apart from `draft` and `nextId`. */
-export interface Turn {
-  /** Business time of the decision, Unix ms. */
-  readonly now: number
-  readonly state: SubjectState
-  readonly draft: CommitBuilder
-  readonly by: Attribution
-  readonly nextId: (kind: IdKind) => number
-}
-
-export interface Command<A> {
-  readonly subject: SubjectKey
-  readonly by: Attribution
-  /** The partner configuration the decision reads; read when the turn starts. */
-  readonly partner?: () => PartnerStamp
-  readonly decide: (turn: Turn) => A
-  /** What ends the request: stored in the same commit so that a retry gets the same bytes (A1-51). */
-  readonly store?: StoreAnswer<A>
-}
-
-/** Renders what ends a request into the answer row that a retry is served from; null when the request has no key. */
-export type StoreAnswer<A> = (value: A, turn: Pick<Turn, "now">) => Tables["answers"] | null
+export type { Attribution, Command, StoreAnswer, Turn }
 
 /** Commands waiting in one mailbox; one more is refused. */
 export const mailboxLimit = 1_024

@@ -1,6 +1,7 @@
 /**
  * Whether the service can be of use now: the database answers and this process still owns it (A1-55). A database that can
- * only be read counts: taking the service out of rotation would take the reads away and help no write.
+ * only be read counts: taking the service out of rotation would take the reads away and help no write. A table that
+ * another session holds locked does not: only whoever watches can find that session and end it (decision 11).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -16,7 +17,7 @@ export class Health extends Context.Service<Health, { readonly check: Effect.Eff
       const journal = yield* Journal
       return Health.of({
         check: Effect.suspend(() =>
-          journal.certain()
+          journal.certain() && journal.held().tables === 0
             ? sql`SELECT 1`.pipe(
                 Effect.as(true),
                 Effect.timeout("2 seconds"),

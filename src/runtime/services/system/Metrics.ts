@@ -89,6 +89,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               databaseUp: families !== null,
               mailboxes: host.stats(),
               batches: journal.batches(),
+              held: journal.held(),
               webhooks: webhooks.stats(),
               answers: answerCounts(),
               memory: process.memoryUsage(),

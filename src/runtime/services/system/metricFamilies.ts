@@ -45,6 +45,7 @@ export interface ProcessFigures {
   readonly databaseUp: boolean
   readonly mailboxes: { readonly resident: number; readonly waiting: number }
   readonly batches: ReturnType<Journal["Service"]["batches"]>
+  readonly held: ReturnType<Journal["Service"]["held"]>
   readonly webhooks: { readonly inFlight: number; readonly held: number }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
@@ -54,7 +55,7 @@ export interface ProcessFigures {
 
 /** What the process knows of itself: there whatever the database does. */
 export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
-  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag, droppedLines } = figures
+  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag, droppedLines, held } = figures
   return [
     gauge("brokerage_database_up", "1 when the database answered in time and its figures are here, else 0.", [
       { value: databaseUp ? 1 : 0 }
@@ -77,6 +78,10 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
         { suffix: "_count", value: batches.batches }
       ]
     },
+    gauge("brokerage_journal_held", "What other database sessions hold locked and commits are refused for.", [
+      { labels: { what: "rows" }, value: held.rows },
+      { labels: { what: "tables" }, value: held.tables }
+    ]),
     counter(
       "brokerage_answers_total",
       "Answers of the partner surface by status; 4xx are refusals.",

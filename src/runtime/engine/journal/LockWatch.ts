@@ -1,0 +1,101 @@
+/**
+ * The writer's way around locks of other sessions: what a batch waited for is looked up and remembered (HeldLocks), asked
+ * for again every second, and forgotten once it is free. Meanwhile the writer waits only briefly for any lock.
+ */
+import { Effect, Result } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import type { SqlError } from "effect/sql"
+import type { BatchDraft } from "./BatchDraft.ts"
+import type { Commit } from "./Commit.ts"
+import { findHeld, type Findings } from "./findHeld.ts"
+import { HeldLocks } from "./HeldLocks.ts"
+import { tableOf } from "./lockNeeds.ts"
+import { hanging } from "./sqlFailure.ts"
+import { withinTime } from "../withinTime.ts"
+import type { WriterConnection } from "./WriterConnection.ts"
+import { hangLimit } from "./writerSession.ts"
+
+/** Between two questions, and how many times longer than the last one took. */
+const askEveryMillis = 1_000
+const pauseFactor = 10
+
+export class LockWatch {
+  readonly held = new HeldLocks()
+  /** When to ask again, by the process's own clock (ms). */
+  private nextAt = 0
+  private readonly connection: WriterConnection
+  private readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
+
+  /** `draft` encodes commits as a batch would be. */
+  constructor(connection: WriterConnection, draft: (commits: ReadonlyArray<Commit>) => BatchDraft) {
+    this.connection = connection
+    this.draft = draft
+  }
+
+  /** Whether it is time to ask again. */
+  get due(): boolean {
+    return this.held.any && performance.now() >= this.nextAt
+  }
+
+  /** After a batch waited too long: whether anything of it is held. */
+  search(commits: ReadonlyArray<Commit>): Effect.Effect<boolean, SqlError.SqlError> {
+    return Effect.gen({ self: this }, function* () {
+      const { held } = yield* this.find(commits)
+      yield* this.take(held)
+      // Held for a moment only: the next try is worth the usual patience.
+      yield* this.connection.waitForLocks(held.size === 0 ? "usual" : "brief")
+      return held.size > 0
+    })
+  }
+
+  /** Asks for what is remembered, the longest unasked first, at most a batch of commits. */
+  readonly askAgain: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
+    const commits = this.held.oldest()
+    const { held, unasked } = yield* this.find(commits)
+    this.held.dropShownBy(new Set(commits.filter((commit) => !unasked.has(commit))), held)
+    yield* this.take(held)
+    yield* this.connection.waitForLocks(this.held.any ? "brief" : "usual")
+    if (!this.held.any) yield* Effect.logInfo("nothing that commits need is locked by another session any more")
+  })
+
+  private take(held: Findings["held"]): Effect.Effect<void, SqlError.SqlError> {
+    const fresh = this.held.add(held)
+    return fresh.length === 0 ? Effect.void : this.report(fresh)
+  }
+
+  private find(commits: ReadonlyArray<Commit>): Effect.Effect<Findings, SqlError.SqlError> {
+    return Effect.suspend(() => {
+      const begun = performance.now()
+      const search = findHeld({ session: this.connection.session, draft: this.draft }, commits)
+      return Effect.map(
+        withinTime(search, () => hanging, hangLimit),
+        (found) => {
+          const now = performance.now()
+          this.nextAt = now + Math.max(askEveryMillis, (now - begun) * pauseFactor)
+          return found
+        }
+      )
+    })
+  }
+
+  /** Which tables, and who may hold them; never keys, which can name persons. */
+  private report(names: ReadonlyArray<string>): Effect.Effect<void, SqlError.SqlError> {
+    const tables = [...new Set(names.map(tableOf))]
+    return Effect.flatMap(
+      this.connection.session.query(holdersText, [Result.getOrThrow(PgTypes.array(tables, PgTypes.OID.text))], false),
+      ({ rows }) =>
+        Effect.annotateLogs(
+          Effect.logWarning("another session holds locked what commits need; they are refused until it lets go"),
+          { tables: tables.join(", "), found: names.length, sessions: rows.map(({ session }) => session).join("; ") }
+        )
+    )
+  }
+}
+
+/** Other sessions with more than a reader's lock on the tables, the oldest transaction first. */
+const holdersText = `SELECT DISTINCT ON (a.xact_start, a.pid) format('pid %s, %s, %s for %s s', a.pid, a.application_name, a.state,
+    round(extract(epoch FROM clock_timestamp() - a.xact_start))) AS session
+  FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+ WHERE l.relation = ANY ($1::text[]::regclass[]) AND l.granted AND l.mode <> 'AccessShareLock' AND a.pid <> pg_backend_pid()
+   AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+ ORDER BY a.xact_start, a.pid LIMIT 4`

@@ -1,0 +1,392 @@
+/**
+ * The journal's writer on Postgres: whatever queued while the last flush ran becomes one statement on one connection. One flush at
+ * a time, first in first out, so that id order is commit order. A failed guard or bad data undoes the batch: the commits at
+ * fault are found and answered on their own, the rest is written again. When the server does not answer, a new connection
+ * ends the old backend, raises the epoch and reads the number of the last batch from the writer row: it says whether the
+ * batch is in. A server that can't write (disk full, read-only) is asked again and again with the batch it refused, undone
+ * each time, and everything else is refused meanwhile. Commits that need what another session holds locked are left out
+ * and refused until it lets go. A foreign epoch means that another process owns the database: this
+ * one stops for good.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Cause, Effect, Exit, Latch, type Redacted, Schedule } from "effect"
+import { SqlError } from "effect/sql"
+import type { BatchDraft, Prepared, Statement } from "./BatchDraft.ts"
+import { BatchSizes } from "./BatchSizes.ts"
+import { CommitQueue } from "./CommitQueue.ts"
+import { findCulprits } from "./findCulprits.ts"
+import { idSequenceOf } from "./IdBlocks.ts"
+import { journalQueueLimit, type Outcome } from "./Journal.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
+import { LockWatch } from "./LockWatch.ts"
+import { passPausePoint } from "../PausePoints.ts"
+import type { Sealing } from "../sealing/Sealing.ts"
+import { classify, describeFailure, hanging } from "./sqlFailure.ts"
+import { type Counters, noCounters } from "./stamp.ts"
+import { tell, tellLate, type Waiting } from "./takeBatch.ts"
+import { withinTime } from "../withinTime.ts"
+import { WriterConnection } from "./WriterConnection.ts"
+import { hangLimit } from "./writerSession.ts"
+
+export interface WriterOptions {
+  readonly url: Redacted.Redacted
+  readonly sql: PgClient.PgClient
+  readonly sealing: Sealing
+  /** Names this process in the writer row; no two processes share it. */
+  readonly owner: string
+  /** How long callers wait for the fate of their batch before they get `Unavailable`. */
+  readonly patienceMillis?: number
+}
+
+/** Pauses before asking a server that refused to write whether it can again: each question costs it a little log. */
+const askAgainMillis = [250, 500, 1_000, 2_000]
+const longestPause = 5_000
+
+/** Shows whether anything can be written, when no batch is at hand. */
+const touchWriter: Statement = { sql: "UPDATE writer SET batch = batch WHERE id = 1", params: [] }
+
+export class Writer {
+  readonly locks: LockWatch
+  readonly sizes = new BatchSizes()
+  up = false
+  stop: () => void = () => {}
+  private readonly queue: CommitQueue
+  private usurped = false
+  private busy = false
+  /** In, but not answered yet: see `deliver`. */
+  private committed: ReadonlyArray<Waiting> = []
+  private batch = 0
+  private counters: Counters = noCounters
+  /** What the server could not write for lack of room or leave; null while it writes. */
+  private refused: Statement | null = null
+  /** How often it was asked since. */
+  private asked = 0
+  private readonly connection: WriterConnection
+  private readonly work = Latch.makeUnsafe(false)
+  private readonly idle = Latch.makeUnsafe(true)
+  private readonly options: WriterOptions
+
+  constructor(options: WriterOptions) {
+    this.options = options
+    this.queue = new CommitQueue(options.sealing)
+    this.connection = new WriterConnection(options.url, options.owner)
+    this.locks = new LockWatch(this.connection, (commits) => this.queue.rehearse(commits, this.counters))
+  }
+
+  get accepting(): boolean {
+    return this.up && this.refused === null && this.queue.length < journalQueueLimit && !this.locks.held.stopsAll
+  }
+
+  submit(waiting: Waiting): void {
+    if (!this.accepting || this.locks.held.stops(waiting.commit))
+      return tell(waiting, { _tag: "Unavailable", unknown: false })
+    this.queue.push(waiting)
+    this.idle.closeUnsafe()
+    this.work.openUnsafe()
+  }
+
+  /** Flushes for ever; one batch at a time. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.work.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        if (this.refused !== null) return this.askAgain(this.refused)
+        if (this.queue.length === 0 || this.locks.due) this.deliver()
+        if (this.locks.due) return this.askForLocks
+        if (this.queue.length === 0) {
+          this.work.closeUnsafe()
+          this.idle.openUnsafe()
+          return Effect.void
+        }
+        const batch = this.leaveOutHeld(this.queue.take())
+        this.sizes.push(batch.length)
+        this.busy = true
+        return this.write(batch, 1).pipe(
+          // A defect of ours: nobody is left waiting, and memory is read again.
+          Effect.tapCause(() => Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: true }))),
+          Effect.ensuring(Effect.sync(() => (this.busy = false)))
+        )
+      })
+    ),
+    Effect.catchCause((cause) => Effect.logError("journal flush failed", cause)),
+    Effect.forever({ disableYield: true })
+  )
+
+  readonly drain: Effect.Effect<void> = Effect.suspend(() =>
+    this.queue.length === 0 && !this.busy && this.committed.length === 0
+      ? Effect.void
+      : Effect.andThen(
+          this.idle.await,
+          Effect.suspend(() => this.drain)
+        )
+  )
+
+  /** Writes a batch until every commit of it has its outcome. */
+  private write(batch: ReadonlyArray<Waiting>, attempt: number): Effect.Effect<void> {
+    if (batch.length === 0) return Effect.void
+    if (this.refused !== null) return Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
+    let draft: BatchDraft
+    try {
+      draft = this.queue.encode(batch, this.counters)
+    } catch (cause) {
+      return this.bisect(batch, cause) // a value that no column can hold
+    }
+    this.batch += 1
+    const prepared = draft.finish(this.connection.epoch, this.batch)
+    passPausePoint("before-commit")
+    return Effect.flatMap(Effect.exit(this.send(prepared.statement)), (exit) => {
+      if (Exit.isSuccess(exit)) {
+        this.counters = prepared.counters
+        this.queue.written(draft)
+        passPausePoint("after-commit")
+        this.committed = batch
+        return Effect.void
+      }
+      return this.afterFailure(batch, attempt, prepared, exit.cause)
+    })
+  }
+
+  /** A server that hangs without closing the connection counts as lost; closing that connection ends the statement. */
+  private send(statement: Statement): Effect.Effect<unknown, SqlError.SqlError> {
+    return Effect.suspend(() =>
+      withinTime(
+        this.connection.session.queryValues(statement.sql, statement.params),
+        () => hanging,
+        hangLimit,
+        () => this.deliver()
+      )
+    )
+  }
+
+  /** Answers the last batch while the server works on the next one: neither waits for the other. */
+  private deliver(): void {
+    const batch = this.committed
+    this.committed = []
+    this.answer(batch, { _tag: "Committed" })
+  }
+
+  private afterFailure(
+    batch: ReadonlyArray<Waiting>,
+    attempt: number,
+    prepared: Prepared,
+    cause: Cause.Cause<unknown>
+  ): Effect.Effect<void> {
+    const failure = classify(cause)
+    switch (failure._tag) {
+      case "Guard":
+        return failure.guard === "epoch" ? this.usurp(batch) : this.exclude(batch, attempt, prepared)
+      case "Data":
+        return this.bisect(batch, failure.cause)
+      case "Busy":
+        if (failure.locked) return this.waited(batch, attempt, prepared)
+        return attempt < 3
+          ? Effect.andThen(Effect.sleep(20 * attempt), this.write(batch, attempt + 1))
+          : Effect.andThen(
+              Effect.logWarning("the database refuses to write", describeFailure(failure.cause)),
+              Effect.sync(() => {
+                if (failure.standstill) this.standStill(prepared.statement)
+                this.answer(batch, { _tag: "Unavailable", unknown: false })
+              })
+            )
+      case "Lost":
+        // A statement that can't even be sent twice in a row is a value the driver can't carry.
+        return attempt >= 3 && batch.length >= 1 && this.up && !SqlError.isSqlError(failure.cause)
+          ? this.bisect(batch, failure.cause)
+          : this.resolve(batch, attempt, prepared, failure.cause)
+    }
+  }
+
+  /** The batch waited too long for a lock: what is held is looked up, who needs it refused, the others written again. */
+  private waited(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
+    return Effect.matchCauseEffect(
+      Effect.suspend(() => this.locks.search(batch.map(({ commit }) => commit))),
+      {
+        onFailure: (cause) => this.resolve(batch, attempt, prepared, cause),
+        onSuccess: (found) => {
+          if (found) return this.write(this.leaveOutHeld(batch), 1)
+          if (attempt < 3) return this.write(batch, attempt + 1)
+          // Held again and again and never when looked for: nothing tells who needs it.
+          this.standStill(prepared.statement)
+          return Effect.andThen(
+            Effect.logWarning("batches wait for a lock that can't be found"),
+            Effect.sync(() => this.answer(batch, { _tag: "Unavailable", unknown: false }))
+          )
+        }
+      }
+    )
+  }
+
+  /** Refuses the commits that need what another session holds; the others. */
+  private leaveOutHeld(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
+    const { held } = this.locks
+    if (!held.any) return batch
+    return batch.filter((waiting) => {
+      const stopped = held.stops(waiting.commit)
+      if (stopped) tell(waiting, { _tag: "Unavailable", unknown: false })
+      return !stopped
+    })
+  }
+
+  private readonly askForLocks: Effect.Effect<void> = Effect.catchCause(
+    Effect.suspend(() => this.locks.askAgain),
+    (cause) => this.resolve([], 1, { statement: touchWriter, counters: this.counters }, cause)
+  )
+
+  /** What is held is asked for again every second, whether or not anybody still wants it. */
+  readonly watchLocks: Effect.Effect<void> = Effect.sync(() => {
+    if (this.locks.due) this.work.openUnsafe()
+  }).pipe(Effect.repeat(Schedule.spaced("200 millis")), Effect.asVoid)
+
+  /** Nothing can be written: whoever waits is told at once, and so is whoever comes until `askAgain` finds room. */
+  private standStill(statement: Statement): void {
+    this.refused = statement
+    this.asked = 0
+    this.refuseQueue()
+  }
+
+  private refuseQueue(): void {
+    this.answer(this.queue.clear(), { _tag: "Unavailable", unknown: false })
+  }
+
+  /** Whether the server could write now what it refused. Any other answer than the same refusal means that it can. */
+  private askAgain(statement: Statement): Effect.Effect<void> {
+    this.idle.openUnsafe()
+    return Effect.sleep(askAgainMillis[this.asked++] ?? longestPause).pipe(
+      Effect.andThen(
+        Effect.suspend(() =>
+          withinTime(this.connection.rehearse(statement.sql, statement.params), () => hanging, hangLimit)
+        )
+      ),
+      Effect.catch((late) => Effect.succeed(Exit.fail(late))),
+      Effect.flatMap((exit) => {
+        const failure = Exit.isSuccess(exit) ? null : classify(exit.cause)
+        if (failure?._tag === "Busy") return Effect.void
+        if (failure?._tag === "Lost") return this.resolve([], 1, { statement, counters: this.counters }, failure.cause)
+        this.refused = null
+        return Effect.logInfo("the database writes again")
+      })
+    )
+  }
+
+  private answer(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
+    for (const waiting of batch) tell(waiting, outcome)
+  }
+
+  /** A guard failed: answer the commits at fault, write the others again. */
+  private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
+    return Effect.suspend(() => findCulprits(this.connection.session, batch)).pipe(
+      Effect.flatMap((verdicts) => {
+        for (const [waiting, outcome] of verdicts) tell(waiting, outcome)
+        const rest = batch.filter((waiting) => !verdicts.has(waiting))
+        // No culprit means that the cause has gone meanwhile: write again, but not for ever.
+        return verdicts.size === 0 && attempt >= 3
+          ? this.bisect(rest, "a guard failed without a culprit")
+          : this.write(rest, verdicts.size === 0 ? attempt + 1 : 1)
+      }),
+      Effect.catchCause((cause) => this.resolve(batch, attempt, prepared, cause))
+    )
+  }
+
+  private bisect(batch: ReadonlyArray<Waiting>, cause: unknown): Effect.Effect<void> {
+    if (batch.length <= 1) {
+      return Effect.andThen(
+        Effect.logError("a commit was refused by the database", describeFailure(cause)),
+        Effect.sync(() => this.answer(batch, { _tag: "Rejected", cause: describeFailure(cause) }))
+      )
+    }
+    const middle = batch.length >> 1
+    return Effect.andThen(
+      this.write(batch.slice(0, middle), 1),
+      Effect.suspend(() => this.write(batch.slice(middle), 1))
+    )
+  }
+
+  /** `unknown`: the new owner came before this one could learn whether the batch is in. */
+  private usurp(batch: ReadonlyArray<Waiting>, unknown = false): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.up = false
+      this.answer(batch, { _tag: "Unavailable", unknown })
+      this.refuseQueue()
+      if (!this.usurped) this.stop()
+      this.usurped = true
+    })
+  }
+
+  /** The server went away with the batch: find out on a new connection whether the batch is in. */
+  private resolve(
+    batch: ReadonlyArray<Waiting>,
+    attempt: number,
+    { statement, counters }: Prepared,
+    cause: unknown
+  ): Effect.Effect<void> {
+    let told = false
+    const giveUpWaiting = Effect.sync(() => {
+      told = true
+      this.answer(batch, { _tag: "Unavailable", unknown: true })
+      this.refuseQueue()
+    })
+    return Effect.gen({ self: this }, function* () {
+      yield* Effect.logWarning(
+        "lost the database in the middle of a batch; looking for its fate",
+        describeFailure(cause)
+      )
+      this.up = false
+      const patience = yield* Effect.forkChild(Effect.delay(giveUpWaiting, this.options.patienceMillis ?? 3_000))
+      const back = yield* this.connection.comeBack.pipe(
+        Effect.tapError((error) => Effect.logDebug("database still away", describeFailure(error))),
+        Effect.retry(Schedule.min([Schedule.exponential(50), Schedule.spaced(500)])),
+        Effect.orDie
+      )
+      yield* Effect.sync(() => patience.interruptUnsafe())
+      if (back._tag === "Usurped") return yield* this.usurp(told ? [] : batch, true)
+      const committed = back.batch === this.batch
+      yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
+      if (committed) this.counters = counters
+      if (told && committed) tellLate(batch)
+      this.refused = null
+      if (!back.writable) this.standStill(statement)
+      this.up = true
+      if (told) return
+      if (committed) this.answer(batch, { _tag: "Committed" })
+      else yield* this.write(batch, attempt + 1)
+    })
+  }
+
+  /** Start: whoever owned the database before is fenced out from here on. */
+  readonly takeOver: Effect.Effect<void, SqlError.SqlError> = Effect.suspend(() => this.connection.takeOver).pipe(
+    Effect.map(({ batch, counters }) => {
+      this.batch = batch
+      this.counters = counters
+      this.up = true
+    })
+  )
+
+  readonly reserveIds = (kind: IdKind): Effect.Effect<number, SqlError.SqlError> =>
+    Effect.map(
+      this.options.sql.unsafe<{ readonly id: bigint }>("SELECT nextval($1::text::regclass) AS id", [
+        idSequenceOf(kind)
+      ]),
+      (rows) => Number(rows[0]?.id)
+    )
+
+  /** An idle process also has to notice that it was replaced. */
+  readonly watchEpoch: Effect.Effect<void> = Effect.suspend(() =>
+    this.up && !this.busy
+      ? this.options.sql.unsafe<{ readonly epoch: bigint }>("SELECT epoch FROM writer WHERE id = 1")
+      : Effect.succeed([])
+  ).pipe(
+    Effect.flatMap((rows) => {
+      const found = rows[0]
+      return found !== undefined && this.up && Number(found.epoch) > this.connection.epoch
+        ? this.usurp([])
+        : Effect.void
+    }),
+    Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", describeFailure(Cause.squash(cause)))),
+    Effect.repeat(Schedule.spaced("1 second")),
+    Effect.asVoid
+  )
+
+  readonly close: Effect.Effect<void> = Effect.suspend(() => {
+    this.up = false
+    return this.connection.disconnect
+  })
+}

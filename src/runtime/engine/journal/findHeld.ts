@@ -1,0 +1,281 @@
+/**
+ * After a statement that waited too long for a lock: which rows and tables of the batch another session holds. Nothing of
+ * the batch is stored by then, and nothing of this search stays: it runs in a transaction that is undone.
+ *
+ * Three questions, each quick however much is held. Tables are locked as the batch would lock them, without waiting. Rows
+ * that are there are locked without waiting. What is left is what can't be seen (a row that somebody has inserted and not
+ * committed, whatever a trigger locks): the statement's parts are rehearsed one by one under a short patience, and where
+ * one waits its commits are halved until those that wait are found.
+ */
+import { type PgConnection, PgTypes } from "@effect/sql-pg"
+import { Cause, Effect, Exit, Result } from "effect"
+import type { SqlError } from "effect/sql"
+import { catalogue } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
+import type { TableName } from "../../store/Rows.ts"
+import type { BatchDraft, Group } from "./BatchDraft.ts"
+import type { EnginePart } from "./batchStatement.ts"
+import type { Commit } from "./Commit.ts"
+import {
+  keyColumnsOf,
+  needNames,
+  rowName,
+  type RowNeed,
+  rowNeeds,
+  tableName,
+  type TableNeed,
+  tableNeeds,
+  writerRow
+} from "./lockNeeds.ts"
+import { classify } from "./sqlFailure.ts"
+
+/** How long a rehearsed part may wait for one lock. */
+export const rehearsalMillis = 20
+/** Rehearsals of one search that may end in waiting; who is not tried then stays unasked. */
+const waitLimit = 24
+
+export interface Search {
+  readonly session: PgConnection.PgConnection
+  /** Commits encoded as a batch would be. */
+  readonly draft: (commits: ReadonlyArray<Commit>) => BatchDraft
+}
+
+export interface Findings {
+  /** What is held, by name, with commits that show it. */
+  readonly held: ReadonlyMap<string, ReadonlyArray<Commit>>
+  /** Commits of which the search did not come to know. */
+  readonly unasked: ReadonlySet<Commit>
+}
+
+/** Fails when the connection is lost. */
+export const findHeld = (
+  { session, draft }: Search,
+  commits: ReadonlyArray<Commit>
+): Effect.Effect<Findings, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const found: Found = new Map()
+    const unasked = new Set<Commit>()
+    const trial = new Trial(session)
+    yield* session.query("BEGIN")
+    yield* session.query(`SET LOCAL lock_timeout = ${rehearsalMillis}`)
+    yield* heldTables(trial, commits, found)
+    yield* heldRows(trial, free(commits, found), found)
+    yield* waitingParts(trial, draft, free(commits, found), found, unasked)
+    yield* session.query("ROLLBACK")
+    return { held: found, unasked }
+  })
+
+type Found = Map<string, ReadonlyArray<Commit>>
+
+const free = (commits: ReadonlyArray<Commit>, found: Found): ReadonlyArray<Commit> =>
+  commits.filter((commit) => !needNames(commit).some((name) => found.has(name)))
+
+/** Statements tried one by one in an open transaction; each is undone. */
+class Trial {
+  private readonly session: PgConnection.PgConnection
+
+  constructor(session: PgConnection.PgConnection) {
+    this.session = session
+  }
+
+  /** Rows of the statement; null when it waited for a lock. Any other refusal says nothing of locks: no rows. */
+  run(
+    sql: string,
+    params: ReadonlyArray<unknown> = []
+  ): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>> | null, SqlError.SqlError> {
+    const { session } = this
+    return Effect.gen(function* () {
+      yield* session.query("SAVEPOINT trial")
+      // Not prepared: such statements are rare, and would drive the batches' own out of the cache.
+      const exit = yield* Effect.exit(session.queryValues(sql, params, false))
+      if (Exit.isFailure(exit) && classify(exit.cause)._tag === "Lost") return yield* Effect.failCause(exit.cause)
+      yield* session.query("ROLLBACK TO trial")
+      if (Exit.isSuccess(exit)) return exit.value
+      return waited(exit.cause) ? null : []
+    })
+  }
+}
+
+const waited = (cause: Cause.Cause<unknown>): boolean => {
+  const failure = classify(cause)
+  return failure._tag === "Busy" && failure.locked
+}
+
+const heldTables = (trial: Trial, commits: ReadonlyArray<Commit>, found: Found) =>
+  Effect.gen(function* () {
+    const needs = new Map<string, { readonly need: TableNeed; readonly commit: Commit }>()
+    for (const commit of commits) {
+      for (const need of tableNeeds(commit)) needs.set(tableName(need), { need, commit })
+    }
+    const lock = ({ table, mode }: TableNeed) =>
+      `LOCK TABLE ${table} IN ${mode === "write" ? "ROW EXCLUSIVE" : "ACCESS SHARE"} MODE NOWAIT`
+    const all = [...needs.values()].map(({ need }) => lock(need)).join("; ")
+    if ((yield* trial.run(`DO $$ BEGIN ${all}; END $$`)) !== null) return
+    for (const [name, { need, commit }] of needs) {
+      if ((yield* trial.run(lock(need))) === null) found.set(name, [commit])
+    }
+  })
+
+const heldRows = (trial: Trial, commits: ReadonlyArray<Commit>, found: Found) =>
+  Effect.gen(function* () {
+    const tables = new Map<string, Map<string, { readonly need: RowNeed; readonly commit: Commit }>>()
+    for (const commit of commits) {
+      for (const need of rowNeeds(commit)) {
+        const rows = tables.get(need.table) ?? new Map<string, { readonly need: RowNeed; readonly commit: Commit }>()
+        rows.set(rowName(need), { need, commit })
+        tables.set(need.table, rows)
+      }
+    }
+    for (const [table, rows] of tables) {
+      const held = yield* trial.run(
+        heldRowsText(table),
+        columnsOf(
+          table,
+          [...rows.values()].map(({ need }) => need)
+        )
+      )
+      for (const key of held ?? []) {
+        const name = rowName({ table, key: key.map(String) })
+        const commit = rows.get(name)?.commit
+        if (commit !== undefined) found.set(name, [commit])
+      }
+    }
+  })
+
+/** Keys of rows that are there and can't be locked now. */
+const heldRowsText = (table: string): string => {
+  const columns = keyColumnsOf(table)
+  const given = `unnest(${columns.map(({ kind }, at) => `$${at + 1}::${kind}[]`).join(", ")})`
+  const names = columns.map((_, at) => `k${at}`).join(", ")
+  const matches = columns.map(({ sqlName }, at) => `t."${sqlName}" = k.k${at}`).join(" AND ")
+  return `WITH k AS (SELECT * FROM ${given} AS k(${names})),
+    there AS (SELECT ${names}, t.ctid AS place FROM k JOIN ${table} t ON ${matches}),
+    free AS (SELECT ${names}, t.ctid AS place FROM k JOIN ${table} t ON ${matches} FOR NO KEY UPDATE OF t SKIP LOCKED)
+    SELECT DISTINCT ${names} FROM (SELECT * FROM there EXCEPT SELECT * FROM free) held`
+}
+
+const columnsOf = (table: string, needs: ReadonlyArray<RowNeed>): ReadonlyArray<unknown> =>
+  keyColumnsOf(table).map(({ kind }, at) =>
+    kind === "int8"
+      ? Result.getOrThrow(
+          PgTypes.array(
+            needs.map(({ key }) => BigInt(key[at] as number)),
+            PgTypes.OID.int8
+          )
+        )
+      : Result.getOrThrow(
+          PgTypes.array(
+            needs.map(({ key }) => key[at] as string),
+            PgTypes.OID.text
+          )
+        )
+  )
+
+type PartName = EnginePart | TableName
+
+/** The table that a part writes; null for the part that only reads. */
+const tableOfPart = (name: PartName): string | null => {
+  switch (name) {
+    case "born":
+    case "held":
+      return "subjects"
+    case "claimed":
+    case "released":
+      return "claims"
+    case "cleared":
+      return "timers"
+    case "totals":
+      return "posting_totals"
+    case "stamps":
+      return null
+    default:
+      return (catalogue[name] as TableSpec).sqlName
+  }
+}
+
+const waitingParts = (
+  trial: Trial,
+  draft: Search["draft"],
+  commits: ReadonlyArray<Commit>,
+  found: Found,
+  unasked: Set<Commit>
+): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    let waitsLeft = waitLimit
+    for (const group of draft(commits).groups()) {
+      const table = tableOfPart(group.name)
+      if (table === null || !(yield* rehearse(trial, group))) continue
+      const waits = (some: ReadonlyArray<Commit>) =>
+        Effect.suspend(() => {
+          if (waitsLeft <= 0) return Effect.succeed(null)
+          const own = draft(some)
+            .groups()
+            .find(({ name }) => name === group.name)
+          return own === undefined
+            ? Effect.succeed(false)
+            : Effect.tap(rehearse(trial, own), (waited) => Effect.sync(() => (waitsLeft -= waited ? 1 : 0)))
+        })
+      const inPart = free(commits, found).filter((commit) => tableNeeds(commit).some((need) => need.table === table))
+      const ends = group.part.guard === "claim" ? null : yield* bothEnds(waits, inPart)
+      if (ends !== null) found.set(table, ends)
+      else {
+        const { waiting, untried } = yield* halve(waits, inPart)
+        for (const commit of waiting) for (const name of ownNames(commit, table)) found.set(name, [commit])
+        for (const commit of untried) unasked.add(commit)
+      }
+    }
+  })
+
+/** Whether the part has to wait for a lock. */
+const rehearse = (trial: Trial, { part, columns }: Group): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    trial.run(
+      part.sql(1),
+      columns.map((column) => column.parameter())
+    ),
+    (rows) => rows === null
+  )
+
+/** What a commit that waits in a table is known by: its subject and its own rows there, without either the whole table. */
+const ownNames = (commit: Commit, table: string): ReadonlyArray<string> => {
+  const own = rowNeeds(commit).filter((need) => need !== writerRow && [table, "subjects"].includes(need.table))
+  return own.length === 0 ? [table] : own.map(rowName)
+}
+
+/** Whether commits wait in a part; null when nothing may be tried any more. */
+type Waits = (commits: ReadonlyArray<Commit>) => Effect.Effect<boolean | null, SqlError.SqlError>
+
+/** The first, the middle and the last commit if each of them waits by itself: such a lock is not for one row. */
+const bothEnds = (
+  waits: Waits,
+  commits: ReadonlyArray<Commit>
+): Effect.Effect<ReadonlyArray<Commit> | null, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    if (commits.length < 3) return null
+    const some = [0, commits.length >> 1, -1].flatMap((at) => commits.slice(at).slice(0, 1))
+    for (const commit of some) if ((yield* waits([commit])) !== true) return null
+    return some
+  })
+
+interface Halves {
+  readonly waiting: ReadonlyArray<Commit>
+  readonly untried: ReadonlyArray<Commit>
+}
+
+/** Of commits of which at least one waits, those that do. */
+const halve = (waits: Waits, commits: ReadonlyArray<Commit>): Effect.Effect<Halves, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    if (commits.length <= 1) return { waiting: commits, untried: [] }
+    const middle = commits.length >> 1
+    const waiting: Array<Commit> = []
+    const untried: Array<Commit> = []
+    for (const half of [commits.slice(0, middle), commits.slice(middle)]) {
+      const waited = yield* waits(half)
+      if (waited === null) untried.push(...half)
+      if (waited !== true) continue
+      const inside: Halves = yield* halve(waits, half)
+      waiting.push(...inside.waiting)
+      untried.push(...inside.untried)
+    }
+    return { waiting, untried }
+  })

@@ -1,0 +1,39 @@
+/** What callers hand to a mailbox: a command, who gives it, and what its decision sees and writes. */
+import type { Tables } from "../../store/Rows.ts"
+import type { Claim, CommitBuilder, PartnerStamp, SubjectKey } from "../journal/Commit.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
+import type { SubjectState } from "./SubjectState.ts"
+
+/** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
+export interface Attribution {
+  readonly role: string
+  readonly keyLabel: string
+  readonly requestId: string
+  /** Ledger actor (A2-63): `partner:<CODE>`, `system:<component>` or a role. */
+  readonly actor: string
+  /** The unique fact that this command is done: taken by what it commits, so that it takes effect once (Four eyes). */
+  readonly once?: Claim
+}
+
+/** What a decision sees and writes. `decide` must be pure apart from `draft` and `nextId`. */
+export interface Turn {
+  /** Business time of the decision, Unix ms. */
+  readonly now: number
+  readonly state: SubjectState
+  readonly draft: CommitBuilder
+  readonly by: Attribution
+  readonly nextId: (kind: IdKind) => number
+}
+
+export interface Command<A> {
+  readonly subject: SubjectKey
+  readonly by: Attribution
+  /** The partner configuration the decision reads; read when the turn starts. */
+  readonly partner?: () => PartnerStamp
+  readonly decide: (turn: Turn) => A
+  /** What ends the request: stored in the same commit so that a retry gets the same bytes (A1-51). */
+  readonly store?: StoreAnswer<A>
+}
+
+/** Renders what ends a request into the answer row that a retry is served from; null when the request has no key. */
+export type StoreAnswer<A> = (value: A, turn: Pick<Turn, "now">) => Tables["answers"] | null
