@@ -17,7 +17,6 @@ import { withinTime } from "../runtime/engine/withinTime.ts"
 import { countAnswer } from "../runtime/services/system/answerCounts.ts"
 import { Accounts } from "../runtime/services/account/Accounts.ts"
 import { Appropriateness } from "../runtime/services/appropriateness/Appropriateness.ts"
-import type { Caller } from "../runtime/services/partner/Caller.ts"
 import { BulkReports } from "../runtime/services/settlement/BulkReports.ts"
 import { Clients } from "../runtime/services/client/Clients.ts"
 import { CollateralReports } from "../runtime/services/collateral/CollateralReports.ts"
@@ -30,6 +29,7 @@ import { KeyUsage } from "../runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../runtime/services/client/Onboarding.ts"
 import { SettlementItems } from "../runtime/services/settlement/SettlementItems.ts"
 import { SettlementReports } from "../runtime/services/settlement/SettlementReports.ts"
+import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
 import { Summary } from "../runtime/services/partner/Summary.ts"
 import { Webhooks } from "../runtime/services/webhook/Webhooks.ts"
 import { Withdrawals } from "../runtime/services/withdrawal/Withdrawals.ts"
@@ -47,7 +47,7 @@ import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
 import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
-import { type GateServices, passGates } from "./middleware/gates.ts"
+import { partnerGates, type PartnerGateServices, passGates } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
   type Ended,
@@ -78,7 +78,7 @@ export interface DispatcherOptions {
 }
 
 interface Parts {
-  readonly gates: GateServices
+  readonly gates: PartnerGateServices
   readonly bodies: BodyBudget
   readonly wall: Clock.Clock
   readonly business: BusinessClock["Service"]
@@ -170,7 +170,7 @@ const breathing: Next = (work) => Effect.andThen(breathe, Effect.suspend(work))
 /** What is known once the gates are passed. */
 interface Admitted {
   readonly exchange: Exchange
-  readonly caller: Caller
+  readonly principal: PartnerPrincipal
   readonly match: RouteMatch
 }
 
@@ -190,22 +190,26 @@ export class Dispatcher {
   /** Answers one request under the partner prefix. Never fails: what goes wrong is an answer too. */
   handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-    const exchange = new Exchange(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {
-      url: request.url,
-      requestId: requestIdOf(incoming.headers["x-request-id"]),
-      now: this.parts.wall.currentTimeMillisUnsafe()
-    })
+    const exchange = new Exchange<PartnerPrincipal>(
+      incoming,
+      NodeHttpServerRequest.toServerResponse(request) as ServerResponse,
+      {
+        url: request.url,
+        requestId: requestIdOf(incoming.headers["x-request-id"]),
+        now: this.parts.wall.currentTimeMillisUnsafe()
+      }
+    )
     let refusal: WireRefusal | null
     try {
-      refusal = passGates(exchange, this.parts.gates)
+      refusal = passGates(partnerGates, exchange, this.parts.gates)
     } catch (error) {
       return this.fail(exchange, Cause.die(error))
     }
-    const { caller, match } = exchange
-    if (refusal !== null || caller === null || match === null) {
+    const { principal, match } = exchange
+    if (refusal !== null || principal === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
     }
-    const admitted = { exchange, caller, match }
+    const admitted = { exchange, principal, match }
     return Effect.matchCauseEffect(
       Effect.suspend(() =>
         exchange.method === "GET"
@@ -219,7 +223,7 @@ export class Dispatcher {
     )
   }
 
-  private read({ exchange, caller, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
+  private read({ exchange, principal: { caller }, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
     const { route, clientId, partnerClientRef } = match
     if (
       (route.ofClient && clientId === null) ||
@@ -241,10 +245,9 @@ export class Dispatcher {
   }
 
   private write(admitted: Admitted): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
-    const { exchange, caller, match } = admitted
+    const { exchange, principal, match } = admitted
     const { bodyCap } = match.route.rules
-    const partnerId = caller.partner.row.id
-    const room = this.parts.bodies.room(partnerId, bodyCap)
+    const room = this.parts.bodies.room(principal.id, bodyCap)
     return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap, room), (read) => {
       if (read._tag === "OverEdge") return Effect.succeed(renderRefusal(gateRefusals.edgeCap))
       if (read._tag === "TooLarge") return Effect.succeed(renderRefusal(gateRefusals.routeCap))
@@ -260,7 +263,7 @@ export class Dispatcher {
 
   /** `next` runs each following piece of work: at once for the usual body, after a pause for one of megabytes. */
   private judge(admitted: Admitted, bytes: Buffer, next: Next): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
-    const { exchange, caller, match } = admitted
+    const { exchange, principal, match } = admitted
     const parsed = bytes.length === 0 && match.route.rules.bodyless === true ? noBody : parseBody(bytes)
     // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
     if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
@@ -268,14 +271,13 @@ export class Dispatcher {
     const body: FitBody = write?.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))
-    const partnerId = caller.partner.row.id
     const { method, path } = exchange
     return next(() => {
       const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, parsed.value)
       const olderFingerprint = () => olderFingerprintOf(method, path, parsed.value)
       const lookFirst = write?.manyCommits === true
       return this.parts.idempotency.answer(
-        { partnerId, key, fingerprint, olderFingerprint },
+        { principal: principal.id, key, fingerprint, olderFingerprint },
         (slot) => next(() => this.beforeService(admitted, slot, body)),
         { lookFirst }
       )
@@ -291,18 +293,19 @@ export class Dispatcher {
     slot: AnswerSlot | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {
-    const { caller, match } = admitted
+    const { principal, match } = admitted
+    const { partner } = principal.caller
     const { route, clientId } = match
-    if (route.rules.reliance && caller.partner.reliance !== "APPROVED") return this.refuse(slot, gateRefusals.reliance)
+    if (route.rules.reliance && partner.reliance !== "APPROVED") return this.refuse(slot, gateRefusals.reliance)
     if (!route.ofClient) return this.serve(admitted, slot, body)
     if (clientId === null) return this.refuse(slot, gateRefusals.unknownClient)
-    return Effect.flatMap(this.parts.clients.get(caller.partner.row.id, clientId), (client) =>
-      client === null ? this.refuse(slot, gateRefusals.unknownClient) : this.serve(admitted, slot, body)
+    return Effect.flatMap(this.parts.clients.owns(partner.row.id, clientId), (owned) =>
+      owned ? this.serve(admitted, slot, body) : this.refuse(slot, gateRefusals.unknownClient)
     )
   }
 
   private serve(
-    { caller, match }: Admitted,
+    { principal: { caller }, match }: Admitted,
     slot: AnswerSlot | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {

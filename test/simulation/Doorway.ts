@@ -76,7 +76,11 @@ const serve = (
     if (call.key === null || !match.route.rules.idempotent) {
       return { ...(yield* run(null)), replayed: false }
     }
-    const request = { partnerId: caller.partner.row.id, key: call.key, fingerprint: fingerprintOfCall(call) }
+    const request = {
+      principal: `partner:${caller.partner.row.id}`,
+      key: call.key,
+      fingerprint: fingerprintOfCall(call)
+    } as const
     const services = yield* Effect.context<Services>()
     const lookFirst = (yield* allWrites)[match.route.operation]?.manyCommits === true
     return yield* (idempotency as Idempotency).answer(request, (slot) => Effect.provideContext(run(slot), services), {
@@ -99,8 +103,8 @@ const beforeService = (caller: Caller, match: RouteMatch, call: PartnerCall, slo
       return yield* record(renderRefusal(gateRefusals.reliance))
     }
     if (route.ofClient) {
-      const client = clientId === null ? null : yield* (yield* Clients).get(caller.partner.row.id, clientId)
-      if (client === null) return yield* record(renderRefusal(gateRefusals.unknownClient))
+      const owned = clientId !== null && (yield* (yield* Clients).owns(caller.partner.row.id, clientId))
+      if (!owned) return yield* record(renderRefusal(gateRefusals.unknownClient))
     }
     const write = (yield* allWrites)[route.operation]
     if (write === undefined) throw new Error(`${route.operation} has no handler`)

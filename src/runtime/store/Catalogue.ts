@@ -363,8 +363,8 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
     custodyTo: "id"
   }),
   timers: table("timers", ["subject", "name"], "upsert", { subject: "text", name: "text", dueAt: "id" }),
-  answers: table("answers", ["partnerId", "key"], "claim", {
-    partnerId: "id",
+  answers: table("answers", ["principal", "key"], "claim", {
+    principal: "text",
     key: "text",
     fingerprint: "text",
     status: "id",

@@ -289,7 +289,8 @@ export interface TimerRow {
 }
 
 export interface AnswerRow {
-  readonly partnerId: number
+  /** Whose key it is: the id of a Principal. */
+  readonly principal: string
   readonly key: string
   /** SHA-256 of method, path and canonical body: the same key with another one is a conflict. */
   readonly fingerprint: string
