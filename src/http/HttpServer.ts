@@ -7,11 +7,13 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
+import { partnerFeatures, partnerRoutes } from "./features.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { under } from "./middleware/routes.ts"
 import { largestOperatorBody } from "./operator/operatorBody.ts"
+import { partnerSurface } from "./partnerSurface.ts"
 import { publicApp, routerApp } from "./publicRoutes.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
@@ -21,7 +23,7 @@ export type MountedApp = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-export interface HttpServerOptions extends Omit<DispatcherOptions, "bodies" | "closing">, ListenerOptions {
+export interface HttpServerOptions extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions {
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
@@ -38,7 +40,8 @@ const start = (options: HttpServerOptions) =>
   Listener.start(options, (closing) =>
     Effect.gen(function* () {
       const bodies = new BodyBudget(options.bodyBudget)
-      const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing })
+      const surface = yield* partnerSurface(partnerRoutes, options)
+      const dispatcher = yield* Dispatcher.make(surface, partnerFeatures, { ...options, bodies, closing })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp : publicApp)
       const operator =
         options.operatorApp === undefined

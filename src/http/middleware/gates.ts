@@ -12,10 +12,11 @@ import type { Exchange } from "./Exchange.ts"
 import { isIdempotencyKey } from "./idempotency.ts"
 import type { RateWindows } from "./RateWindows.ts"
 import { declaredLength } from "./readBody.ts"
-import { matchRoute } from "./routes.ts"
+import type { RouteTable } from "./routes.ts"
 import { admits, sourceAddress } from "./sourceAddress.ts"
 
 export interface PartnerGateServices {
+  readonly routes: RouteTable
   readonly directory: Pick<Directory["Service"], "credential">
   readonly usage: Pick<KeyUsage["Service"], "touch">
   readonly business: Pick<BusinessClock["Service"], "now">
@@ -27,8 +28,11 @@ export interface PartnerGateServices {
 /** One gate: the refusal, or null after writing down what it found out. */
 export type Gate<P extends Principal, S> = (exchange: Exchange<P>, services: S) => WireRefusal | null
 type PartnerGate = Gate<PartnerPrincipal, PartnerGateServices>
-/** A gate that asks for nothing of its surface. */
-type AnyGate = <P extends Principal>(exchange: Exchange<P>) => WireRefusal | null
+/** A gate of every surface. */
+type AnyGate = <P extends Principal>(
+  exchange: Exchange<P>,
+  services: { readonly routes: RouteTable }
+) => WireRefusal | null
 
 const verbs = new Set(["GET", "HEAD", "POST", "PUT", "DELETE"])
 
@@ -91,8 +95,8 @@ const partnerScopeGate: PartnerGate = ({ principal, method, match }) =>
     ? gateRefusals.scope
     : null
 
-const routeGate: AnyGate = (exchange) => {
-  exchange.match = matchRoute(exchange.method, exchange.path)
+const routeGate: AnyGate = (exchange, { routes }) => {
+  exchange.match = routes.match(exchange.method, exchange.path)
   return exchange.match === null ? gateRefusals.route : null
 }
 
