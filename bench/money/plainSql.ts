@@ -17,7 +17,7 @@ const lock = `FROM clients c JOIN balances b ON b.client_id = c.id AND b.currenc
   JOIN subjects s ON s.subject = 'client:' || c.id WHERE c.id = $1`
 
 const statements = {
-  answer: "SELECT fingerprint, status, body FROM answers WHERE partner_id = $1 AND key = $2",
+  answer: "SELECT fingerprint, status, body FROM answers WHERE principal = 'partner:' || $1::text AND key = $2",
   client: `SELECT c.partner_id, c.state, b.cash ${lock} FOR UPDATE`,
   claim: "INSERT INTO claims (name, owner) VALUES ($1, $2)",
   notice: `INSERT INTO deposit_notices (id, partner_id, client_id, shard, state, version, context, currency, amount, created_at)
@@ -39,8 +39,8 @@ const statements = {
           VALUES ($1, $2, 'PARTNER', 'bench', $3, $4, $5, $6, $7)`,
   subject: "UPDATE subjects SET token = token + 1 WHERE subject = $1",
   house: "UPDATE house_balances SET amount = amount + $1 WHERE account = 'transit'",
-  storeAnswer: `INSERT INTO answers (partner_id, key, fingerprint, status, body, answered_at)
-                VALUES ($1, $2, 'x', 200, $3, $4)`,
+  storeAnswer: `INSERT INTO answers (principal, key, fingerprint, status, body, answered_at)
+                VALUES ('partner:' || $1::text, $2, 'x', 200, $3, $4)`,
   items: "SELECT id, state, client_id FROM settlement_items WHERE id = ANY($1) ORDER BY id FOR UPDATE",
   settle: `UPDATE settlement_items SET state = 'SETTLED', context = (context::jsonb || $2::jsonb)::json
             WHERE id = ANY($1) AND state <> 'SETTLED'`,

@@ -53,7 +53,7 @@ export const refusal = (status: number, code: number, msg: string): StoredAnswer
 export const storedAnswer = async (connection: ClientBase, request: Keyed<unknown>): Promise<StoredAnswer | null> => {
   const [stored] = await query<{ readonly fingerprint: string; readonly status: string; readonly body: Buffer }>(
     connection,
-    "SELECT fingerprint, status, body FROM answers WHERE partner_id = $1 AND key = $2",
+    "SELECT fingerprint, status, body FROM answers WHERE principal = 'partner:' || $1::text AND key = $2",
     [request.partnerId, request.idempotencyKey]
   )
   if (stored === undefined) return null
@@ -69,7 +69,7 @@ export const storeAnswer = async (
 ): Promise<void> => {
   await query(
     connection,
-    "INSERT INTO answers (partner_id, key, fingerprint, status, body, answered_at) VALUES ($1, $2, $3, $4, $5, $6)",
+    "INSERT INTO answers (principal, key, fingerprint, status, body, answered_at) VALUES ('partner:' || $1::text, $2, $3, $4, $5, $6)",
     [
       request.partnerId,
       request.idempotencyKey,

@@ -48,7 +48,7 @@ interface LockedClient {
 }
 
 const statements = {
-  answer: "SELECT fingerprint, status, body FROM answers WHERE partner_id = $1 AND key = $2",
+  answer: "SELECT fingerprint, status, body FROM answers WHERE principal = 'partner:' || $1::text AND key = $2",
   // All three rows are locked: only a locked row is read again after waiting for the one who held it.
   client: `SELECT c.uid, c.state, c.level, b.cash, s.audit_head FROM clients c
              JOIN balances b ON b.client_id = c.id AND b.currency = 'USDC'
@@ -69,8 +69,8 @@ const statements = {
           VALUES ($1, $2, 'collateral.booked', $3, $4, $5)`,
   audit: `INSERT INTO audit (id, ts, role, key_label, request_id, partner_id, client_id, object, action, before, after, reason)
           VALUES ($1, $2, 'PARTNER', 'bench', $3, $4, $5, $6, 'collateral.report', NULL, 'BOOKED', NULL)`,
-  storeAnswer: `INSERT INTO answers (partner_id, key, fingerprint, status, body, answered_at)
-                VALUES ($1, $2, $3, $4, $5, $6)`
+  storeAnswer: `INSERT INTO answers (principal, key, fingerprint, status, body, answered_at)
+                VALUES ('partner:' || $1::text, $2, $3, $4, $5, $6)`
 } as const
 
 type Run = (name: keyof typeof statements, values: ReadonlyArray<unknown>) => Promise<ReadonlyArray<unknown>>

@@ -1,53 +1,30 @@
 /**
- * The partner surface: one function from request to answer, walking the gates of A1-02 in their order. Made from the
- * contract by reflection (middleware/routes.ts), because HttpApi's own server decodes before any handler and so can't
- * keep that order. This is the hot path: gates are synchronous, a body is read and parsed once, an answer is rendered
- * once, to the text that is stored and sent.
+ * A surface over HTTP: one function from request to answer, walking the gates of A1-02 in their order. Made from its
+ * features (handlers/feature.ts) by reflection, because HttpApi's own server decodes before any handler and so can't keep
+ * that order. This is the hot path: gates are synchronous, a body is read and parsed once, an answer is rendered once, to
+ * the text that is stored and sent.
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Clock, Effect, Option } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { unknown as unknownOf } from "../machines/shared/Refusal.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../runtime/engine/mailbox/ActorHost.ts"
 import { breathe, longWork } from "../runtime/engine/breathe.ts"
 import { BusinessClock } from "../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../runtime/engine/sealing/SealingService.ts"
 import { withinTime } from "../runtime/engine/withinTime.ts"
 import { countAnswer } from "../runtime/services/system/answerCounts.ts"
-import { Accounts } from "../runtime/services/account/Accounts.ts"
-import { Appropriateness } from "../runtime/services/appropriateness/Appropriateness.ts"
-import type { Caller } from "../runtime/services/partner/Caller.ts"
-import { BulkReports } from "../runtime/services/settlement/BulkReports.ts"
-import { Clients } from "../runtime/services/client/Clients.ts"
-import { CollateralReports } from "../runtime/services/collateral/CollateralReports.ts"
-import { Deposits } from "../runtime/services/deposit/Deposits.ts"
-import { Directory } from "../runtime/services/partner/Directory.ts"
-import { Documents } from "../runtime/services/document/Documents.ts"
-import { Explain } from "../runtime/services/money/Explain.ts"
-import { KycUpdates } from "../runtime/services/kyc/KycUpdates.ts"
-import { KeyUsage } from "../runtime/services/partner/KeyUsage.ts"
-import { Onboarding } from "../runtime/services/client/Onboarding.ts"
-import { SettlementItems } from "../runtime/services/settlement/SettlementItems.ts"
-import { SettlementReports } from "../runtime/services/settlement/SettlementReports.ts"
-import { Summary } from "../runtime/services/partner/Summary.ts"
-import { Webhooks } from "../runtime/services/webhook/Webhooks.ts"
-import { Withdrawals } from "../runtime/services/withdrawal/Withdrawals.ts"
+import type { Principal } from "../runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
-import { documentReads, documentWrites } from "./handlers/documents.ts"
-import { appropriatenessReads, appropriatenessWrites } from "./handlers/appropriateness.ts"
-import { depositReads, depositWrites } from "./handlers/deposits.ts"
-import { explainWrites } from "./handlers/explain.ts"
-import { kycReads, kycWrites } from "./handlers/kyc.ts"
-import { type Read, reads } from "./handlers/reads.ts"
-import { settlementReads, settlementWrites } from "./handlers/settlement.ts"
-import { webhookReads, webhookWrites } from "./handlers/webhook.ts"
-import { withdrawalReads, withdrawalWrites } from "./handlers/withdrawals.ts"
-import { renderRefusal, type Write, writes } from "./handlers/writes.ts"
-import { type AnswerHeaders, answerNow } from "./middleware/answers.ts"
+import { noId } from "./api/Parameters.ts"
+import type { AnyHandlers, AnyRead, AnyWrite, Feature } from "./handlers/feature.ts"
+import { rendered } from "./handlers/handler.ts"
+import { type AnswerHeaders, answerNow, renderRefusal } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
-import { type GateServices, passGates } from "./middleware/gates.ts"
+import { type Gate, passGates } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
   type Ended,
@@ -60,15 +37,25 @@ import {
   type Rendered
 } from "./middleware/idempotency.ts"
 import { parseBody } from "./middleware/parseBody.ts"
-import { RateWindows, wholeSeconds } from "./middleware/RateWindows.ts"
+import { parseQuery } from "./middleware/queries.ts"
+import { wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
-import { partnerRoutes, type RouteMatch } from "./middleware/routes.ts"
-import { defect, gateRefusals, invalid, type WireRefusal } from "./toWire.ts"
+import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
+import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
+
+/** What makes a surface: its gates and whose clients its callers may name. */
+export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
+  /** Gates 0 to 7: before a body is read, over `services`. */
+  readonly gates: ReadonlyArray<Gate<P, S>>
+  readonly services: S
+  /** Gate 9: what the principal's own standing refuses on a write. */
+  readonly standing: (principal: P, route: Route) => WireRefusal | null
+  /** Gate 10: whether a client is the principal's. */
+  readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>
+}
 
 export interface DispatcherOptions {
-  /** Addresses and ranges of the operator's own edge hosts (A1-08). */
-  readonly edgeHosts: ReadonlyArray<string>
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
   readonly waitMillis?: number
   /** What bodies being read share with those of other surfaces; one of its own by default. */
@@ -77,81 +64,56 @@ export interface DispatcherOptions {
   readonly closing?: () => boolean
 }
 
-interface Parts {
-  readonly gates: GateServices
+interface Parts<P extends Principal> {
   readonly bodies: BodyBudget
   readonly wall: Clock.Clock
   readonly business: BusinessClock["Service"]
   readonly host: ActorHost["Service"]
-  readonly clients: Clients["Service"]
   readonly idempotency: Idempotency
   readonly keyedHash: KeyedHash
-  readonly reads: Readonly<Record<string, Read>>
-  readonly writes: Readonly<Record<string, Write>>
+  /** By operation. */
+  readonly handlers: AnyHandlers<P>
 }
 
-const partsOf = Effect.fnUntraced(function* (options: DispatcherOptions) {
-  const host = yield* ActorHost
+/** The handlers of all features by operation. Dies when a route of theirs has no handler, or a write no cap. */
+export const handlersByOperation = Effect.fnUntraced(function* <P extends Principal, R>(
+  features: ReadonlyArray<Feature<P, R>>,
+  routes: RouteTable
+) {
+  const found: Record<string, AnyRead<P> | AnyWrite<P>> = {}
+  for (const { api, handlers } of features) {
+    for (const [name, handler] of Object.entries(yield* handlers)) found[`${api.identifier}.${name}`] = handler
+  }
+  for (const { operation, method, rules } of routes.routes) {
+    if (method !== "GET" && rules.bodyCap === 0) {
+      return yield* Effect.die(new Error(`the contract's ${operation} has no body cap`))
+    }
+    if (found[operation] === undefined) {
+      return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
+    }
+  }
+  return found as AnyHandlers<P>
+})
+
+const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
+  features: ReadonlyArray<Feature<P, R>>,
+  routes: RouteTable,
+  options: DispatcherOptions
+) {
   const business = yield* BusinessClock
-  const clients = yield* Clients
-  const collateral = yield* CollateralReports
-  const appropriateness = yield* Appropriateness
-  const deposits = yield* Deposits
-  const settlement = yield* SettlementItems
-  const documents = yield* Documents
-  const kyc = yield* KycUpdates
-  const webhooks = yield* Webhooks
-  const withdrawals = yield* Withdrawals
-  const parts: Parts = {
-    gates: {
-      directory: yield* Directory,
-      usage: yield* KeyUsage,
-      business,
-      rates: new RateWindows(),
-      edgeHosts: options.edgeHosts
-    },
+  return {
     bodies: options.bodies ?? new BodyBudget(),
     wall: yield* Clock.Clock,
     business,
-    host,
-    clients,
+    host: yield* ActorHost,
     idempotency: new Idempotency({
       answers: yield* AnswerStore,
       clock: business,
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
     keyedHash: (yield* SealingService).quickFingerprint,
-    reads: {
-      ...reads({ clients, summary: yield* Summary, accounts: yield* Accounts, collateral, clock: business }),
-      ...documentReads(documents),
-      ...kycReads(kyc),
-      ...appropriatenessReads(appropriateness),
-      ...depositReads(deposits, clients),
-      ...withdrawalReads(withdrawals, clients),
-      ...settlementReads(settlement, yield* SettlementReports, business),
-      ...webhookReads(webhooks)
-    },
-    writes: {
-      ...writes({ onboarding: yield* Onboarding, collateral }),
-      ...documentWrites(documents),
-      ...kycWrites(kyc),
-      ...appropriatenessWrites(appropriateness),
-      ...depositWrites(deposits),
-      ...withdrawalWrites(withdrawals),
-      ...settlementWrites(settlement, yield* BulkReports),
-      ...webhookWrites(webhooks),
-      ...explainWrites(yield* Explain)
-    }
-  }
-  for (const { operation, method, rules } of partnerRoutes) {
-    if (method !== "GET" && rules.bodyCap === 0) {
-      return yield* Effect.die(new Error(`the contract's ${operation} has no body cap`))
-    }
-    if ((method === "GET" ? parts.reads : parts.writes)[operation] === undefined) {
-      return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
-    }
-  }
-  return parts
+    handlers: yield* handlersByOperation(features, routes)
+  } satisfies Parts<P>
 })
 
 const noBody = { ok: true, value: {} } as const
@@ -168,44 +130,54 @@ const atOnce: Next = (work) => work()
 const breathing: Next = (work) => Effect.andThen(breathe, Effect.suspend(work))
 
 /** What is known once the gates are passed. */
-interface Admitted {
-  readonly exchange: Exchange
-  readonly caller: Caller
+interface Admitted<P extends Principal> {
+  readonly exchange: Exchange<P>
+  readonly principal: P
   readonly match: RouteMatch
 }
 
-export class Dispatcher {
-  /** The dispatcher over the services of the current context. Dies when the contract has a route without handler or cap. */
-  static readonly make = (options: DispatcherOptions) =>
-    Effect.map(partsOf(options), (parts) => new Dispatcher(parts, options))
+export class Dispatcher<P extends Principal, S extends { readonly routes: RouteTable }> {
+  /** The dispatcher of a surface over the services of the current context. Dies of a contract that is not served whole. */
+  static make<P extends Principal, S extends { readonly routes: RouteTable }, R>(
+    surface: Surface<P, S>,
+    features: ReadonlyArray<Feature<P, R>>,
+    options: DispatcherOptions
+  ) {
+    return Effect.map(
+      partsOf(features, surface.services.routes, options),
+      (parts) => new Dispatcher(surface, parts, options)
+    )
+  }
 
-  private readonly parts: Parts
+  private readonly surface: Surface<P, S>
+  private readonly parts: Parts<P>
   private readonly options: DispatcherOptions
 
-  private constructor(parts: Parts, options: DispatcherOptions) {
+  private constructor(surface: Surface<P, S>, parts: Parts<P>, options: DispatcherOptions) {
+    this.surface = surface
     this.parts = parts
     this.options = options
   }
 
-  /** Answers one request under the partner prefix. Never fails: what goes wrong is an answer too. */
+  /** Answers one request under the surface's prefix. Never fails: what goes wrong is an answer too. */
   handle(request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-    const exchange = new Exchange(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {
+    const exchange = new Exchange<P>(incoming, NodeHttpServerRequest.toServerResponse(request) as ServerResponse, {
       url: request.url,
       requestId: requestIdOf(incoming.headers["x-request-id"]),
       now: this.parts.wall.currentTimeMillisUnsafe()
     })
     let refusal: WireRefusal | null
     try {
-      refusal = passGates(exchange, this.parts.gates)
+      refusal = passGates(this.surface.gates, exchange, this.surface.services)
     } catch (error) {
       return this.fail(exchange, Cause.die(error))
     }
-    const { caller, match } = exchange
-    if (refusal !== null || caller === null || match === null) {
+    const { principal, match } = exchange
+    if (refusal !== null || principal === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
     }
-    const admitted = { exchange, caller, match }
+    const admitted = { exchange, principal, match }
     return Effect.matchCauseEffect(
       Effect.suspend(() =>
         exchange.method === "GET"
@@ -219,32 +191,34 @@ export class Dispatcher {
     )
   }
 
-  private read({ exchange, caller, match }: Admitted): Effect.Effect<Rendered, DispatchError> {
-    const { route, clientId, partnerClientRef } = match
-    if (
-      (route.ofClient && clientId === null) ||
-      (route.path.includes("/:partnerClientRef") && partnerClientRef === null)
-    ) {
-      return Effect.succeed(renderRefusal(gateRefusals.unknownClient))
+  private read({ exchange, principal, match }: Admitted<P>): Effect.Effect<Rendered, DispatchError> {
+    const { route, params } = match
+    const unnamed = unnamedBy(match)
+    if (unnamed !== null) return Effect.succeed(renderRefusal(unnamed))
+    const handler = this.parts.handlers[route.operation] as AnyRead<P>
+    const { query, errors } = parseQuery(route.query, exchange.search)
+    const input = { exchange, caller: principal.caller, params, query }
+    if (errors === null) {
+      const run = typeof handler === "function" ? handler : handler.run
+      return Effect.map(run(input), (reply) => rendered(route.form, reply))
     }
-    const read = this.parts.reads[route.operation] as Read
-    const input = {
-      exchange,
-      caller,
-      partnerId: caller.partner.row.id,
-      clientId: clientId ?? 0,
-      partnerClientRef: partnerClientRef ?? ""
-    }
-    return Effect.map(read(input), (reply) =>
-      reply.ok ? { status: reply.status, body: JSON.stringify(reply.body) } : renderRefusal(reply.refusal)
+    // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
+    const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
+    return Effect.map(lookUp, (refusal) => renderRefusal(refusal ?? invalidQuery(errors)))
+  }
+
+  /** Gate 10: the client of the path. */
+  private named(principal: P, { route, params }: RouteMatch): Effect.Effect<WireRefusal | null, DispatchError> {
+    if (!route.ofClient) return Effect.succeed(null)
+    return Effect.map(this.surface.owns(principal, params["clientId"] as number), (owned) =>
+      owned ? null : gateRefusals.unknownClient
     )
   }
 
-  private write(admitted: Admitted): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
-    const { exchange, caller, match } = admitted
+  private write(admitted: Admitted<P>): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
+    const { exchange, principal, match } = admitted
     const { bodyCap } = match.route.rules
-    const partnerId = caller.partner.row.id
-    const room = this.parts.bodies.room(partnerId, bodyCap)
+    const room = this.parts.bodies.room(principal.id, bodyCap)
     return Effect.flatMap(readBody(exchange.request, exchange.response, bodyCap, room), (read) => {
       if (read._tag === "OverEdge") return Effect.succeed(renderRefusal(gateRefusals.edgeCap))
       if (read._tag === "TooLarge") return Effect.succeed(renderRefusal(gateRefusals.routeCap))
@@ -259,25 +233,28 @@ export class Dispatcher {
   }
 
   /** `next` runs each following piece of work: at once for the usual body, after a pause for one of megabytes. */
-  private judge(admitted: Admitted, bytes: Buffer, next: Next): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
-    const { exchange, caller, match } = admitted
-    const parsed = bytes.length === 0 && match.route.rules.bodyless === true ? noBody : parseBody(bytes)
+  private judge(
+    admitted: Admitted<P>,
+    bytes: Buffer,
+    next: Next
+  ): Effect.Effect<Rendered | KeyedAnswer, DispatchError> {
+    const { exchange, principal, match } = admitted
+    const { route } = match
+    const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
     // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
     if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
-    const write = this.parts.writes[match.route.operation]
-    const body: FitBody = write?.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
+    const write = this.parts.handlers[route.operation] as AnyWrite<P>
+    const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
     const key = exchange.idempotencyKey
     if (key === null) return next(() => this.beforeService(admitted, null, body))
-    const partnerId = caller.partner.row.id
     const { method, path } = exchange
     return next(() => {
       const fingerprint = fingerprintOf(this.parts.keyedHash, method, path, parsed.value)
       const olderFingerprint = () => olderFingerprintOf(method, path, parsed.value)
-      const lookFirst = write?.manyCommits === true
       return this.parts.idempotency.answer(
-        { partnerId, key, fingerprint, olderFingerprint },
+        { principal: principal.id, key, fingerprint, olderFingerprint },
         (slot) => next(() => this.beforeService(admitted, slot, body)),
-        { lookFirst }
+        { lookFirst: write.manyCommits === true }
       )
     })
   }
@@ -287,46 +264,35 @@ export class Dispatcher {
    * one that is not kept.
    */
   private beforeService(
-    admitted: Admitted,
+    admitted: Admitted<P>,
     slot: AnswerSlot | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {
-    const { caller, match } = admitted
-    const { route, clientId } = match
-    if (route.rules.reliance && caller.partner.reliance !== "APPROVED") return this.refuse(slot, gateRefusals.reliance)
-    if (!route.ofClient) return this.serve(admitted, slot, body)
-    if (clientId === null) return this.refuse(slot, gateRefusals.unknownClient)
-    return Effect.flatMap(this.parts.clients.get(caller.partner.row.id, clientId), (client) =>
-      client === null ? this.refuse(slot, gateRefusals.unknownClient) : this.serve(admitted, slot, body)
+    const { principal, match } = admitted
+    const refusal = this.surface.standing(principal, match.route) ?? unnamedBy(match)
+    if (refusal !== null) return this.refuse(slot, refusal)
+    if (!match.route.ofClient) return this.serve(admitted, slot, body)
+    return Effect.flatMap(this.named(principal, match), (unknown) =>
+      unknown === null ? this.serve(admitted, slot, body) : this.refuse(slot, unknown)
     )
   }
 
   private serve(
-    { caller, match }: Admitted,
+    { principal: { caller }, match }: Admitted<P>,
     slot: AnswerSlot | null,
     body: FitBody | Rendered
   ): Effect.Effect<Ended, DispatchError> {
-    const write = this.parts.writes[match.route.operation] as Write
+    const { route, params } = match
+    const write = this.parts.handlers[route.operation] as AnyWrite<P>
     // What the path names is looked up before the body is judged (A1-02: 10 before 11).
     if ("status" in body) {
-      const lookUp = write.lookUp?.({ caller, itemId: match.itemId }) ?? Effect.succeed(null)
+      const lookUp = write.lookUp?.({ caller, params }) ?? Effect.succeed(null)
       return Effect.map(lookUp, (refusal) => (refusal === null ? body : renderRefusal(refusal)))
     }
-    return Effect.flatMap(
-      write.run({
-        caller,
-        clientId: match.clientId ?? 0,
-        itemId: match.itemId,
-        body: body.value,
-        text: body.text,
-        slot
-      }),
-      (verdict) => {
-        if (slot === null) return Effect.succeed(write.render(verdict as never))
-        const row = slot.rowOf(verdict)
-        return row === null ? this.record(slot, write.render(verdict as never)) : Effect.succeed(row)
-      }
-    )
+    const run = write.run({ caller, params, body: body.value, text: body.text, slot, form: route.form })
+    return slot === null
+      ? run
+      : Effect.flatMap(run, (ended) => ("answeredAt" in ended ? Effect.succeed(ended) : this.record(slot, ended)))
   }
 
   private refuse(slot: AnswerSlot | null, refusal: WireRefusal): Effect.Effect<Ended, DispatchError> {
@@ -342,7 +308,7 @@ export class Dispatcher {
 
   /** Database away or overload is told as such; everything else is a defect, told by its id alone. */
   private fail(
-    exchange: Exchange,
+    exchange: Exchange<P>,
     cause: Cause.Cause<DispatchError>
   ): Effect.Effect<HttpServerResponse.HttpServerResponse> {
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
@@ -363,7 +329,7 @@ export class Dispatcher {
     )
   }
 
-  private send(exchange: Exchange, answer: Rendered | KeyedAnswer): HttpServerResponse.HttpServerResponse {
+  private send(exchange: Exchange<P>, answer: Rendered | KeyedAnswer): HttpServerResponse.HttpServerResponse {
     countAnswer(answer.status)
     const headers: AnswerHeaders = { "x-request-id": exchange.requestId }
     const { rate } = exchange
@@ -382,4 +348,10 @@ export class Dispatcher {
     if (exchange.last || this.options.closing?.() === true) headers["connection"] = "close"
     return answerNow(exchange, answer, headers)
   }
+}
+
+/** The refusal of a path with a segment that can't be what it stands for; an id of anything but the client is its service's. */
+const unnamedBy = ({ route, params, unknown }: RouteMatch): WireRefusal | null => {
+  if (route.ofClient && params["clientId"] === noId) return gateRefusals.unknownClient
+  return unknown === null ? null : toWire(unknownOf(unknown))
 }

@@ -7,12 +7,14 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
+import { partnerFeatures, partnerRoutes } from "./features.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { under } from "./middleware/routes.ts"
 import { largestOperatorBody } from "./operator/operatorBody.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
+import { partnerSurface } from "./partnerSurface.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
 export type MountedApp = Effect.Effect<
@@ -21,8 +23,7 @@ export type MountedApp = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-export interface HttpServerOptions
-  extends Omit<DispatcherOptions, "bodies" | "closing">, ListenerOptions, PublicRoutesOptions {
+export interface HttpServerOptions extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
@@ -39,7 +40,8 @@ const start = (options: HttpServerOptions) =>
   Listener.start(options, (closing) =>
     Effect.gen(function* () {
       const bodies = new BodyBudget(options.bodyBudget)
-      const dispatcher = yield* Dispatcher.make({ ...options, bodies, closing })
+      const surface = yield* partnerSurface(partnerRoutes, options)
+      const dispatcher = yield* Dispatcher.make(surface, partnerFeatures, { ...options, bodies, closing })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =
         options.operatorApp === undefined

@@ -3,7 +3,7 @@
  * of the contract, by status, code, sentence and bytes (doc 1, Errors 4004; A1-02).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { partnerRoutes } from "../../src/http/middleware/routes.ts"
+import { partnerRoutes } from "../../src/http/features.ts"
 import { brokenInvariants, collateral, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Service, startService } from "../support/Service.ts"
 
@@ -30,7 +30,7 @@ describe("tenant isolation", () => {
     await service.stop()
   })
 
-  const ofClient = partnerRoutes.filter((route) => route.ofClient)
+  const ofClient = partnerRoutes.routes.filter((route) => route.ofClient)
   const bodies = [{}, { partnerRef: "try", direction: "DEPOSIT", amount: "1" }, { amount: 1 }]
 
   it("the contract has routes of a client for reads and writes", () => {

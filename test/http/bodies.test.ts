@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import * as fc from "fast-check"
 import { parseBody } from "../../src/http/middleware/parseBody.ts"
-import { matchRoute, partnerRoutes } from "../../src/http/middleware/routes.ts"
+import { partnerRoutes } from "../../src/http/features.ts"
 import { toWire } from "../../src/http/toWire.ts"
 import { bodyCaps, bodyMembers } from "../../src/machines/shared/Limits.ts"
 import { invalidFields } from "../../src/machines/shared/Refusal.ts"
@@ -198,7 +198,7 @@ describe("doc 1, Limits: body caps", () => {
   })
 
   it("doc 1, Limits: every write has a cap of its own, no larger than the edge's", () => {
-    for (const { operation, method, rules } of partnerRoutes.filter((route) => route.method !== "GET")) {
+    for (const { operation, method, rules } of partnerRoutes.routes.filter((route) => route.method !== "GET")) {
       assert.isAbove(rules.bodyCap, 0, `${method} ${operation}`)
       assert.isAtMost(rules.bodyCap, bodyCaps.edge, `${method} ${operation}`)
     }
@@ -269,7 +269,7 @@ describe("A1-01: paths", () => {
     "/partner/v1/clients/41/none"
   ]
   for (const path of elsewhere) {
-    it(`A1-01: ${path} is no route`, () => assert.isNull(matchRoute("GET", path)))
+    it(`A1-01: ${path} is no route`, () => assert.isNull(partnerRoutes.match("GET", path)))
   }
 
   it("A1-18: a reference is percent-decoded, with slashes and any characters; a broken or overlong one is unknown", async () => {
@@ -281,7 +281,7 @@ describe("A1-01: paths", () => {
     for (const ref of ["%ff", "%", "a%00b", "x".repeat(65), "%20"]) {
       assert.deepStrictEqual(told(await server.call("GET", `/partner/v1/clients/by-ref/${ref}`)), [404, 4004])
     }
-    assert.strictEqual(matchRoute("GET", "/partner/v1/clients/by-ref/x")?.route.operation, "clients.getByRef")
+    assert.strictEqual(partnerRoutes.match("GET", "/partner/v1/clients/by-ref/x")?.route.operation, "clients.getByRef")
   })
 })
 

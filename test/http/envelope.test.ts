@@ -3,7 +3,8 @@
 // the day they are, they are held against their mark.
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
-import { partnerRoutes, type Route } from "../../src/http/middleware/routes.ts"
+import { partnerRoutes } from "../../src/http/features.ts"
+import type { Route } from "../../src/http/middleware/routes.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 /** What follows the partner prefix, `C` for `/clients/{clientId}`, parameters as the contract names them. */
@@ -127,11 +128,11 @@ describe("A1-03: the envelope, route by route", () => {
   it("A1-03: no mark is given twice, and every route of the contract has one", () => {
     const marked = [...bare, ...enveloped]
     assert.strictEqual(new Set(marked).size, marked.length)
-    assert.includeMembers(marked, partnerRoutes.map(nameOf))
+    assert.includeMembers(marked, partnerRoutes.routes.map(nameOf))
   })
 
   const { paths } = openApiDocument()
-  for (const route of partnerRoutes) {
+  for (const route of partnerRoutes.routes) {
     const { method, path } = route
     const isBare = bare.includes(nameOf(route))
     it(`A1-03: ${nameOf(route)} is ${isBare ? "bare" : "in the envelope"}, as described and as answered`, async () => {

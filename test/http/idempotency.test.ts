@@ -135,7 +135,7 @@ describe("A1-51: what gives the key back", () => {
         const refused = await post(collateral, { a: 1 })
         assert.deepStrictEqual([refused.status, codeOf(refused), replayed(refused)], [status, code, null])
       }
-      assert.isUndefined(server.stub.answers.get(answerClaim(partner.row.id, `key-${name}`)))
+      assert.isUndefined(server.stub.answers.get(answerClaim(`partner:${partner.row.id}`, `key-${name}`)))
       server.stub.collateral = () => Effect.succeed(collateralBooked)
       const done = await post(collateral, { a: 2 })
       assert.deepStrictEqual([done.status, replayed(done), server.stub.runs], [201, null, 3])
@@ -225,7 +225,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
       clock: { now: () => now },
       waitMillis: 20_000
     })
-    const request = { partnerId: 1, key: "k", fingerprint: "f" }
+    const request = { principal: "partner:1", key: "k", fingerprint: "f" } as const
     const gates = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
     let runs = 0
     const execute = (slot: AnswerSlot) =>
@@ -327,7 +327,9 @@ describe("A1-52: the header", () => {
 
   it("A1-52: what is stored of a body is a hash under the data key: without it, trying bodies finds nothing", async () => {
     await post(collateral, { a: 1 })
-    const { fingerprint } = server.stub.answers.get(answerClaim(partner.row.id, `key-${name}`)) as AnswerRow
+    const { fingerprint } = server.stub.answers.get(
+      answerClaim(`partner:${partner.row.id}`, `key-${name}`)
+    ) as AnswerRow
     assert.strictEqual(fingerprint, fingerprintOf(stubSealing.quickFingerprint, "POST", collateral, { a: 1 }))
     assert.match(fingerprint, /^k1:[0-9a-f]{64}$/)
     const other = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 6)]]) })
@@ -337,7 +339,11 @@ describe("A1-52: the header", () => {
 
   it("A1-52: an answer stored with the plain SHA-256 of before is replayed, and still a conflict for another body", async () => {
     const key = `key-${name}`
-    const older = { partnerId: partner.row.id, key, fingerprint: olderFingerprintOf("POST", collateral, { a: 1 }) }
+    const older = {
+      principal: `partner:${partner.row.id}`,
+      key,
+      fingerprint: olderFingerprintOf("POST", collateral, { a: 1 })
+    }
     await Effect.runPromise(server.stub.keep({ ...older, status: 201, body: "{}", answeredAt: now }))
     const other = await post(collateral, { a: 2 })
     const again = await post(collateral, { a: 1 })

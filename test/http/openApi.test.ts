@@ -6,7 +6,7 @@ import { join } from "node:path"
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument, openApiText } from "../../src/http/api/openApiDocument.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
-import { partnerRoutes } from "../../src/http/middleware/routes.ts"
+import { partnerRoutes } from "../../src/http/features.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const spec = openApiDocument()
@@ -79,7 +79,7 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     assert.match(spec.openapi, /^3\.1\./)
     assert.strictEqual(spec.info.version, "2.4.1")
     assert.deepStrictEqual(
-      partnerRoutes
+      partnerRoutes.routes
         .map(({ operation, method, path }) => [operation, method.toLowerCase(), path.replace(/:(\w+)/g, "{$1}")])
         .sort(),
       routes.map(([id, method, path]) => [id, method, path]).sort()

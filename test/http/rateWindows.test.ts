@@ -1,7 +1,7 @@
 // Rate limits: the exact sliding window and what its answers tell (doc 1, Limits; A1-04, A1-05; RATE-001).
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { RateWindow, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"
+import { RateWindow, RateWindows, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const windowMillis = 60_000
@@ -52,6 +52,15 @@ describe("A1-05: the sliding window", () => {
     assert.isTrue(window.hit(100_000, 1).allowed)
     assert.isFalse(window.hit(10_000, 1).allowed)
     assert.isTrue(window.hit(160_000, 1).allowed)
+  })
+
+  it("A1-05: a principal's windows are kept while anything counts in them, and let go when there are many idle ones", () => {
+    const windows = new RateWindows()
+    for (let id = 1; id <= 3_000; id++) windows.hit(`partner:${id}`, "read", id * 1_000, 1)
+    assert.isAtMost(windows.size, 2_048)
+    assert.isFalse(windows.hit("partner:2999", "read", 3_000_000, 1).allowed, "it called within the minute")
+    assert.isTrue(windows.hit("partner:2999", "trade", 3_000_000, 1).allowed)
+    assert.isTrue(windows.hit("operator:2999", "read", 3_000_000, 1).allowed, "another kind of principal")
   })
 
   it("A1-04: Retry-After is whole seconds, rounded up", () => {

@@ -34,14 +34,14 @@ const reading = (room: BodyRoom, cap = 80, chunked = false) => {
   }
   return { request, fiber, send, result, settled: () => fiber.pollUnsafe() !== undefined }
 }
-const readingOf = (budget: BodyBudget, holder: BodyHolder = 1) => reading(budget.room(holder, 80))
+const readingOf = (budget: BodyBudget, holder: BodyHolder = "partner:1") => reading(budget.room(holder, 80))
 
 describe("architecture 8: bodies being read", () => {
   it("architecture 8: what has arrived counts, what is only declared does not; a refused body frees the others nothing", async () => {
     const budget = budgetOf()
-    const other = budget.room(3, 80)
+    const other = budget.room("partner:3", 80)
     const first = readingOf(budget)
-    const second = readingOf(budget, 2)
+    const second = readingOf(budget, "partner:2")
     await first.send(50)
     await second.send(50)
     assert.isFalse(other.take(1))
@@ -100,7 +100,7 @@ describe("architecture 8: bodies being read", () => {
     const request = new IncomingMessage(new Socket())
     request.headers["content-length"] = "60"
     request.destroy()
-    const read = readBody(request, new ServerResponse(request), 80, budgetOf().room(1, 80))
+    const read = readBody(request, new ServerResponse(request), 80, budgetOf().room("partner:1", 80))
     await new Promise((resolve) => request.once("close", resolve))
     assert.strictEqual((await Effect.runPromise(read))._tag, "Aborted")
   })
@@ -113,7 +113,7 @@ describe("architecture 8: bodies being read", () => {
     await send(10)
     request.destroy()
     assert.isTrue(full(budget))
-    assert.isFalse(fits(budget.room(1, 80), forSmall + 1))
+    assert.isFalse(fits(budget.room("partner:1", 80), forSmall + 1))
   })
 
   it("architecture 8: a body over its cap frees what it held", async () => {
@@ -131,8 +131,8 @@ describe("architecture 8: waiting for room", () => {
     vi.useFakeTimers()
     try {
       const budget = budgetOf(100)
-      const other = budget.room(1, 80)
-      const room = budget.room(2, 80)
+      const other = budget.room("partner:1", 80)
+      const room = budget.room("partner:2", 80)
       const told: Array<boolean> = []
       assert.isTrue(other.take(forSmall))
       room.wait(10, (taken) => told.push(taken))
@@ -155,10 +155,10 @@ describe("architecture 8: waiting for room", () => {
 describe("A1-02: which cap answers", () => {
   it("A1-02: on the document route a body is counted on, unkept, until the edge's cap is passed or it ends", async () => {
     const budget = new BodyBudget()
-    const over = reading(budget.room(1, largeCap), largeCap, true)
-    const within = reading(budget.room(1, largeCap), largeCap, true)
+    const over = reading(budget.room("partner:1", largeCap), largeCap, true)
+    const within = reading(budget.room("partner:1", largeCap), largeCap, true)
     for (const { send } of [over, within]) await send(largeCap + 1)
-    assert.isTrue(fits(budget.room(1, largeCap), bodyBudget.largeShare), "nothing is kept")
+    assert.isTrue(fits(budget.room("partner:1", largeCap), bodyBudget.largeShare), "nothing is kept")
     await over.send(bodyCaps.edge - largeCap)
     assert.strictEqual(await over.result(), "OverEdge")
     await within.send(bodyCaps.edge - largeCap - 1)
@@ -174,20 +174,20 @@ describe("architecture 8: shares of the memory", () => {
   const large = (holder: BodyHolder) => budget.room(holder, largeCap)
 
   it("architecture 8: a partner may hold two full documents and, apart from that, eight full onboardings", () => {
-    assert.isTrue(large(1).take(bodyBudget.largeShare))
-    assert.isFalse(large(1).take(1))
-    assert.isTrue(small(1).take(bodyBudget.smallShare))
-    assert.isFalse(small(1).take(1))
-    assert.isTrue(fits(large(2), bodyBudget.largeShare))
-    assert.isTrue(fits(small(2), bodyBudget.smallShare))
+    assert.isTrue(large("partner:1").take(bodyBudget.largeShare))
+    assert.isFalse(large("partner:1").take(1))
+    assert.isTrue(small("partner:1").take(bodyBudget.smallShare))
+    assert.isFalse(small("partner:1").take(1))
+    assert.isTrue(fits(large("partner:2"), bodyBudget.largeShare))
+    assert.isTrue(fits(small("partner:2"), bodyBudget.smallShare))
   })
 
   it("architecture 8: when documents have taken all that there is for them, small bodies still find room", () => {
-    assert.isTrue(large(2).take(bodyBudget.largeShare))
-    assert.isTrue(large(3).take(bodyCaps.documentBody), "a third full document has room")
+    assert.isTrue(large("partner:2").take(bodyBudget.largeShare))
+    assert.isTrue(large("partner:3").take(bodyCaps.documentBody), "a third full document has room")
     assert.isFalse(fits(large("operator"), bodyCaps.onboarding))
     assert.isTrue(fits(small("operator"), bodyBudget.smallShare))
-    large(1).give(bodyBudget.largeShare)
+    large("partner:1").give(bodyBudget.largeShare)
     assert.isTrue(fits(large("operator"), bodyCaps.edge))
   })
 })

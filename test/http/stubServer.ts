@@ -95,7 +95,7 @@ export class Stub {
   readonly keep = (row: AnswerRow | null): Effect.Effect<void, ClaimLost> =>
     Effect.suspend(() => {
       if (row === null) return Effect.void
-      const name = answerClaim(row.partnerId, row.key)
+      const name = answerClaim(row.principal, row.key)
       if (this.answers.has(name)) return Effect.fail(new ClaimLost({ claims: [{ name, owner: 0 }] }))
       this.answers.set(name, row)
       return Effect.void
@@ -164,8 +164,8 @@ const stubEngine = (stub: Stub) => {
       onMove: () => {}
     }),
     Layer.succeed(AnswerStore, {
-      find: (partnerId, key) => Effect.sync(() => stub.answers.get(answerClaim(partnerId, key)) ?? null),
-      discardExpired: (partnerId, key) => Effect.sync(() => void stub.answers.delete(answerClaim(partnerId, key))),
+      find: (principal, key) => Effect.sync(() => stub.answers.get(answerClaim(principal, key)) ?? null),
+      discardExpired: (principal, key) => Effect.sync(() => void stub.answers.delete(answerClaim(principal, key))),
       sweep: () => Effect.succeed(0),
       sweepParts: () => Effect.succeed(0)
     }),
@@ -186,6 +186,7 @@ const stubReads = (stub: Stub) => {
   const own = <A>(id: number, value: A) => (stub.client(id) === null ? null : value)
   return Layer.mergeAll(
     Layer.succeed(Clients, {
+      owns: (_partnerId, id) => read(stub, () => stub.client(id) !== null),
       get: (_partnerId, id) => read(stub, () => stub.client(id)),
       byRef: (_partnerId, ref) => read(stub, () => (ref === clientWire.partnerClientRef ? clientWire : null)),
       list: (_partnerId, query) =>

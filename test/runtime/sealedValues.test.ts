@@ -58,8 +58,8 @@ describe("sealed values", () => {
   it("a walk in windows sees every row once, in key order, whatever the number and type of its keys", async () => {
     const body = older.seal("an answer", answers.place)
     await run(
-      (sql) => sql`INSERT INTO answers (partner_id, key, fingerprint, status, body, answered_at)
-        SELECT p, 'Key-' || k || chr(96 + (k % 26)::int), 'f', 200, ${body}, 1
+      (sql) => sql`INSERT INTO answers (principal, key, fingerprint, status, body, answered_at)
+        SELECT 'partner:' || p, 'Key-' || k || chr(96 + (k % 26)::int), 'f', 200, ${body}, 1
           FROM generate_series(1, 7) p, generate_series(1, 53) k`
     )
     for (const limit of [1, 7, 53, 100, 1_000]) {

@@ -67,7 +67,7 @@ export class Auditor {
     if (keyed) {
       const row = this.store
         .rows("answers")
-        .find((stored: AnswerRow) => stored.partnerId === partnerId && stored.key === call.key)
+        .find((stored: AnswerRow) => stored.principal === `partner:${partnerId}` && stored.key === call.key)
       findings.expect(
         row !== undefined && row.body === answer.body && row.fingerprint === fingerprintOfCall(call),
         "output-gate",

@@ -137,7 +137,7 @@ export class CommitAudit {
   }
 
   private checkExecution({ rows }: Commit): void {
-    const names = new Set((rows.answers ?? []).map(({ partnerId, key }) => `key ${partnerId} ${key}`))
+    const names = new Set((rows.answers ?? []).map(({ principal, key }) => `key ${principal} ${key}`))
     for (const { requestId, role, clientId } of rows.audit ?? []) {
       if (role !== "PARTNER" || !this.isKeyed(requestId)) continue
       // A bulk report has one commit for each of its clients.

@@ -2,11 +2,17 @@
  * The way into a simulated process for partners: credential, suspension, reliance, client, idempotency and service in the
  * order of the dispatcher, over the same middleware and handlers, without sockets (A1-02, A1-51..A1-53).
  */
-import { Cause, Context, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import { createHash } from "node:crypto"
-import { settlementWrites } from "../../src/http/handlers/settlement.ts"
-import { webhookWrites } from "../../src/http/handlers/webhook.ts"
-import { renderRefusal, type Write, writes } from "../../src/http/handlers/writes.ts"
+import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
+import { handlersByOperation } from "../../src/http/Dispatcher.ts"
+import { clients } from "../../src/http/handlers/clients.ts"
+import { collateral } from "../../src/http/handlers/collateral.ts"
+import type { AnyHandlers, AnyWrite, Feature } from "../../src/http/handlers/feature.ts"
+import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
+import { settlement } from "../../src/http/handlers/settlement.ts"
+import { webhook } from "../../src/http/handlers/webhook.ts"
+import { renderRefusal } from "../../src/http/middleware/answers.ts"
 import {
   type AnswerSlot,
   type Ended,
@@ -15,18 +21,15 @@ import {
   isKept,
   type Rendered
 } from "../../src/http/middleware/idempotency.ts"
-import { matchRoute, type RouteMatch } from "../../src/http/middleware/routes.ts"
+import { type RouteMatch, RouteTable } from "../../src/http/middleware/routes.ts"
 import { defect, gateRefusals, type WireRefusal } from "../../src/http/toWire.ts"
 import { ActorHost, CallerBarred, type DispatchError, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { type Caller, partnerAttribution } from "../../src/runtime/services/partner/Caller.ts"
-import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
-import { CollateralReports } from "../../src/runtime/services/collateral/CollateralReports.ts"
+import type { PartnerPrincipal } from "../../src/runtime/services/shared/Principal.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
-import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
-import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { sealing, type Services, type SimProcess } from "./SimProcess.ts"
 
 /** One request of a partner; sent again it is the same request. */
@@ -69,23 +72,30 @@ const serve = (
     const found = (yield* Directory).credential(createHash("sha256").update(secret).digest("hex"))
     if (found === null) return refused(gateRefusals.unauthorized)
     if (found.partner.row.state === "SUSPENDED") return refused(gateRefusals.suspended)
-    const match = matchRoute(call.method, call.path)
+    const match = routes.match(call.method, call.path)
     if (match === null) return refused(gateRefusals.route)
     const caller = { ...found, by: partnerAttribution(found.partner, found.key, call.id) }
-    const run = (slot: AnswerSlot | null) => beforeService(caller, match, call, slot)
+    const write = (yield* allWrites)[match.route.operation] as AnyWrite<PartnerPrincipal>
+    const run = (slot: AnswerSlot | null) => beforeService(caller, match, write, call, slot)
     if (call.key === null || !match.route.rules.idempotent) {
       return { ...(yield* run(null)), replayed: false }
     }
-    const request = { partnerId: caller.partner.row.id, key: call.key, fingerprint: fingerprintOfCall(call) }
+    const principal = `partner:${caller.partner.row.id}` as const
+    const request = { principal, key: call.key, fingerprint: fingerprintOfCall(call) }
     const services = yield* Effect.context<Services>()
-    const lookFirst = (yield* allWrites)[match.route.operation]?.manyCommits === true
     return yield* (idempotency as Idempotency).answer(request, (slot) => Effect.provideContext(run(slot), services), {
-      lookFirst
+      lookFirst: write.manyCommits === true
     })
   })
 
 /** As the dispatcher: reliance and client first, then the service, whose answer is stored when there is a slot. */
-const beforeService = (caller: Caller, match: RouteMatch, call: PartnerCall, slot: AnswerSlot | null) =>
+const beforeService = (
+  caller: Caller,
+  { route, params }: RouteMatch,
+  write: AnyWrite<PartnerPrincipal>,
+  call: PartnerCall,
+  slot: AnswerSlot | null
+) =>
   Effect.gen(function* () {
     const host = yield* ActorHost
     const clock = yield* BusinessClock
@@ -94,40 +104,45 @@ const beforeService = (caller: Caller, match: RouteMatch, call: PartnerCall, slo
       const row = slot.row(answer, clock.now())
       return Effect.as(host.record({ answers: [row] }), row)
     }
-    const { route, clientId, itemId } = match
     if (route.rules.reliance && caller.partner.reliance !== "APPROVED") {
       return yield* record(renderRefusal(gateRefusals.reliance))
     }
     if (route.ofClient) {
-      const client = clientId === null ? null : yield* (yield* Clients).get(caller.partner.row.id, clientId)
-      if (client === null) return yield* record(renderRefusal(gateRefusals.unknownClient))
+      const owned = yield* (yield* Clients).owns(caller.partner.row.id, params["clientId"] as number)
+      if (!owned) return yield* record(renderRefusal(gateRefusals.unknownClient))
     }
-    const write = (yield* allWrites)[route.operation]
-    if (write === undefined) throw new Error(`${route.operation} has no handler`)
-    const verdict = yield* write.run({ caller, clientId: clientId ?? 0, itemId, body: call.body, slot })
-    const row = slot?.rowOf(verdict) ?? null
-    return row === null ? yield* record(write.render(verdict as never)) : row
+    const ended = yield* write.run({ caller, params, body: call.body, text: undefined, slot, form: route.form })
+    return "answeredAt" in ended ? ended : yield* record(ended)
   })
 
-const made = new WeakMap<object, Readonly<Record<string, Write>>>()
+const unasked = () => Effect.die(new Error("a simulation writes alone"))
+/** Reads over the database, which a simulation has not. */
+const reports = SettlementReports.of({ report: unasked, summary: unasked, interfirm: unasked })
+
+/** The nouns that are simulated. */
+const simulated: ReadonlyArray<Feature<PartnerPrincipal, Services>> = [
+  clients,
+  collateral,
+  { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
+  webhook
+]
+const routes = new RouteTable(
+  partnerPrefix,
+  simulated.map(({ api }) => api)
+)
+
+const made = new WeakMap<object, AnyHandlers<PartnerPrincipal>>()
 
 /** The handlers by operation id, made once for each process. */
-const allWrites = Effect.contextWith((context: Context.Context<Services>) =>
-  Effect.sync(() => {
-    const onboarding = Context.get(context, Onboarding)
-    let handlers = made.get(onboarding)
-    if (handlers === undefined) {
-      const collateral = Context.get(context, CollateralReports)
-      handlers = {
-        ...writes({ onboarding, collateral }),
-        ...settlementWrites(Context.get(context, SettlementItems), Context.get(context, BulkReports)),
-        ...webhookWrites(Context.get(context, Webhooks))
-      }
-      made.set(onboarding, handlers)
-    }
-    return handlers
-  })
-)
+const allWrites = Effect.gen(function* () {
+  const process = yield* Onboarding
+  let handlers = made.get(process)
+  if (handlers === undefined) {
+    handlers = yield* handlersByOperation(simulated, routes)
+    made.set(process, handlers)
+  }
+  return handlers
+})
 
 const failed = (cause: Cause.Cause<DispatchError>): PartnerAnswer => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))

@@ -249,8 +249,8 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
   Layer.succeed(
     AnswerStore,
     AnswerStore.of({
-      find: (partnerId, key) =>
-        Effect.sync(() => store.rows("answers").find((row) => row.partnerId === partnerId && row.key === key) ?? null),
+      find: (principal, key) =>
+        Effect.sync(() => store.rows("answers").find((row) => row.principal === principal && row.key === key) ?? null),
       // A run is shorter than the 24 hours that answers are kept.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
       sweep: () => Effect.succeed(0),

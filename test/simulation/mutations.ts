@@ -62,7 +62,7 @@ const anyEpoch = (commit: Commit, store: MemoryStore): Commit => {
   return row === undefined ? commit : { ...commit, partner: { partnerId: row.id, epoch: row.epoch } }
 }
 
-const nameOf = ({ partnerId, key }: Tables["answers"]): string => `${partnerId} ${key}`
+const nameOf = ({ principal, key }: Tables["answers"]): string => `${principal} ${key}`
 
 /** Whether a commit stores an answer under a key that has one. */
 const isTaken = (commit: Commit, store: MemoryStore): boolean => {

@@ -6,7 +6,8 @@ import { Currency } from "../../machines/shared/Currency.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
 import { bare, ok } from "./Envelope.ts"
-import { clientParams, pageEnd, pageParams } from "./Paging.ts"
+import { pageEnd } from "./Paging.ts"
+import { clientParams, momentParam, pageParams } from "./Parameters.ts"
 import { BadRequest } from "./WireErrors.ts"
 
 const money = Schema.String.annotate({ description: "Decimal string in the currency's scale." })
@@ -71,11 +72,9 @@ export const AccountSummary = Schema.Struct({
   counts: Schema.Struct({ fills: count, barrierContracts: count, swapTakes: count })
 }).annotate({ identifier: "AccountSummary" })
 
-const at = Schema.optionalKey(
-  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-    description:
-      "Our addition. Unix ms: the balances as the postings up to and including this moment add up to; a moment to come is now, before the account all is zero. Of an earlier moment the figures that need live marks are not known: equity, unrealizedPnl, freeMargin null, markFresh false, the portfolio's unrealizedPnl, stakedValue and claimsValue zero."
-  })
+const at = momentParam(
+  "at",
+  "Our addition. Unix ms: the balances as the postings up to and including this moment add up to; a moment to come is now, before the account all is zero. Of an earlier moment the figures that need live marks are not known: equity, unrealizedPnl, freeMargin null, markFresh false, the portfolio's unrealizedPnl, stakedValue and claimsValue zero."
 )
 
 const balances = bare({

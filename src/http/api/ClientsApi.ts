@@ -9,7 +9,8 @@ import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps, kycLengths, pageLimits } from "../../machines/shared/Limits.ts"
 import { Requirements } from "../../machines/verification/requirements.ts"
 import { created, ok } from "./Envelope.ts"
-import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { clientParams, pageParams, pathText, textParam, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -55,11 +56,9 @@ export const OnboardingResult = Schema.Struct({
 
 const listQuery = {
   ...pageParams(pageLimits.clients),
-  q: Schema.optionalKey(
-    Schema.String.annotate({ description: "Part of e-mail, display name or reference, case-insensitive." })
-  ),
-  state: Schema.optionalKey(lifecycle),
-  level: Schema.optionalKey(level)
+  q: textParam("q", "Part of e-mail, display name or reference, case-insensitive."),
+  state: tokenParam("state", lifecycleStates),
+  level: tokenParam("level", verificationLevels)
 }
 
 export class ClientsApi extends HttpApiGroup.make("clients")
@@ -71,9 +70,7 @@ export class ClientsApi extends HttpApiGroup.make("clients")
     }).annotateMerge(OpenApi.annotations({ summary: "List clients, newest first" })),
     HttpApiEndpoint.get("getByRef", "/clients/by-ref/:partnerClientRef", {
       params: {
-        partnerClientRef: Schema.String.check(Schema.isBetweenLength(1, kycLengths.partnerClientRef)).annotate({
-          description: "The partner's reference, percent-encoded."
-        })
+        partnerClientRef: pathText("Client", kycLengths.partnerClientRef, "The partner's reference, percent-encoded.")
       },
       success: ok(ClientRow)
     }).annotateMerge(OpenApi.annotations({ summary: "One client by the partner's reference" })),

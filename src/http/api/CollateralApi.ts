@@ -7,7 +7,8 @@ import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
-import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { clientParams, pageParams, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -27,7 +28,7 @@ export const CollateralAnswer = Schema.Struct({
 
 const listQuery = {
   ...pageParams(pageLimits.collateral),
-  status: Schema.optionalKey(Schema.Literals(collateralStatuses))
+  status: tokenParam("status", collateralStatuses)
 }
 const page = ok(
   Schema.Struct({ reports: Schema.Array(CollateralReport.annotate({ identifier: "CollateralReport" })), ...pageEnd })

@@ -6,7 +6,8 @@ import { DepositNotice, depositStatuses } from "../../machines/deposit/DepositNo
 import { DepositBody } from "../../machines/deposit/DepositRequest.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
-import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { clientParams, pageParams, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -14,7 +15,7 @@ const notice = DepositNotice.annotate({ identifier: "DepositNotice" })
 
 const listQuery = {
   ...pageParams(pageLimits.deposits),
-  status: Schema.optionalKey(Schema.Literals(depositStatuses))
+  status: tokenParam("status", depositStatuses)
 }
 const page = ok(Schema.Struct({ deposits: Schema.Array(notice), ...pageEnd }))
 

@@ -7,7 +7,7 @@ import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { WithdrawalBody } from "../../machines/withdrawal/WithdrawalBody.ts"
 import { ok } from "./Envelope.ts"
 import { Explanation } from "./explanation.ts"
-import { clientParams } from "./Paging.ts"
+import { clientParams } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 

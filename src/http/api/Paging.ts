@@ -1,24 +1,7 @@
-// Parameters that many routes share: the client's id in the path, page size and cursor, the Idempotency-Key header and
-// the form of a page (doc 1, Limits: Paging; A1-01, A1-09, A1-52).
+// What many routes share: the Idempotency-Key header and the end of a page (doc 1, Limits: Paging; A1-09, A1-52).
 import { Schema } from "effect"
 import { Id } from "../../machines/shared/Ids.ts"
-import { idempotency, type PageLimit } from "../../machines/shared/Limits.ts"
-
-/** The client a route is about. Anything but a canonical positive id answers 404 like an unknown client. */
-export const clientParams = { clientId: Id.annotate({ description: "The client's id." }) }
-
-/** `limit` and `before` of a list with the given page sizes. */
-export const pageParams = ({ max, default: usual }: PageLimit) => ({
-  limit: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })).annotate({
-      description: `Rows of a page, 1 to ${max}; ${usual} when absent.`,
-      default: usual
-    })
-  ),
-  before: Schema.optionalKey(
-    Id.annotate({ description: "Only rows with a smaller id: nextBefore of the page before." })
-  )
-})
+import { idempotency } from "../../machines/shared/Limits.ts"
 
 /** The two members that tell how a list goes on. */
 export const pageEnd = {

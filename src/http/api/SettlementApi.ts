@@ -11,10 +11,10 @@ import {
 } from "../../machines/settlement/SettlementFigures.ts"
 import { SettlementItem, settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
 import { SettlementReportBody } from "../../machines/settlement/SettlementReport.ts"
-import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
-import { idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { momentParam, nameParam, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -22,22 +22,14 @@ const Item = SettlementItem.annotate({ identifier: "SettlementItem" })
 
 const listQuery = {
   ...pageParams(pageLimits.settlementItems),
-  status: Schema.optionalKey(Schema.Literals(settlementStatuses)),
-  since: Schema.optionalKey(
-    Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-      description: "Only items with occurredAt at this time or later, Unix milliseconds."
-    })
-  ),
-  clientId: Schema.optionalKey(
-    Schema.String.annotate({ description: "Only items of this client: its id or its uid. 404 when it is unknown." })
-  )
+  status: tokenParam("status", settlementStatuses),
+  since: momentParam("since", "Only items with occurredAt at this time or later, Unix milliseconds."),
+  clientId: nameParam("Only items of this client: its id or its uid. 404 when it is unknown.")
 }
 
-const millis = (description: string) =>
-  Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description }))
 const windowQuery = {
-  from: millis("Start of the window, inclusive, Unix milliseconds; 0 when absent."),
-  to: millis("End of the window, inclusive, Unix milliseconds; now when absent. 400 when it is before from.")
+  from: momentParam("from", "Start of the window, inclusive, Unix milliseconds; 0 when absent."),
+  to: momentParam("to", "End of the window, inclusive, Unix milliseconds; now when absent. 400 when it is before from.")
 }
 
 export class SettlementApi extends HttpApiGroup.make("settlement")
@@ -48,7 +40,7 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
       error: BadRequest
     }).annotateMerge(OpenApi.annotations({ summary: "Settlement items, newest first" })),
     HttpApiEndpoint.post("reportItem", "/settlement/items/:itemId/report", {
-      params: { itemId: Id.annotate({ description: "The item's id." }) },
+      params: { itemId: pathId("The item's id.") },
       headers: idempotencyHeaders,
       payload: SettlementReportBody,
       success: ok(

@@ -7,7 +7,7 @@ import { Id } from "../../machines/shared/Ids.ts"
 import { BlockView } from "../../machines/verification/Blocks.ts"
 import { Requirements } from "../../machines/verification/requirements.ts"
 import { ok } from "./Envelope.ts"
-import { clientParams } from "./Paging.ts"
+import { clientParams } from "./Parameters.ts"
 
 const millis = Schema.NullOr(Schema.Int).annotate({ description: "Unix ms." })
 

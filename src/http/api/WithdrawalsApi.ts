@@ -2,12 +2,12 @@
 // Withdrawal request and Money write gates; A3-01, A3-02, A3-07, A3-12).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { WithdrawalBody } from "../../machines/withdrawal/WithdrawalBody.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { created, ok } from "./Envelope.ts"
-import { clientParams, idempotencyHeaders, pageEnd, pageParams } from "./Paging.ts"
+import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
 
@@ -15,7 +15,7 @@ const Request = WithdrawalRequest.annotate({ identifier: "WithdrawalRequest" })
 
 const listQuery = {
   ...pageParams(pageLimits.withdrawals),
-  status: Schema.optionalKey(Schema.Literals(withdrawalStatuses))
+  status: tokenParam("status", withdrawalStatuses)
 }
 const page = ok(Schema.Struct({ withdrawals: Schema.Array(Request), ...pageEnd }))
 
@@ -39,7 +39,7 @@ export class WithdrawalsApi extends HttpApiGroup.make("withdrawals")
         })
       ),
     HttpApiEndpoint.post("cancel", "/clients/:clientId/withdrawals/:rid/cancel", {
-      params: { ...clientParams, rid: Id.annotate({ description: "The request's id." }) },
+      params: { ...clientParams, rid: pathId("The request's id.") },
       headers: idempotencyHeaders,
       success: ok(
         Schema.Struct({

@@ -1,23 +1,19 @@
-// What the document routes do: one service call each (doc 1, Document).
+// A client's documents: upload and list (doc 1, Document).
 import { Effect } from "effect"
-import type { UploadedDocument } from "../../machines/document/Document.ts"
-import type { Documents } from "../../runtime/services/document/Documents.ts"
-import { gateRefusals } from "../toWire.ts"
-import { data, type Read, refused } from "./reads.ts"
-import { enveloped, type Write, write } from "./writes.ts"
+import { Documents } from "../../runtime/services/document/Documents.ts"
+import { DocumentsApi } from "../api/DocumentsApi.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { orUnknown, write } from "./handler.ts"
 
-/** The reads by operation id. */
-export const documentReads = (documents: Pick<Documents["Service"], "list">): Readonly<Record<string, Read>> => ({
-  "documents.list": ({ partnerId, clientId }) =>
-    Effect.map(documents.list(partnerId, clientId), (rows) =>
-      rows === null ? refused(gateRefusals.unknownClient) : data({ documents: rows })
-    )
-})
-
-/** The writes by operation id. */
-export const documentWrites = (documents: Pick<Documents["Service"], "upload">): Readonly<Record<string, Write>> => ({
-  "documents.upload": write(
-    (document: UploadedDocument) => enveloped(201, document),
-    ({ caller, clientId, body }, store) => documents.upload(caller, clientId, body, store)
+export const documents = feature({
+  api: DocumentsApi,
+  handlers: Effect.map(Documents, (service) =>
+    handlersOf(DocumentsApi, {
+      upload: write(({ caller, params, body }, store) => service.upload(caller, params.clientId, body, store)),
+      list: ({ caller, params }) =>
+        Effect.map(service.list(caller.partner.row.id, params.clientId), (documents) =>
+          orUnknown(documents === null ? null : { documents })
+        )
+    })
   )
 })

@@ -1,113 +1,92 @@
-// The settlement routes: query and path judged here, everything else by the service (doc 3, Settlement item,
-// Settlement report, Settlement summary and Settlement reporting rules; A3-22). The client a list is about is a query parameter, told as unknown before anything else is
-// wrong with the query (A1-02: 10 before 11).
+// The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
+// A3-22). The client that a list names is a query parameter, told unknown before anything else is wrong with the query
+// (A1-02: 10 before 11).
 import { Effect } from "effect"
-import { settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
-import { pageLimits } from "../../machines/shared/Limits.ts"
-import { conflict, refuse, type Verdict } from "../../machines/shared/Refusal.ts"
-import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
-import type { BulkKey, BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
-import type { SettlementItems, SettlementReported } from "../../runtime/services/settlement/SettlementItems.ts"
-import type { SettlementReports } from "../../runtime/services/settlement/SettlementReports.ts"
+import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
+import { type BulkKey, BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
+import { SettlementItems } from "../../runtime/services/settlement/SettlementItems.ts"
+import { SettlementReports, type WindowQuery } from "../../runtime/services/settlement/SettlementReports.ts"
+import { SettlementApi } from "../api/SettlementApi.ts"
+import { renderRefusal } from "../middleware/answers.ts"
 import { type AnswerSlot, isSame } from "../middleware/idempotency.ts"
-import { QueryReader } from "../middleware/queries.ts"
 import { gateRefusals, invalidQuery, toWire } from "../toWire.ts"
-import { data, type Read, refused } from "./reads.ts"
-import { enveloped, renderRefusal, type Write, write } from "./writes.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { done, refused, rendered, type Reply, write } from "./handler.ts"
 
-const itemsQuery = (search: string) => {
-  const reader = new QueryReader(search)
-  const client = reader.name("clientId")
-  const parsed = reader.finish({
-    limit: reader.limit(pageLimits.settlementItems),
-    ...reader.before(),
-    ...reader.token("status", settlementStatuses),
-    ...reader.millis("since")
-  })
-  return { client, parsed }
-}
-
-/** A window as sent. The end is `now` when absent; with `capped` one in the future too (A3-22). */
-const windowOf = (search: string, now: number, { capped }: { readonly capped: boolean }) => {
-  const reader = new QueryReader(search)
-  const { from = 0 } = reader.millis("from")
-  const { to: sent = now } = reader.millis("to")
-  const to = capped ? Math.min(sent, now) : sent
-  const parsed = reader.finish({ from, to, now })
-  if (!parsed.ok || from <= to) return parsed
-  return { ok: false, errors: { from: "The parameter from must not be after to, or after now." } } as const
-}
-
-const interfirmQuery = (search: string) => {
-  const reader = new QueryReader(search)
-  return reader.finish({ limit: reader.limit(pageLimits.interfirm), ...reader.before() })
-}
-
-/** The reads of the settlement group by operation id. */
-export const settlementReads = (
-  settlement: Pick<SettlementItems["Service"], "clientOf" | "list">,
-  reports: SettlementReports["Service"],
-  clock: Pick<BusinessClock["Service"], "now">
-): Readonly<Record<string, Read>> => ({
-  "settlement.report": ({ exchange, partnerId }) => {
-    const parsed = windowOf(exchange.search, clock.now(), { capped: true })
-    if (!parsed.ok) return Effect.succeed(refused(invalidQuery(parsed.errors)))
-    return Effect.map(reports.report(partnerId, parsed.query), data)
-  },
-  "settlement.summary": ({ exchange, partnerId }) => {
-    const parsed = windowOf(exchange.search, clock.now(), { capped: false })
-    if (!parsed.ok) return Effect.succeed(refused(invalidQuery(parsed.errors)))
-    return Effect.map(reports.summary(partnerId, parsed.query), data)
-  },
-  "settlement.interfirm": ({ exchange, partnerId }) => {
-    const parsed = interfirmQuery(exchange.search)
-    if (!parsed.ok) return Effect.succeed(refused(invalidQuery(parsed.errors)))
-    return Effect.map(reports.interfirm(partnerId, parsed.query), data)
-  },
-  "settlement.listItems": ({ exchange, partnerId }) =>
-    Effect.gen(function* () {
-      const { client, parsed } = itemsQuery(exchange.search)
-      const clientId = client === null ? undefined : yield* settlement.clientOf(partnerId, client)
-      if (clientId === null) return refused(gateRefusals.unknownClient)
-      if (!parsed.ok) return refused(invalidQuery(parsed.errors))
-      return data(
-        yield* settlement.list(partnerId, { ...parsed.query, ...(clientId === undefined ? {} : { clientId }) })
-      )
+export const settlement = feature({
+  api: SettlementApi,
+  handlers: Effect.gen(function* () {
+    const items = yield* SettlementItems
+    const reports = yield* SettlementReports
+    const bulk = yield* BulkReports
+    const clock = yield* BusinessClock
+    /** The id of the client that a query names; null: it is none of the partner's. */
+    const clientOf = (partnerId: number, name: string | undefined) =>
+      name === undefined ? Effect.succeed(undefined) : items.clientOf(partnerId, name)
+    return handlersOf(SettlementApi, {
+      listItems: {
+        run: ({ caller, query: { clientId: name, ...query } }) =>
+          Effect.flatMap(clientOf(caller.partner.row.id, name), (clientId) =>
+            clientId === null
+              ? Effect.succeed(refused(gateRefusals.unknownClient))
+              : Effect.map(
+                  items.list(caller.partner.row.id, clientId === undefined ? query : { ...query, clientId }),
+                  done
+                )
+          ),
+        lookUp: ({ caller, query }) =>
+          Effect.map(clientOf(caller.partner.row.id, query.clientId), (clientId) =>
+            clientId === null ? gateRefusals.unknownClient : null
+          )
+      },
+      report: ({ caller, query }) =>
+        within(windowOf(query, clock.now(), { capped: true }), (window) =>
+          reports.report(caller.partner.row.id, window)
+        ),
+      summary: ({ caller, query }) =>
+        within(windowOf(query, clock.now(), { capped: false }), (window) =>
+          reports.summary(caller.partner.row.id, window)
+        ),
+      interfirm: ({ caller, query }) => Effect.map(reports.interfirm(caller.partner.row.id, query), done),
+      reportItem: write(({ caller, params, body }, store) => items.report(caller, params.itemId, body, store), {
+        lookUp: ({ caller, params }) =>
+          Effect.map(items.missing(caller.partner.row.id, params.itemId), (refusal) =>
+            refusal === null ? null : toWire(refusal)
+          )
+      }),
+      reportItems: {
+        manyCommits: true,
+        // The answer is stored by the dispatcher once every commit is in: no single one could store it.
+        run: ({ caller, body, slot, form }) =>
+          Effect.map(bulk.report(caller, body, slot === null ? null : keyOf(slot)), (verdict) => {
+            // Not about this request: stored, it would be told to the one that the key belongs to.
+            if (verdict === "keyReused") return { ...renderRefusal(gateRefusals.keyReused), passing: true }
+            return verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
+          })
+      }
     })
+  })
 })
 
-const keyReused: Verdict<never> = refuse(conflict(gateRefusals.keyReused.msg))
+/** A window as sent. The end is `now` when absent; with `capped` one in the future too (A3-22). Null: it ends too early. */
+const windowOf = (
+  { from = 0, to: sent }: { readonly from?: number; readonly to?: number },
+  now: number,
+  { capped }: { readonly capped: boolean }
+): WindowQuery | null => {
+  const to = sent === undefined || (capped && sent > now) ? now : sent
+  return from <= to ? { from, to, now } : null
+}
+
+const endsEarly = refused(invalidQuery({ from: "The parameter from must not be after to, or after now." }))
+
+const within = <A, E>(
+  window: WindowQuery | null,
+  ask: (window: WindowQuery) => Effect.Effect<A, E>
+): Effect.Effect<Reply<A>, E> => (window === null ? Effect.succeed(endsEarly) : Effect.map(ask(window), done))
 
 const keyOf = ({ request }: AnswerSlot): BulkKey => ({
   key: request.key,
   fingerprint: request.fingerprint,
   isSame: (stored) => isSame(stored, request)
-})
-
-/** The writes of the settlement group by operation id. */
-export const settlementWrites = (
-  settlement: Pick<SettlementItems["Service"], "report" | "missing">,
-  bulk: BulkReports["Service"]
-): Readonly<Record<string, Write>> => ({
-  "settlement.reportItems": {
-    manyCommits: true,
-    // The answer is stored by the dispatcher once every commit is in: no single one could store it.
-    run: ({ caller, body, slot }) =>
-      Effect.map(bulk.report(caller, body, slot === null ? null : keyOf(slot)), (verdict) =>
-        verdict === "keyReused" ? keyReused : verdict
-      ),
-    render: (verdict: Verdict<unknown>) => {
-      // Not about this request: stored, it would be told to the one that the key belongs to.
-      if (verdict === keyReused) return { ...renderRefusal(gateRefusals.keyReused), passing: true }
-      return verdict.ok ? enveloped(200, verdict.value) : renderRefusal(toWire(verdict.refusal))
-    }
-  },
-  "settlement.reportItem": write(
-    (reported: SettlementReported) => enveloped(200, reported),
-    ({ caller, itemId, body }, store) => settlement.report(caller, itemId, body, store),
-    ({ caller, itemId }) =>
-      Effect.map(settlement.missing(caller.partner.row.id, itemId), (refusal) =>
-        refusal === null ? null : toWire(refusal)
-      )
-  )
 })

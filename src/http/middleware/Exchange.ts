@@ -1,10 +1,10 @@
 // One request on its way through the gates: what was read of it and what the gates found out (A1-02).
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Caller } from "../../runtime/services/partner/Caller.ts"
+import type { Principal } from "../../runtime/services/shared/Principal.ts"
 import type { RateVerdict } from "./RateWindows.ts"
 import type { RouteMatch } from "./routes.ts"
 
-export class Exchange {
+export class Exchange<P extends Principal = Principal> {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
@@ -15,8 +15,8 @@ export class Exchange {
   readonly search: string
   /** Wall time, Unix ms. */
   readonly now: number
-  caller: Caller | null = null
-  /** `key.lastUsedAt` before this request (A1-06). */
+  principal: P | null = null
+  /** When the key that proved the principal was used before this request, Unix ms (A1-06). */
   lastUsedAt: number | null = null
   rate: RateVerdict | null = null
   match: RouteMatch | null = null

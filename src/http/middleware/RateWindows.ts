@@ -1,7 +1,8 @@
-// Rate limits: two exact sliding windows of 60,000 ms per partner, one for reads and one for everything else (doc 1,
+// Rate limits: two exact sliding windows of 60,000 ms per principal, one for reads and one for everything else (doc 1,
 // Limits; A1-05, RATE-001). Hits are kept as counts per millisecond, so that memory is bounded by the window and not by
 // the limit, which the operator may set up to 10^9.
 import { rateLimits } from "../../machines/shared/Limits.ts"
+import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
 export type RateKind = "read" | "trade"
 
@@ -33,6 +34,11 @@ export class RateWindow {
     if (this.total >= limit) return { allowed: false, limit, remaining: 0, resetMillis: this.freesAt(limit) - at }
     this.add(at)
     return { allowed: true, limit, remaining: limit - this.total, resetMillis: this.freesAt(this.total) - at }
+  }
+
+  /** Whether nothing counts at `now`: a new window would answer the same. */
+  isIdle(now: number): boolean {
+    return this.latest + windowMillis <= now
   }
 
   /** When the window holds fewer than `limit` hits again. */
@@ -85,14 +91,36 @@ export class RateWindow {
   }
 }
 
-/** The windows of all partners; one entry a partner that has called, for as long as the process lives. */
-export class RateWindows {
-  private readonly windows = new Map<number, { readonly read: RateWindow; readonly trade: RateWindow }>()
+/** Principals whose windows are kept before the idle ones are looked for. */
+const fewPrincipals = 1_024
 
-  hit(partnerId: number, kind: RateKind, now: number, limit: number): RateVerdict {
-    let pair = this.windows.get(partnerId)
-    if (pair === undefined) this.windows.set(partnerId, (pair = { read: new RateWindow(), trade: new RateWindow() }))
+/**
+ * The windows of all principals that have called within the last minute. Idle ones are let go whenever the number has
+ * doubled, so that callers are looked through rarely and kept no longer than they count.
+ */
+export class RateWindows {
+  private readonly windows = new Map<PrincipalId, { readonly read: RateWindow; readonly trade: RateWindow }>()
+  private full = fewPrincipals
+
+  hit(principal: PrincipalId, kind: RateKind, now: number, limit: number): RateVerdict {
+    let pair = this.windows.get(principal)
+    if (pair === undefined) {
+      if (this.windows.size >= this.full) this.forgetIdle(now)
+      this.windows.set(principal, (pair = { read: new RateWindow(), trade: new RateWindow() }))
+    }
     return pair[kind].hit(now, limit)
+  }
+
+  /** How many principals have windows. */
+  get size(): number {
+    return this.windows.size
+  }
+
+  private forgetIdle(now: number): void {
+    for (const [principal, { read, trade }] of this.windows) {
+      if (read.isIdle(now) && trade.isIdle(now)) this.windows.delete(principal)
+    }
+    this.full = Math.max(fewPrincipals, this.windows.size * 2)
   }
 }
 

@@ -6,6 +6,27 @@ import type { Rendered } from "./idempotency.ts"
 
 export type AnswerHeaders = Record<string, string>
 
+/** How a success of a route is written: its statuses, and whether in the envelope (doc 1, Envelope; A1-03). */
+export interface AnswerForm {
+  readonly statuses: ReadonlyArray<number>
+  readonly enveloped: boolean
+}
+
+/** A success of a route. `status` null: the only one that the contract has; dies of one that it has not. */
+export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Rendered => {
+  const [only, other] = form.statuses
+  const told = status ?? (other === undefined ? only : undefined)
+  if (told === undefined || !form.statuses.includes(told)) throw new Error(`the contract has no status ${status} here`)
+  return { status: told, body: JSON.stringify(form.enveloped ? { code: 0, data } : data) }
+}
+
+/** A refusal as an answer. */
+export const renderRefusal = (refusal: WireRefusal): Rendered => ({
+  status: refusal.status,
+  body: refusalText(refusal),
+  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt })
+})
+
 /** What every JSON answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
 const complete = (status: number, headers: AnswerHeaders): void => {
   headers["content-type"] = "application/json"
@@ -46,4 +67,4 @@ export const answerNow = (
 
 /** A refusal as a response. */
 export const refusalWith = (refusal: WireRefusal, headers: AnswerHeaders): HttpServerResponse.HttpServerResponse =>
-  answerWith({ status: refusal.status, body: refusalText(refusal) }, headers)
+  answerWith(renderRefusal(refusal), headers)

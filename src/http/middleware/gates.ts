@@ -1,20 +1,22 @@
-// The gates before a body is read, as synchronous functions over live views, in the one order the contract promises
-// (A1-02): the array below is that order. An unauthorised caller learns nothing about routes.
+// The gates before a body is read, as synchronous functions over live views: one list a surface, in the order that its
+// contract promises (A1-02 for partners). An unauthorised caller learns nothing about routes.
 import { hash } from "node:crypto"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { partnerAttribution } from "../../runtime/services/partner/Caller.ts"
 import type { Directory } from "../../runtime/services/partner/Directory.ts"
 import type { KeyUsage } from "../../runtime/services/partner/KeyUsage.ts"
+import { type PartnerPrincipal, type Principal, principalOfPartner } from "../../runtime/services/shared/Principal.ts"
 import { gateRefusals, type WireRefusal } from "../toWire.ts"
 import type { Exchange } from "./Exchange.ts"
 import { isIdempotencyKey } from "./idempotency.ts"
 import type { RateWindows } from "./RateWindows.ts"
 import { declaredLength } from "./readBody.ts"
-import { matchRoute } from "./routes.ts"
+import type { RouteTable } from "./routes.ts"
 import { admits, sourceAddress } from "./sourceAddress.ts"
 
-export interface GateServices {
+export interface PartnerGateServices {
+  readonly routes: RouteTable
   readonly directory: Pick<Directory["Service"], "credential">
   readonly usage: Pick<KeyUsage["Service"], "touch">
   readonly business: Pick<BusinessClock["Service"], "now">
@@ -23,7 +25,14 @@ export interface GateServices {
   readonly edgeHosts: ReadonlyArray<string>
 }
 
-type Gate = (exchange: Exchange, services: GateServices) => WireRefusal | null
+/** One gate: the refusal, or null after writing down what it found out. */
+export type Gate<P extends Principal, S> = (exchange: Exchange<P>, services: S) => WireRefusal | null
+type PartnerGate = Gate<PartnerPrincipal, PartnerGateServices>
+/** A gate of every surface. */
+type AnyGate = <P extends Principal>(
+  exchange: Exchange<P>,
+  services: { readonly routes: RouteTable }
+) => WireRefusal | null
 
 const verbs = new Set(["GET", "HEAD", "POST", "PUT", "DELETE"])
 
@@ -42,7 +51,7 @@ const keyMaxLength = 256
  * Authorization: Bearer pbk_... wins; X-Partner-Key is read when that is absent or no partner key (A1-07). The key is
  * what follows, byte for byte: Node has taken the white space off that ends a header (RFC 9110, 5.5).
  */
-const presentedKey = (exchange: Exchange): string | null => {
+const presentedKey = (exchange: Exchange<PartnerPrincipal>): string | null => {
   const { authorization = "", "x-partner-key": own } = exchange.request.headers
   const scheme = /^bearer +/i.exec(authorization)
   const credential = scheme === null ? "" : authorization.slice(scheme[0].length)
@@ -50,7 +59,7 @@ const presentedKey = (exchange: Exchange): string | null => {
   return typeof own === "string" && own.startsWith("pbk_") ? own : null
 }
 
-const keyGate: Gate = (exchange, { directory, usage, business, edgeHosts }) => {
+const partnerKeyGate: PartnerGate = (exchange, { directory, usage, business, edgeHosts }) => {
   const key = presentedKey(exchange)
   if (key === null || key.length > keyMaxLength) return gateRefusals.unauthorized
   const found = directory.credential(hash("sha256", key, "hex"))
@@ -61,31 +70,40 @@ const keyGate: Gate = (exchange, { directory, usage, business, edgeHosts }) => {
     const source = sourceAddress(socket.remoteAddress, headers["x-forwarded-for"], edgeHosts)
     if (!admits(cidrs, source)) return gateRefusals.unauthorized
   }
-  exchange.caller = { ...found, by: partnerAttribution(found.partner, found.key, exchange.requestId) }
+  const by = partnerAttribution(found.partner, found.key, exchange.requestId)
+  exchange.principal = principalOfPartner({ partner: found.partner, key: found.key, by })
   exchange.lastUsedAt = usage.touch(found.key.id, business.now())
   return null
 }
 
-const suspendedGate: Gate = ({ caller }) => (caller?.partner.row.state === "SUSPENDED" ? gateRefusals.suspended : null)
+const suspendedGate: PartnerGate = ({ principal }) =>
+  principal?.caller.partner.row.state === "SUSPENDED" ? gateRefusals.suspended : null
 
-const rateGate: Gate = (exchange, { rates }) => {
-  const row = exchange.caller?.partner.row
-  if (row === undefined) return gateRefusals.unauthorized
+const partnerRateGate: PartnerGate = (exchange, { rates }) => {
+  const { principal } = exchange
+  if (principal === null) return gateRefusals.unauthorized
+  const { readPerMinute, tradePerMinute } = principal.caller.partner.row
   const reads = exchange.method === "GET"
-  const limit = reads ? row.readPerMinute : row.tradePerMinute
-  exchange.rate = rates.hit(row.id, reads ? "read" : "trade", exchange.now, limit)
+  exchange.rate = rates.hit(
+    principal.id,
+    reads ? "read" : "trade",
+    exchange.now,
+    reads ? readPerMinute : tradePerMinute
+  )
   return exchange.rate.allowed ? null : gateRefusals.rateLimited
 }
 
-const routeGate: Gate = (exchange) => {
-  exchange.match = matchRoute(exchange.method, exchange.path)
+const partnerScopeGate: PartnerGate = ({ principal, method, match }) =>
+  method !== "GET" && principal?.caller.key.scope !== "TRADE" && match?.route.rules.reads !== true
+    ? gateRefusals.scope
+    : null
+
+const routeGate: AnyGate = (exchange, { routes }) => {
+  exchange.match = routes.match(exchange.method, exchange.path)
   return exchange.match === null ? gateRefusals.route : null
 }
 
-const scopeGate: Gate = ({ caller, method, match }) =>
-  method !== "GET" && caller?.key.scope !== "TRADE" && match?.route.rules.reads !== true ? gateRefusals.scope : null
-
-const keyShapeGate: Gate = (exchange) => {
+const keyShapeGate: AnyGate = (exchange) => {
   if (exchange.match?.route.rules.idempotent !== true) return null
   const header = exchange.request.headers["idempotency-key"]
   if (header === undefined) return null
@@ -94,20 +112,25 @@ const keyShapeGate: Gate = (exchange) => {
   return null
 }
 
-const order: ReadonlyArray<Gate> = [
+/** Gates 0 to 7 of the partner surface, in the order of A1-02. */
+export const partnerGates: ReadonlyArray<PartnerGate> = [
   ({ request }) => verbGate(request.method),
   ({ request }) => edgeCapGate(declaredLength(request)),
-  keyGate,
+  partnerKeyGate,
   suspendedGate,
-  rateGate,
+  partnerRateGate,
   routeGate,
-  scopeGate,
+  partnerScopeGate,
   keyShapeGate
 ]
 
-/** The first refusal of gates 0 to 7, or null when the request may go on. */
-export const passGates: Gate = (exchange, services) => {
-  for (const gate of order) {
+/** The first refusal of a surface's gates, or null when the request may go on. */
+export const passGates = <P extends Principal, S>(
+  gates: ReadonlyArray<Gate<P, S>>,
+  exchange: Exchange<P>,
+  services: S
+): WireRefusal | null => {
+  for (const gate of gates) {
     const refusal = gate(exchange, services)
     if (refusal !== null) return refusal
   }

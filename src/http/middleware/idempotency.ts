@@ -1,5 +1,5 @@
 /**
- * At most one execution per partner and Idempotency-Key, and the same bytes for every retry (doc 1, Idempotency;
+ * At most one execution per principal and Idempotency-Key, and the same bytes for every retry (doc 1, Idempotency;
  * A1-51..A1-53). A key is claimed in memory before its request runs; the commit that ends the request stores the answer
  * and is itself the durable claim: a commit that finds the key taken (earlier process, crash) is refused by the
  * database, and the stored answer is told instead. So a fresh key costs no look-up.
@@ -12,6 +12,7 @@ import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/e
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/journal/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
+import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../runtime/store/Rows.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../toWire.ts"
@@ -33,7 +34,7 @@ export interface KeyedAnswer extends Rendered {
 }
 
 export interface KeyedRequest {
-  readonly partnerId: number
+  readonly principal: PrincipalId
   readonly key: string
   readonly fingerprint: string
   /** The fingerprint in the form of answers that were stored before it was keyed. */
@@ -140,8 +141,8 @@ export class AnswerSlot {
   }
 
   row({ status, body }: Rendered, now: number): AnswerRow {
-    const { partnerId, key, fingerprint } = this.request
-    return { partnerId, key, fingerprint, status, body, answeredAt: now }
+    const { principal, key, fingerprint } = this.request
+    return { principal, key, fingerprint, status, body, answeredAt: now }
   }
 
   /**
@@ -212,12 +213,12 @@ export class Idempotency {
     request: KeyedRequest,
     execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>
   ): (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError> {
-    const { partnerId, key } = request
+    const { principal, key } = request
     return (slot) =>
-      Effect.flatMap(this.options.answers.find(partnerId, key), (stored) =>
+      Effect.flatMap(this.options.answers.find(principal, key), (stored) =>
         stored === null
           ? execute(slot)
-          : Effect.fail(new ClaimLost({ claims: [{ name: answerClaim(partnerId, key), owner: 0 }] }))
+          : Effect.fail(new ClaimLost({ claims: [{ name: answerClaim(principal, key), owner: 0 }] }))
       )
   }
 
@@ -226,7 +227,7 @@ export class Idempotency {
     execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
     deadline: number
   ): Effect.Effect<KeyedAnswer, DispatchError> {
-    const name = `${request.partnerId} ${request.key}`
+    const name = `${request.principal} ${request.key}`
     const running = this.inFlight.get(name)
     if (running !== undefined) {
       if (running.fingerprint !== request.fingerprint) return Effect.succeed(rendered(gateRefusals.keyReused))
@@ -272,12 +273,12 @@ export class Idempotency {
       },
       onFailure: (error) => {
         if (tries === 0 || !lostAnswer(error, request)) return Effect.fail(error)
-        return Effect.flatMap(this.options.answers.find(request.partnerId, request.key), (stored) => {
+        return Effect.flatMap(this.options.answers.find(request.principal, request.key), (stored) => {
           if (stored === null) return this.run(request, execute, tries - 1)
           if (!this.expired(stored)) return Effect.succeed({ row: stored, answer: replay(stored, request) })
           const cutoff = this.options.clock.now() - idempotency.replayMillis
           return Effect.andThen(
-            this.options.answers.discardExpired(request.partnerId, request.key, cutoff),
+            this.options.answers.discardExpired(request.principal, request.key, cutoff),
             this.run(request, execute, tries - 1)
           )
         })
@@ -290,7 +291,7 @@ export class Idempotency {
    * refused for what its first run did (the test taken by it), and must get the first answer all the same.
    */
   private unkept(request: KeyedRequest, answer: Rendered): Effect.Effect<Run, DispatchError> {
-    return Effect.map(this.options.answers.find(request.partnerId, request.key), (stored) =>
+    return Effect.map(this.options.answers.find(request.principal, request.key), (stored) =>
       stored === null || this.expired(stored)
         ? { row: null, answer: { ...answer, replayed: false } }
         : { row: stored, answer: replay(stored, request) }
@@ -308,8 +309,8 @@ export class Idempotency {
   }
 }
 
-const lostAnswer = (error: DispatchError, { partnerId, key }: KeyedRequest): error is ClaimLost =>
-  error._tag === "ClaimLost" && error.claims.some((claim) => claim.name === answerClaim(partnerId, key))
+const lostAnswer = (error: DispatchError, { principal, key }: KeyedRequest): error is ClaimLost =>
+  error._tag === "ClaimLost" && error.claims.some((claim) => claim.name === answerClaim(principal, key))
 
 const replay = (answer: RecentAnswer, request: KeyedRequest): KeyedAnswer =>
   isSame(answer.fingerprint, request)

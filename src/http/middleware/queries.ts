@@ -1,85 +1,64 @@
-// Query parameters of lists, judged by hand because "canonical decimal or refused" is stricter than a number schema;
-// each bad parameter gets its own sentence (doc 1, Endpoints: 400 on a malformed paging value; A1-09).
-import { parseId } from "../../machines/shared/Ids.ts"
-import type { PageLimit } from "../../machines/shared/Limits.ts"
-import { cleanText } from "../../machines/shared/Text.ts"
+/**
+ * Query parameters as their contract declares them (api/Parameters.ts): each is sent once, read on its own, and refused
+ * with its own sentence; names that the contract does not know are ignored (doc 1, Endpoints; A1-09).
+ */
+import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 
 export type QueryErrors = Readonly<Record<string, string>>
-export type ParsedQuery<A> =
-  | { readonly ok: true; readonly query: A }
-  | { readonly ok: false; readonly errors: QueryErrors }
+export type Query = Readonly<Record<string, unknown>>
 
-/** Collects what a query string says and what is wrong with it. */
-export class QueryReader {
-  private readonly params: URLSearchParams
-  private readonly errors: Record<string, string> = {}
+/** A parameter of a query. */
+export interface QueryParameter {
+  readonly name: string
+  readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>
+  /** What an absent one counts as; undefined: it stays absent. */
+  readonly usual: unknown
+}
 
-  constructor(search: string) {
-    this.params = new URLSearchParams(search)
+/** `errors` null: the query is as the contract wants it. Else `query` has what could be read. */
+export interface ParsedQuery {
+  readonly query: Query
+  readonly errors: QueryErrors | null
+}
+
+/** The members of a struct by name, as they are decoded. */
+export const fieldsOf = (struct: Schema.Top | undefined): ReadonlyMap<string, SchemaAST.AST> =>
+  new Map(
+    struct !== undefined && SchemaAST.isObjects(struct.ast)
+      ? struct.ast.propertySignatures.map(({ name, type }) => [String(name), type])
+      : []
+  )
+
+/** The schema of one member, to decode it by itself. */
+export const readerOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make<Schema.Codec<unknown>>(ast)
+
+/** The parameters of an endpoint's query, in its order. */
+export const queryParametersOf = (fields: ReadonlyMap<string, SchemaAST.AST>): ReadonlyArray<QueryParameter> =>
+  [...fields].map(([name, ast]) => ({
+    name,
+    read: Schema.decodeUnknownResult(readerOf(ast)),
+    usual: SchemaAST.resolveAt<unknown>("default")(ast)
+  }))
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Reads what follows the question mark. */
+export const parseQuery = (parameters: ReadonlyArray<QueryParameter>, search: string): ParsedQuery => {
+  const query: Record<string, unknown> = {}
+  const sent = search === "" ? null : new URLSearchParams(search)
+  let errors: Record<string, string> | null = null
+  const refuse = (name: string, sentence: string): void => void ((errors ??= {})[name] = sentence)
+  for (const { name, read, usual } of parameters) {
+    const [text, second] = sent?.getAll(name) ?? []
+    if (text === undefined) {
+      if (usual !== undefined) query[name] = usual
+    } else if (second !== undefined) {
+      refuse(name, `The parameter ${name} must be sent once.`)
+    } else {
+      const value = read(text)
+      if (Result.isSuccess(value)) query[name] = value.success
+      else refuse(name, format(value.failure.issue).issues[0]?.message ?? `The parameter ${name} is not valid.`)
+    }
   }
-
-  /** Rows of a page: 1 to the list's maximum, its default when absent. */
-  limit({ max, default: usual }: PageLimit): number {
-    const text = this.once("limit")
-    if (text === null) return usual
-    const value = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : max + 1
-    if (value > max) this.errors["limit"] = `The limit must be a whole number from 1 to ${max}.`
-    return value
-  }
-
-  /** The cursor: only ids below it. */
-  before(): { readonly before?: number } {
-    const text = this.once("before")
-    if (text === null) return {}
-    const id = parseId(text)
-    if (id !== undefined) return { before: id }
-    this.errors["before"] = "The cursor before must be a positive whole number."
-    return {}
-  }
-
-  /** A moment in Unix ms. */
-  millis<const K extends string>(name: K): { readonly [P in K]?: number } {
-    const text = this.once(name)
-    if (text === null) return {}
-    const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-    if (Number.isSafeInteger(value)) return { [name]: value } as { readonly [P in K]?: number }
-    this.errors[name] = `The parameter ${name} must be a whole number of Unix milliseconds.`
-    return {}
-  }
-
-  /** What names an object, as sent; null when absent. Nothing is wrong with it: what it names is unknown at worst. */
-  name(name: string): string | null {
-    const text = this.once(name)
-    return text === null ? null : cleanText(text)
-  }
-
-  /** One of the given tokens, exact. */
-  token<const K extends string, const T extends string>(name: K, tokens: ReadonlyArray<T>): { readonly [P in K]?: T } {
-    const text = this.once(name)
-    if (text === null) return {}
-    const found = tokens.find((token) => token === text)
-    if (found !== undefined) return { [name]: found } as { readonly [P in K]?: T }
-    this.errors[name] = `The parameter ${name} must be one of: ${tokens.join(", ")}.`
-    return {}
-  }
-
-  /** Free text as it is stored: trimmed, NFC (A1-14); empty counts as absent. The header limit alone bounds it. */
-  text<const K extends string>(name: K): { readonly [P in K]?: string } {
-    const text = cleanText(this.once(name) ?? "")
-    if (text === "") return {}
-    if (!text.includes("\0")) return { [name]: text } as { readonly [P in K]?: string }
-    this.errors[name] = `The parameter ${name} must not contain U+0000.`
-    return {}
-  }
-
-  /** The value together with the verdict on everything read so far. */
-  finish<A>(query: A): ParsedQuery<A> {
-    return Object.keys(this.errors).length === 0 ? { ok: true, query } : { ok: false, errors: this.errors }
-  }
-
-  private once(name: string): string | null {
-    const values = this.params.getAll(name)
-    if (values.length > 1) this.errors[name] = `The parameter ${name} must be sent once.`
-    return values.length === 1 ? (values[0] ?? null) : null
-  }
+  return { query, errors }
 }

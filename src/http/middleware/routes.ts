@@ -1,12 +1,14 @@
-// The route table, made from the contract by reflection, and the matcher over it: exact in case and slashes, ids
-// canonical, everything else unknown (A1-01). A table of a dozen routes needs no general router on the hot path.
-import { cleanText, codePointLength } from "../../machines/shared/Text.ts"
-import { Context } from "effect"
-import { HttpApi } from "effect/http-api"
-import { parseId } from "../../machines/shared/Ids.ts"
-import { kycLengths } from "../../machines/shared/Limits.ts"
-import { PartnerApi, partnerPrefix } from "../api/PartnerApi.ts"
+/**
+ * The route table of a surface, made from its contract by reflection, and the matcher over it: exact in case and slashes,
+ * everything else unknown (A1-01). Path parameters are read by their name and schema, whatever they are called. Tables
+ * are small, so the hot path needs no general router.
+ */
+import { Context, Option, Schema, SchemaAST } from "effect"
+import { HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { isPathId, namedBy, noId } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
+import type { AnswerForm } from "./answers.ts"
+import { fieldsOf, type QueryParameter, queryParametersOf, readerOf } from "./queries.ts"
 
 export interface Route {
   /** `noun.verb`, as in the OpenAPI document. */
@@ -16,56 +18,31 @@ export interface Route {
   readonly rules: RouteRules
   /** Whether the path names a client. */
   readonly ofClient: boolean
+  readonly query: ReadonlyArray<QueryParameter>
+  readonly form: AnswerForm
 }
 
 export interface RouteMatch {
   readonly route: Route
-  /** Null when the route names no client, or the segment can't be the id of any. */
-  readonly clientId: number | null
-  /** Null when the route names no item, or the segment can't be the id of any. */
-  readonly itemId: number | null
-  /** Null when the route has no reference, or the segment can't be one. */
-  readonly partnerClientRef: string | null
+  /** What the segments stand for, by parameter. An id that can't be one is `noId`, which no object has. */
+  readonly params: Readonly<Record<string, unknown>>
+  /** What the first other parameter names that can't be read; null when all could. */
+  readonly unknown: string | null
+}
+
+/** A parameter of the path. */
+interface PathParameter {
+  readonly name: string
+  readonly isId: boolean
+  readonly names: string
+  readonly read: (text: string) => Option.Option<unknown>
 }
 
 interface Entry {
   readonly route: Route
-  readonly segments: ReadonlyArray<string>
+  /** A literal, or what stands in its place. */
+  readonly segments: ReadonlyArray<string | PathParameter>
 }
-
-/** The routes under the partner prefix, in the order of the contract. */
-export const partnerRoutes: ReadonlyArray<Route> = (() => {
-  const routes: Array<Route> = []
-  HttpApi.reflect(PartnerApi, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
-      if (!endpoint.path.startsWith(`${partnerPrefix}/`)) return
-      routes.push({
-        operation: `${group.identifier}.${endpoint.identifier}`,
-        method: endpoint.method,
-        path: endpoint.path,
-        rules: Context.get(mergedAnnotations, RouteRules),
-        ofClient: endpoint.path.includes("/:clientId")
-      })
-    }
-  })
-  return routes
-})()
-
-/** By method and number of segments; literal segments before parameters, so that `by-ref` is no client id. */
-const entries = ((): ReadonlyMap<string, ReadonlyArray<Entry>> => {
-  const table = new Map<string, Array<Entry>>()
-  for (const route of partnerRoutes) {
-    const segments = route.path.slice(partnerPrefix.length + 1).split("/")
-    const key = `${route.method} ${segments.length}`
-    const list = table.get(key) ?? []
-    list.push({ route, segments })
-    table.set(key, list)
-  }
-  const parameters = ({ segments }: Entry) => segments.filter((segment) => segment.startsWith(":")).length
-  for (const list of table.values()) list.sort((a, b) => parameters(a) - parameters(b))
-  return table
-})()
 
 /** Whether a request target lies under a prefix. */
 export const under = (url: string, prefix: string): boolean => {
@@ -74,38 +51,108 @@ export const under = (url: string, prefix: string): boolean => {
   return Number.isNaN(next) || next === 47 || next === 63
 }
 
-/** The route of a method (GET for HEAD) and a path without query; null when there is none. */
-export const matchRoute = (method: string, path: string): RouteMatch | null => {
-  if (!path.startsWith(`${partnerPrefix}/`)) return null
-  const parts = path.slice(partnerPrefix.length + 1).split("/")
-  const candidates = entries.get(`${method} ${parts.length}`)
-  if (candidates === undefined) return null
-  for (const { route, segments } of candidates) {
-    if (
-      !segments.every((segment, index) => (segment.startsWith(":") ? parts[index] !== "" : segment === parts[index]))
-    ) {
-      continue
+/** A group of a contract, or what is added to one. */
+export type Group = HttpApiGroup.Constraint & { readonly annotations: Context.Context<never> }
+
+export class RouteTable {
+  /** In the order of the contract. */
+  readonly routes: ReadonlyArray<Route>
+  private readonly prefix: string
+  /** By method and number of segments; literal segments before parameters, so that `by-ref` is no client id. */
+  private readonly entries = new Map<string, Array<Entry>>()
+
+  /** The routes of the groups under `prefix`. Throws when a parameter of a path has no schema. */
+  constructor(prefix: string, groups: ReadonlyArray<Group>) {
+    this.prefix = `${prefix}/`
+    const routes: Array<Route> = []
+    for (const group of groups) {
+      for (const endpoint of Object.values(group.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
+        const entry = entryOf(prefix, group, endpoint)
+        routes.push(entry.route)
+        const key = `${endpoint.method} ${entry.segments.length}`
+        const list = this.entries.get(key) ?? []
+        list.push(entry)
+        this.entries.set(key, list)
+      }
     }
-    let clientId: number | null = null
-    let itemId: number | null = null
-    let partnerClientRef: string | null = null
-    for (const [index, segment] of segments.entries()) {
-      if (segment === ":clientId") clientId = parseId(parts[index] ?? "") ?? null
-      else if (segment === ":itemId" || segment === ":rid") itemId = parseId(parts[index] ?? "") ?? null
-      else if (segment === ":partnerClientRef") partnerClientRef = referenceOf(parts[index] ?? "")
-    }
-    return { route, clientId, itemId, partnerClientRef }
+    for (const list of this.entries.values()) list.sort((a, b) => parameters(a) - parameters(b))
+    this.routes = routes
   }
-  return null
+
+  /** The route of a method (GET for HEAD) and a path without query; null when there is none. */
+  match(method: string, path: string): RouteMatch | null {
+    if (!path.startsWith(this.prefix)) return null
+    const parts = path.slice(this.prefix.length).split("/")
+    for (const { route, segments } of this.entries.get(`${method} ${parts.length}`) ?? []) {
+      if (fits(segments, parts)) return read(route, segments, parts)
+    }
+    return null
+  }
 }
 
-/** A percent-decoded reference of 1 to 64 characters (A1-18); null when nothing can have it. */
-const referenceOf = (segment: string): string | null => {
+const parameters = ({ segments }: Entry): number => segments.filter((segment) => typeof segment !== "string").length
+
+const fits = (segments: Entry["segments"], parts: ReadonlyArray<string>): boolean => {
+  for (const [index, segment] of segments.entries()) {
+    if (typeof segment === "string" ? segment !== parts[index] : parts[index] === "") return false
+  }
+  return true
+}
+
+const read = (route: Route, segments: Entry["segments"], parts: ReadonlyArray<string>): RouteMatch => {
+  const params: Record<string, unknown> = {}
+  let unknown: string | null = null
+  for (const [index, segment] of segments.entries()) {
+    if (typeof segment === "string") continue
+    const value = segment.isId ? segment.read(parts[index] ?? "") : decoded(segment, parts[index] ?? "")
+    if (Option.isSome(value)) params[segment.name] = value.value
+    else if (segment.isId) params[segment.name] = noId
+    else unknown ??= segment.names
+  }
+  return { route, params, unknown }
+}
+
+/** Percent-decoded; an id is not, because it has one spelling only (A1-01). */
+const decoded = (parameter: PathParameter, segment: string): Option.Option<unknown> => {
   try {
-    const text = cleanText(decodeURIComponent(segment))
-    const length = codePointLength(text)
-    return length === 0 || length > kycLengths.partnerClientRef || text.includes("\0") ? null : text
+    return parameter.read(decodeURIComponent(segment))
   } catch {
-    return null
+    return Option.none()
+  }
+}
+
+const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): Entry => {
+  const operation = `${group.identifier}.${endpoint.identifier}`
+  const types = fieldsOf(endpoint.params)
+  const segments = endpoint.path
+    .slice(1)
+    .split("/")
+    .map((segment): string | PathParameter => {
+      if (!segment.startsWith(":")) return segment
+      const name = segment.slice(1)
+      const ast = types.get(name)
+      if (ast === undefined) throw new Error(`the contract's ${operation} has no schema for its parameter ${name}`)
+      return { name, isId: isPathId(ast), names: namedBy(ast), read: Schema.decodeUnknownOption(readerOf(ast)) }
+    })
+  const route = {
+    operation,
+    method: endpoint.method,
+    path: `${prefix}${endpoint.path}`,
+    rules: Context.get(Context.merge(group.annotations, endpoint.annotations), RouteRules),
+    ofClient: endpoint.path.includes("/:clientId"),
+    query: queryParametersOf(fieldsOf(endpoint.query)),
+    form: formOf(endpoint)
+  }
+  return { route, segments }
+}
+
+const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
+  const schemas = [...success]
+  return {
+    statuses: schemas.map(({ ast }) => SchemaAST.resolveAt<number>("httpApiStatus")(ast) ?? 200),
+    enveloped: schemas.every((schema) => {
+      const members = fieldsOf(schema)
+      return members.size === 2 && members.has("code") && members.has("data")
+    })
   }
 }

@@ -6,16 +6,63 @@ import { Effect, Layer, Redacted, SchemaIssue } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { shownFaults } from "../../machines/shared/Limits.ts"
-import { hashKey, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { hashKey, operatorCaller, type OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
+import { type OperatorPrincipal, principalOfOperator } from "../../runtime/services/shared/Principal.ts"
 import { RowReads } from "../../runtime/ports/RowReads.ts"
 import { auditedReads, mayRun } from "../api/operator/operatorCommands.ts"
-import { envelopeOf, OperatorUnauthorized } from "../api/operator/OperatorErrors.ts"
+import {
+  envelopeOf,
+  type OperatorForbidden,
+  type OperatorInvalid,
+  type OperatorTooLarge,
+  OperatorUnauthorized
+} from "../api/operator/OperatorErrors.ts"
 import { CurrentOperator, OperatorAuthorization, OperatorFields } from "../api/operator/OperatorSecurity.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
 import { judgeBody, meansDryRun } from "./operatorBody.ts"
 import { bodyError, fieldsError, forbidden } from "./toOperatorError.ts"
+
+/** One operator request on its way through the gates. */
+interface OperatorExchange {
+  readonly request: HttpServerRequest.HttpServerRequest
+  /** The key as sent. */
+  readonly sent: string
+  readonly command: string
+  readonly method: string
+  principal: OperatorPrincipal | null
+  dryRun: boolean
+}
+
+type OperatorRefusal = OperatorUnauthorized | OperatorForbidden | OperatorInvalid | OperatorTooLarge
+type OperatorGate = (
+  exchange: OperatorExchange,
+  directory: Directory["Service"]
+) => Effect.Effect<void, OperatorRefusal> | null
+
+const operatorKeyGate: OperatorGate = (exchange, directory) => {
+  const key = exchange.sent.startsWith("bok_") ? directory.operatorKey(hashKey(exchange.sent)) : null
+  if (key === null) return Effect.fail(new OperatorUnauthorized(envelopeOf(4010, "Authentication required.")))
+  exchange.principal = principalOfOperator(operatorCaller(key, requestIdOf(exchange.request.headers["x-request-id"])))
+  return null
+}
+
+const roleGate: OperatorGate = ({ principal, command }) =>
+  principal !== null && mayRun(principal.caller.role, command) ? null : Effect.fail(forbidden())
+
+const dryRunGate: OperatorGate = (exchange) => {
+  const asked = dryRunOf(exchange.request.url)
+  if (asked === null) return Effect.fail(fieldsError({ dryRun: "It must be true or false." }))
+  if (asked && auditedReads.includes(exchange.command)) return Effect.fail(fieldsError({ dryRun: noDryRead }))
+  exchange.dryRun = asked
+  return null
+}
+
+const bodyGate: OperatorGate = ({ request, method, command }) => (method === "GET" ? null : judgeBody(request, command))
+
+/** The gates of the operator surface in their order (operator surface, rules). */
+const operatorGates: ReadonlyArray<OperatorGate> = [operatorKeyGate, roleGate, dryRunGate, bodyGate]
 
 export const OperatorAuthorizationLayer = Layer.effect(
   OperatorAuthorization,
@@ -25,26 +72,24 @@ export const OperatorAuthorizationLayer = Layer.effect(
     return OperatorAuthorization.of({
       bearer: (httpEffect, { credential, endpoint, group }) =>
         Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const sent = Redacted.value(credential)
-          const key = sent.startsWith("bok_") ? directory.operatorKey(hashKey(sent)) : null
-          if (key === null) {
-            return yield* new OperatorUnauthorized(envelopeOf(4010, "Authentication required."))
+          const exchange: OperatorExchange = {
+            request: yield* HttpServerRequest.HttpServerRequest,
+            sent: Redacted.value(credential),
+            command: `${group.identifier} ${endpoint.identifier}`,
+            method: endpoint.method,
+            principal: null,
+            dryRun: false
           }
-          const command = `${group.identifier} ${endpoint.identifier}`
-          if (!mayRun(key.role, command)) return yield* forbidden()
-          const asked = dryRunOf(request.url)
-          if (asked === null) return yield* fieldsError({ dryRun: "It must be true or false." })
-          if (asked && auditedReads.includes(command)) return yield* fieldsError({ dryRun: noDryRead })
-          if (endpoint.method !== "GET") yield* judgeBody(request, command)
-          const caller = {
-            keyId: key.id,
-            role: key.role,
-            label: key.label,
-            requestId: requestIdOf(request.headers["x-request-id"])
+          for (const gate of operatorGates) {
+            const refusing = gate(exchange, directory)
+            if (refusing !== null) yield* refusing
           }
-          return yield* Effect.provideService(httpEffect, CurrentOperator, caller).pipe(
-            Effect.provideService(CurrentDryRun, asked ? new DryRun(stored.holders) : null)
+          const { principal, dryRun } = exchange
+          if (principal === null) return yield* forbidden()
+          const { keyId, role, by } = principal.caller
+          const operator = { keyId, role, label: by.keyLabel, requestId: by.requestId }
+          return yield* Effect.provideService(httpEffect, CurrentOperator, operator).pipe(
+            Effect.provideService(CurrentDryRun, dryRun ? new DryRun(stored.holders) : null)
           )
         })
     })

@@ -11,9 +11,9 @@ import type { AnswerRow } from "./Rows.ts"
 export class AnswerStore extends Context.Service<
   AnswerStore,
   {
-    find(partnerId: number, key: string): Effect.Effect<AnswerRow | null, Unavailable>
+    find(principal: string, key: string): Effect.Effect<AnswerRow | null, Unavailable>
     /** Deletes the answer of a key if it was given at or before `cutoff` (Unix ms): the key is free again. */
-    discardExpired(partnerId: number, key: string, cutoff: number): Effect.Effect<void, Unavailable>
+    discardExpired(principal: string, key: string, cutoff: number): Effect.Effect<void, Unavailable>
     /** Deletes at most `limit` answers given at or before `cutoff`; the number deleted. */
     sweep(cutoff: number, limit: number): Effect.Effect<number, Unavailable>
     /** The same for the parts of bulk reports, which their answers need no longer than they are replayed. */
@@ -28,21 +28,21 @@ export class AnswerStore extends Context.Service<
       const spec = catalogue.answers
       const away = () => new Unavailable({ unknown: false })
       return AnswerStore.of({
-        find: (partnerId, key) =>
+        find: (principal, key) =>
           withinTime(
             sql.unsafe<Record<string, unknown>>(
-              `SELECT ${columnList(spec)} FROM answers WHERE partner_id = $1 AND key = $2`,
-              [BigInt(partnerId), key]
+              `SELECT ${columnList(spec)} FROM answers WHERE principal = $1 AND key = $2`,
+              [principal, key]
             ),
             away
           ).pipe(
             Effect.map((rows) => (rows[0] === undefined ? null : (decodeRow(spec, rows[0], sealing) as AnswerRow))),
             Effect.mapError(away)
           ),
-        discardExpired: (partnerId, key, cutoff) =>
+        discardExpired: (principal, key, cutoff) =>
           sql
-            .unsafe("DELETE FROM answers WHERE partner_id = $1 AND key = $2 AND answered_at <= $3", [
-              BigInt(partnerId),
+            .unsafe("DELETE FROM answers WHERE principal = $1 AND key = $2 AND answered_at <= $3", [
+              principal,
               key,
               BigInt(cutoff)
             ])
@@ -50,8 +50,8 @@ export class AnswerStore extends Context.Service<
         sweep: (cutoff, limit) =>
           sql
             .unsafe<{ readonly n: bigint }>(
-              `WITH old AS (SELECT partner_id, key FROM answers WHERE answered_at <= $1 ORDER BY answered_at LIMIT $2),
-               gone AS (DELETE FROM answers a USING old WHERE a.partner_id = old.partner_id AND a.key = old.key RETURNING 1)
+              `WITH old AS (SELECT principal, key FROM answers WHERE answered_at <= $1 ORDER BY answered_at LIMIT $2),
+               gone AS (DELETE FROM answers a USING old WHERE a.principal = old.principal AND a.key = old.key RETURNING 1)
                SELECT count(*) AS n FROM gone`,
               [BigInt(cutoff), BigInt(limit)]
             )

@@ -343,7 +343,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
   },
   timers: { subject: `client:${id}`, name: "expiry", dueAt: noon },
   answers: {
-    partnerId: 1,
+    principal: "partner:1",
     key: `key-${id}`,
     fingerprint: "a".repeat(64),
     status: 201,

@@ -227,9 +227,9 @@ const guardTests = () => {
     const second = clientCommit(2, null, { rows: { answers: [{ ...answer, body: "other" }] } })
     const [one, two] = await submitAll(bench.journal, [first, second])
     assert.strictEqual(one?._tag, "Committed")
-    assert.deepStrictEqual(two, { _tag: "ClaimLost", claims: [{ name: "answer:1:key-1", owner: 0 }] })
+    assert.deepStrictEqual(two, { _tag: "ClaimLost", claims: [{ name: "answer:partner:1:key-1", owner: 0 }] })
     assert.strictEqual((await load("client:2")).token, null)
-    const other = { ...answer, partnerId: 2 }
+    const other = { ...answer, principal: "partner:2" }
     assert.strictEqual((await submitHere(commitOf({ rows: { answers: [other] } })))._tag, "Committed")
     assert.sameDeepMembers([...(await bench.rows("answers"))], [answer, other])
   })

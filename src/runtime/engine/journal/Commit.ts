@@ -50,13 +50,18 @@ export interface Commit {
   readonly clearedTimers: ReadonlyArray<ClearedTimer>
 }
 
+const answerPrefix = "answer:"
+
 /** The name under which a stored answer counts as a claim: the first one for a key wins. */
-export const answerClaim = (partnerId: number, key: string): string => `answer:${partnerId}:${key}`
+export const answerClaim = (principal: string, key: string): string => `${answerPrefix}${principal}:${key}`
+
+/** Whether a claim is that of a stored answer. */
+export const isAnswerClaim = (name: string): boolean => name.startsWith(answerPrefix)
 
 /** Every unique fact a commit needs: its claims and its stored answers. */
 export const claimNames = (commit: Commit): ReadonlyArray<string> => [
   ...commit.claims.map((claim) => claim.name),
-  ...(commit.rows.answers ?? []).map((answer) => answerClaim(answer.partnerId, answer.key))
+  ...(commit.rows.answers ?? []).map((answer) => answerClaim(answer.principal, answer.key))
 ]
 
 /** At most this many rows and claims in one commit: a turn that wants more is a defect. */

@@ -107,7 +107,7 @@ export class MemoryStore {
     }
     for (const answer of commit.rows.answers ?? []) {
       if (this.tables.get("answers")?.has(keyOf("answers", answer)) === true)
-        lost.push({ name: answerClaim(answer.partnerId, answer.key), owner: 0 })
+        lost.push({ name: answerClaim(answer.principal, answer.key), owner: 0 })
     }
     if (lost.length > 0) return { _tag: "ClaimLost", claims: lost }
     if (new Set(commit.claims.map((claim) => claim.name)).size < commit.claims.length)

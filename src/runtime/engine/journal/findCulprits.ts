@@ -26,20 +26,12 @@ export const findCulprits = (
       Result.getOrThrow(PgTypes.array(partners, PgTypes.OID.int8))
     ])
     const answers = yield* connection.query(
-      "SELECT a.partner_id, a.key FROM answers a JOIN unnest($1::int8[], $2::text[]) AS v(p, k) ON a.partner_id = v.p AND a.key = v.k",
-      [
-        Result.getOrThrow(
-          PgTypes.array(
-            stored.map((row) => BigInt(row.partnerId)),
-            PgTypes.OID.int8
-          )
-        ),
-        texts(stored.map((row) => row.key))
-      ]
+      "SELECT a.principal, a.key FROM answers a JOIN unnest($1::text[], $2::text[]) AS v(p, k) ON a.principal = v.p AND a.key = v.k",
+      [texts(stored.map((row) => row.principal)), texts(stored.map((row) => row.key))]
     )
     const tokenOf = new Map(tokens.rows.map((row) => [row.subject as string, Number(row.token)]))
     const ownerOf = new Map(owners.rows.map((row) => [row.name as string, Number(row.owner)]))
-    for (const row of answers.rows) ownerOf.set(answerClaim(Number(row.partner_id), row.key as string), 0)
+    for (const row of answers.rows) ownerOf.set(answerClaim(row.principal as string, row.key as string), 0)
     const epochOf = new Map(epochs.rows.map((row) => [Number(row.id), Number(row.epoch)]))
     const verdicts = new Map<Waiting, Outcome>()
     for (const waiting of batch) {

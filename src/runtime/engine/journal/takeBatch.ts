@@ -60,7 +60,7 @@ class BatchFacts {
 /** Facts and timers that no other commit of the same batch may touch. */
 const touched = (commit: Commit): ReadonlyArray<string> => {
   const names = commit.claims.map((claim) => claim.name)
-  for (const { partnerId, key } of commit.rows.answers ?? []) names.push(answerClaim(partnerId, key))
+  for (const { principal, key } of commit.rows.answers ?? []) names.push(answerClaim(principal, key))
   for (const name of commit.releases) names.push(name)
   for (const { subject, name } of commit.rows.timers ?? []) names.push(timerFact(subject, name))
   for (const { subject, name } of commit.clearedTimers) names.push(timerFact(subject, name))

@@ -27,6 +27,8 @@ export interface ClientPage extends PageEnd {
 export class Clients extends Context.Service<
   Clients,
   {
+    /** Whether the client is there and the partner's. */
+    owns(partnerId: number, clientId: number): Effect.Effect<boolean, Unavailable>
     /** Null: unknown, or another partner's. */
     get(partnerId: number, clientId: number): Effect.Effect<ClientWire | null, Unavailable>
     byRef(partnerId: number, ref: string): Effect.Effect<ClientWire | null, Unavailable>
@@ -55,6 +57,8 @@ export class Clients extends Context.Service<
       const get = (partnerId: number, clientId: number) => look(partnerId, clientId, clientWire)
 
       return Clients.of({
+        owns: (partnerId, clientId) =>
+          host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null),
         get,
         verification: (partnerId, clientId) =>
           look(partnerId, clientId, (state, row) => verificationView(state, row, settings.sourceOfWealthThreshold)),

@@ -12,7 +12,7 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import { invalidSections } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { answerClaim, type Claim } from "../../engine/journal/Commit.ts"
+import { isAnswerClaim, type Claim } from "../../engine/journal/Commit.ts"
 import { IdsExhausted } from "../../engine/journal/IdBlocks.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
@@ -100,7 +100,7 @@ export class Onboarding extends Context.Service<
         store: StoreAnswer<OnboardingVerdict>
       ): Effect.Effect<OnboardingVerdict, DispatchError> =>
         Effect.catchTag(attempt(caller, plan, store), "ClaimLost", (error) =>
-          error.claims.some((claim) => claim.name.startsWith(answerClaim(caller.partner.row.id, "")))
+          error.claims.some((claim) => isAnswerClaim(claim.name))
             ? Effect.fail(error)
             : afterLoss(caller, plan, error.claims, store)
         )

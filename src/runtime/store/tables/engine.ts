@@ -37,7 +37,8 @@ export interface TimerRow {
 }
 
 export interface AnswerRow {
-  readonly partnerId: number
+  /** Whose key it is: the id of a Principal. */
+  readonly principal: string
   readonly key: string
   /** SHA-256 of method, path and canonical body: the same key with another one is a conflict. */
   readonly fingerprint: string
@@ -94,8 +95,8 @@ export const engineTables = {
   answers: table<AnswerRow>()({
     title: "stored answer",
     machine: null,
-    key: ["partnerId", "key"],
+    key: ["principal", "key"],
     mode: "claim",
-    columns: { partnerId: "id", key: "text", fingerprint: "text", status: "id", body: "sealedText", answeredAt: "id" }
+    columns: { principal: "text", key: "text", fingerprint: "text", status: "id", body: "sealedText", answeredAt: "id" }
   })
 }

@@ -1,0 +1,129 @@
+/**
+ * Parameters of paths and queries: how the text of each is read, what refuses it, and how the OpenAPI document describes
+ * it, declared once (doc 1, Endpoints: 400 on a malformed paging value; A1-01 path ids; A1-09). "Canonical decimal or
+ * refused" is stricter than a number schema, so numbers are read from their text here.
+ */
+import { Effect, Schema, SchemaAST, SchemaIssue, SchemaTransformation } from "effect"
+import { Id, parseId } from "../../machines/shared/Ids.ts"
+import type { PageLimit } from "../../machines/shared/Limits.ts"
+import { cleanText, codePointLength } from "../../machines/shared/Text.ts"
+
+/**
+ * A value read from a parameter's text; `read` answers undefined for a text that is refused with `sentence`. The OpenAPI
+ * document describes a number by `value`, a text by `text`.
+ */
+const fromText = <S extends Schema.Top>(
+  value: S,
+  read: (text: string) => S["Encoded"] | undefined,
+  sentence: string,
+  text: Schema.String = Schema.String
+) =>
+  text.pipe(
+    Schema.decodeTo(
+      value,
+      SchemaTransformation.transformEffect<S["Encoded"], string>({
+        decode: (text) => {
+          const found = read(text)
+          return found === undefined
+            ? Effect.fail(new SchemaIssue.InvalidValue({ message: sentence }))
+            : Effect.succeed(found)
+        },
+        encode: (encoded) => Effect.succeed(String(encoded))
+      })
+    )
+  )
+
+const nothingKey = "brokerage/nothing"
+const namesKey = "brokerage/names"
+
+/** Of a path parameter that is an id: what a segment stands for that can't be one. No object has this id. */
+export const noId = 0
+
+/** An id in a path. A segment that is no canonical positive id names nothing, like an id that nobody has (A1-01). */
+export const pathId = (description: string) =>
+  fromText(Id.annotate({ description, [nothingKey]: noId }), parseId, "It must be an id.")
+
+/** A percent-encoded text in a path, of 1 to `max` characters; what can't be one answers `<names> not found.` (A1-18). */
+export const pathText = (names: string, max: number, description: string) =>
+  fromText(
+    Schema.String.annotate({ [namesKey]: names }),
+    (text) => {
+      const clean = cleanText(text)
+      const length = codePointLength(clean)
+      return length === 0 || length > max || clean.includes("\0") ? undefined : clean
+    },
+    "It must be a text.",
+    // The length is judged above: in code points, of the cleaned text.
+    Schema.String.check(
+      Schema.makeFilter<string>(() => undefined, { toJsonSchema: () => [{ minLength: 1, maxLength: max }, true] })
+    ).annotate({ description })
+  )
+
+/** The client a route is about. Anything but a canonical positive id answers 404 like an unknown client. */
+export const clientParams = { clientId: pathId("The client's id.") }
+
+/** Whether a path parameter is an id, as its schema says. */
+export const isPathId = (ast: SchemaAST.AST): boolean => SchemaAST.resolveAt<number>(nothingKey)(ast) === noId
+
+/** What a path parameter names, in the sentence of its 404. */
+export const namedBy = (ast: SchemaAST.AST): string => SchemaAST.resolveAt<string>(namesKey)(ast) ?? "Object"
+
+/** Rows of a page: 1 to the list's maximum; the default when absent is the document's too. */
+const limitOf = ({ max, default: usual }: PageLimit) =>
+  fromText(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })).annotate({
+      description: `Rows of a page, 1 to ${max}; ${usual} when absent.`,
+      default: usual
+    }),
+    (text) => {
+      const value = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : max + 1
+      return value > max ? undefined : value
+    },
+    `The limit must be a whole number from 1 to ${max}.`
+  )
+
+/** `limit` and `before` of a list with the given page sizes. */
+export const pageParams = (sizes: PageLimit) => ({
+  limit: Schema.optionalKey(limitOf(sizes)),
+  before: Schema.optionalKey(
+    fromText(
+      Id.annotate({ description: "Only rows with a smaller id: nextBefore of the page before." }),
+      parseId,
+      "The cursor before must be a positive whole number."
+    )
+  )
+})
+
+/** A moment in Unix ms, in a query. */
+export const momentParam = (name: string, description: string) =>
+  Schema.optionalKey(
+    fromText(
+      Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description }),
+      (text) => {
+        const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
+        return Number.isSafeInteger(value) ? value : undefined
+      },
+      `The parameter ${name} must be a whole number of Unix milliseconds.`
+    )
+  )
+
+/** One of the given tokens, exact, in a query. */
+export const tokenParam = <const T extends ReadonlyArray<string>>(name: string, tokens: T) =>
+  Schema.optionalKey(
+    Schema.Literals(tokens).annotate({ message: `The parameter ${name} must be one of: ${tokens.join(", ")}.` })
+  )
+
+/** Free text as it is stored: trimmed, NFC (A1-14). The header limit alone bounds it. */
+export const textParam = (name: string, description: string) =>
+  Schema.optionalKey(
+    fromText(
+      Schema.String,
+      (text) => (text.includes("\0") ? undefined : cleanText(text)),
+      `The parameter ${name} must not contain U+0000.`,
+      Schema.String.annotate({ description })
+    )
+  )
+
+/** What names an object, trimmed; never refused for its form, because whatever names nothing is unknown. */
+export const nameParam = (description: string) =>
+  Schema.optionalKey(fromText(Schema.String, cleanText, "", Schema.String.annotate({ description })))

@@ -1,0 +1,54 @@
+/** What the partner surface serves: a feature for each group of the contract; the compiler misses one that is left out. */
+import type { Effect } from "effect"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
+import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
+import { partnerPrefix, type PartnerApi } from "./api/PartnerApi.ts"
+import { account } from "./handlers/account.ts"
+import { appropriateness } from "./handlers/appropriateness.ts"
+import { clients } from "./handlers/clients.ts"
+import { collateral } from "./handlers/collateral.ts"
+import { deposits } from "./handlers/deposits.ts"
+import { documents } from "./handlers/documents.ts"
+import { explain } from "./handlers/explain.ts"
+import type { Feature } from "./handlers/feature.ts"
+import { kyc } from "./handlers/kyc.ts"
+import { profile } from "./handlers/profile.ts"
+import { settlement } from "./handlers/settlement.ts"
+import { verification } from "./handlers/verification.ts"
+import { webhook } from "./handlers/webhook.ts"
+import { withdrawals } from "./handlers/withdrawals.ts"
+import { RouteTable } from "./middleware/routes.ts"
+
+/** The groups of the contract but for the public one (publicRoutes.ts). */
+type GroupName =
+  typeof PartnerApi extends HttpApi.HttpApi<infer _Id, infer Groups>
+    ? Exclude<HttpApiGroup.Identifier<Groups>, "system">
+    : never
+
+const features = {
+  profile,
+  clients,
+  kyc,
+  verification,
+  appropriateness,
+  documents,
+  deposits,
+  withdrawals,
+  collateral,
+  explain,
+  settlement,
+  account,
+  webhook
+} satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
+
+type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never
+
+export const partnerFeatures: ReadonlyArray<
+  Feature<PartnerPrincipal, Needs<(typeof features)[keyof typeof features]>>
+> = Object.values(features)
+
+/** The partner's routes as the contract has them. */
+export const partnerRoutes = new RouteTable(
+  partnerPrefix,
+  partnerFeatures.map(({ api }) => api)
+)
