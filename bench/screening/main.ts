@@ -4,19 +4,17 @@
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { listedForms, nameScore, type NameForms, personForms } from "../../src/machines/screening/nameMatch.ts"
+import { listedForms, type NameForms, personForms } from "../../src/machines/screening/nameForms.ts"
 import {
-  countryFactor,
-  dobFactor,
   findAll,
   makeScreener,
-  outcomeOf,
+  scoreForms,
   screen,
   type ScreenedPerson,
   type Screener,
   type ScreeningResult,
   toResult,
-  totalScore
+  unreadable
 } from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
 import { answerParent } from "../child.ts"
@@ -42,15 +40,11 @@ const none: ReadonlySet<number> = new Set()
 
 /** The definition: every entry is scored. */
 const scan = (list: ReadonlyArray<Prepared>, person: ScreenedPerson): ScreeningResult => {
-  const forms = personForms(person.firstName, person.middleName, person.lastName)
-  if (forms.full === "") return { outcome: "POSSIBLE", candidates: [] }
-  const found: Array<Parameters<typeof toResult>[0][number]> = []
+  const forms = personForms(person)
+  const found = [...unreadable(person)]
   for (const { entry, forms: listed } of list) {
-    const name = nameScore(forms, listed)
-    const dob = dobFactor(person.dob, entry.dob)
-    const score = totalScore(name, dob, countryFactor(person.nationalities, entry.country))
-    const outcome = outcomeOf(entry.list, score, name)
-    if (outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, score, nameScore: name, outcome })
+    const pair = scoreForms(forms, person, listed, entry)
+    if (pair.outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, ...pair })
   }
   return toResult(found)
 }
@@ -82,7 +76,7 @@ const countWork = (screener: Screener, clients: ReadonlyArray<ScreenedPerson>) =
       return effort
     }
   }
-  for (const client of clients) matched += findAll(counting, client)?.length ?? 0
+  for (const client of clients) matched += findAll(counting, client).length
   return { seen: seen / clients.length, comparedNames: compared / clients.length, matched: matched / clients.length }
 }
 

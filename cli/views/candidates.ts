@@ -1,5 +1,6 @@
 /** Candidates of a screening as a table, each with its entry (operator surface, case show and kyc show; F26). */
 import type { CandidateEntry } from "../../src/http/api/operator/CaseGroup.ts"
+import { type NameDoubt, unreadableEntryId } from "../../src/machines/screening/foldName.ts"
 import { table, time, type View } from "./View.ts"
 
 export interface Candidate {
@@ -7,9 +8,26 @@ export interface Candidate {
   readonly list: string
   readonly score: number
   readonly nameScore: number
+  readonly why?: NameDoubt
 }
 
 export type Entry = CandidateEntry
+
+/** What stands for the entry when a name can't be compared (list UNREADABLE, entry 0). */
+const doubts: Readonly<Record<NameDoubt, string>> = {
+  NO_NAME: "the client's own name: first or last name without a letter",
+  TITLE_ALONE: "the client's own name: a title alone",
+  UNKNOWN_LETTERS: "the client's own name: letters that can't be compared",
+  MIXED_WORD: "the client's own name: letters of several scripts in one word, or digits among them",
+  LOOK_ALIKE_LETTERS: "the client's own name: letters that look like others",
+  STRANGE_CHARACTERS: "the client's own name: characters that no name has"
+}
+
+/** The name behind an entry's id, or the words for the id that stands for no entry. */
+export const entryName = (entryId: number, entries: ReadonlyArray<Entry>): string | null =>
+  entryId === unreadableEntryId
+    ? "the client's own name"
+    : (entries.find((entry) => entry.entryId === entryId)?.name ?? null)
 
 export const candidatesTable = (candidates: ReadonlyArray<Candidate>, entries: ReadonlyArray<Entry>): View => {
   const byId = new Map(entries.map((entry) => [entry.entryId, entry]))
@@ -18,7 +36,7 @@ export const candidatesTable = (candidates: ReadonlyArray<Candidate>, entries: R
     {
       entry: (row) => row.entryId,
       list: (row) => row.list,
-      name: (row) => row.entry?.name ?? null,
+      name: (row) => (row.why === undefined ? entryName(row.entryId, entries) : doubts[row.why]),
       dob: (row) => row.entry?.dob ?? null,
       country: (row) => row.entry?.country ?? null,
       source: (row) => row.entry?.source ?? null,

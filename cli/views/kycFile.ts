@@ -1,6 +1,6 @@
 /** A client's KYC file for a person: one block a section, tables for what there is several of (operator surface, kyc show). */
 import type { KycFileView } from "../../src/http/api/operator/KycGroup.ts"
-import { type Candidate, candidatesTable } from "./candidates.ts"
+import { type Candidate, candidatesTable, entryName } from "./candidates.ts"
 import { fields, stack, table, text, time, type View } from "./View.ts"
 
 const titled = (title: string, ...views: ReadonlyArray<View>): ReadonlyArray<View> => [text(""), text(title), ...views]
@@ -41,7 +41,7 @@ export const kycFileView = ({
         dispositions,
         {
           entry: (row) => row.entryId,
-          name: (row) => entries.find(({ entryId }) => entryId === row.entryId)?.name ?? null,
+          name: (row) => entryName(row.entryId, entries),
           disposition: (row) => row.disposition,
           outcome: (row) => row.outcome,
           score: (row) => row.score?.toFixed(3) ?? null,

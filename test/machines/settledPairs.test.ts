@@ -1,6 +1,7 @@
 /** What of a screening counts as settled: by identity, by likeness, by several names at once (F26, dispositions). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { unreadableEntryId } from "../../src/machines/screening/foldName.ts"
 import {
   findAll,
   findUnderNames,
@@ -52,6 +53,13 @@ describe("F26: a disposition settles", () => {
     ["what an earlier finding settled", [row({ score: 950_000 }), row({ number: 2 })], "other", "POSSIBLE", 0.94, true]
   ])("%s", (_, rows, identityKey, outcome, score, settled) => {
     assert.strictEqual(clearedFor(rows, identityKey).has(7, { outcome, score, nameScore: 1 }), settled)
+  })
+
+  it("of names that can't be compared the very name alone", () => {
+    const itself = { outcome: "POSSIBLE", score: 1, nameScore: 1 } as const
+    const cleared = [row({ entryId: unreadableEntryId, score: 1_000_000 })]
+    assert.isTrue(clearedFor(cleared, "me").has(unreadableEntryId, itself))
+    assert.isFalse(clearedFor(cleared, "other").has(unreadableEntryId, itself))
   })
 
   it("a pair that was judged is never worse than itself, whatever its score", () => {
@@ -123,14 +131,17 @@ describe("F26: several names of one person", () => {
   it("meet the entries of each, every entry once and with the name that is worse", () => {
     const near = { ...ida, lastName: "Immergrünn" }
     const found = findUnderNames(screener, [near, berta, ida])
-    assert.sameMembers(found?.map(({ entryId }) => entryId) ?? [], [1, 2])
-    assert.strictEqual(found?.find(({ entryId }) => entryId === 1)?.score, 1)
+    assert.sameMembers(
+      found.map(({ entryId }) => entryId),
+      [1, 2]
+    )
+    assert.strictEqual(found.find(({ entryId }) => entryId === 1)?.score, 1)
     assert.deepStrictEqual(findUnderNames(screener, [ida]), findAll(screener, ida))
   })
 
   it("can't be compared as long as one of them can't", () => {
     const found = findUnderNames(screener, [ida, { ...ida, firstName: "—", lastName: "—" }])
-    assert.isNull(found)
-    assert.deepStrictEqual(resultOf(found, new Set()), { outcome: "POSSIBLE", candidates: [] })
+    const itself = { entryId: 0, list: "UNREADABLE", score: 1, nameScore: 1, why: "NO_NAME" } as const
+    assert.deepStrictEqual(resultOf(found, new Set([1])), { outcome: "POSSIBLE", candidates: [itself] })
   })
 })

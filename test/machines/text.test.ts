@@ -6,6 +6,7 @@ import {
   cleanText,
   codePointLength,
   isEmail,
+  nameSentence,
   normaliseEmail,
   textSentence,
   trimText
@@ -38,6 +39,12 @@ describe("A1-14 text", () => {
     ["\u{1f600}".repeat(5), undefined],
     ["", "The name is required."],
     [" \u3000 ", "The name is required."],
+    ["\u200b", "The name is required."],
+    ["\u00ad\u2060 \u{e0041}\ufe0f\u3164", "The name is required."],
+    ["\u2800", "The name is required."],
+    ["\u202e\u202c", "The name is required."],
+    ["a\u200b", undefined],
+    ["\u0627\u200c\u0628", undefined],
     ["abcdef", "The name must be at most 5 characters."],
     ["\u{1f600}".repeat(6), "The name must be at most 5 characters."],
     ["a\u0000b", "The name must not contain control characters or line breaks."],
@@ -54,6 +61,28 @@ describe("A1-14 text", () => {
 
   it("A1-14: an empty text is fine where the field is optional", () => {
     assert.isUndefined(textSentence("  ", "The name", 5, false))
+  })
+
+  it("A1-14: a text that shows nothing is an empty one", () => {
+    for (const text of ["\u200b", " \u00ad\u2060 ", "\u2800", "\u{e0041}", "\u3164\u115f", "\u202e", "\ufe0f"]) {
+      assert.strictEqual(cleanText(text), "")
+      assert.isUndefined(textSentence(text, "The note", 5, false))
+      assert.strictEqual(cleanText(`${text}a`).at(-1), "a")
+    }
+    // What can't be stored is refused for what it is.
+    for (const text of ["\u0000", "\ud800", "\u0007\u200b"]) assert.notStrictEqual(cleanText(text), "")
+  })
+
+  it("A1-14: a name is a text that shows something and leaves the direction of writing alone", () => {
+    const direction = "The name must not contain characters that change the direction of writing."
+    for (const mark of "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
+      assert.strictEqual(nameSentence(`a${mark}b`, "The name", 5, true), direction)
+      assert.strictEqual(nameSentence(`a${mark}b`, "The name", 5, false), direction)
+      assert.strictEqual(nameSentence(mark, "The name", 5, true), "The name is required.")
+      assert.isUndefined(nameSentence(mark, "The name", 5, false))
+    }
+    assert.isUndefined(nameSentence("\u0645\u062d\u0645\u062f", "The name", 5, true))
+    assert.strictEqual(nameSentence("a\u202e".repeat(9), "The name", 5, true), "The name must be at most 5 characters.")
   })
 
   it("A1-14: cleaning is idempotent and gives NFC", () => {

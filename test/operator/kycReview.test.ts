@@ -317,6 +317,23 @@ describe("operator surface, kyc show", () => {
     assert.deepStrictEqual(later.entries, [{ ...entry, removedAt }])
   })
 
+  it("F26: a name that can't be compared is shown as such, and cleared as any other candidate", async () => {
+    const body = sampleOnboarding(700 + ++persons, "review", Date.now())
+    body.kyc.personalInfo.last_name = "\u0627\u0644\u0627\u0633\u062f"
+    const { clientId, review } = (await service.call("POST", "/partner/v1/clients", { key, body })).json.data
+    const listed = await runRecorded(["case", "list", "--open", ...service.connection("SUPPORT")])
+    assert.match(listed.stdout, new RegExp(`\\n${review.caseId} .*SCREENING_POSSIBLE_MATCH +OPEN`))
+    const line = "0 +UNREADABLE +the client's own name: letters that can't be compared +1\\.000 +1\\.000"
+    const asked = await runRecorded(["case", "show", String(review.caseId), ...service.connection("SUPPORT")])
+    assert.match(asked.stdout, new RegExp(line))
+    assert.deepStrictEqual(asked.stderr, "")
+    const cleared = await kyc("clear", clientId, "--note", "no listed person")
+    assert.deepStrictEqual([cleared.lifecycleState, cleared.openCases], ["ACTIVE", []])
+    const shown = await runRecorded(["kyc", "show", String(clientId), "--reason", "r", ...service.connection("ADMIN")])
+    assert.match(shown.stdout, new RegExp(line))
+    assert.match(shown.stdout, /0 +the client's own name +FALSE_POSITIVE +POSSIBLE +1\.000/)
+  })
+
   it("operator surface: only ADMIN and COMPLIANCE read it, with a reason; a refusal leaves no audit row", async () => {
     const clientId = await service.client(key)
     for (const role of ["FINANCE", "SUPPORT"] as const) {

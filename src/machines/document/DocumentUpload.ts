@@ -5,7 +5,7 @@ import * as Fields from "../shared/Fields.ts"
 import { bodyCaps, documentLimits } from "../shared/Limits.ts"
 import { checkFields, type Refusal } from "../shared/Refusal.ts"
 import { invalidWhole, notAnObject } from "../shared/RequestBody.ts"
-import { cleanText, trimText } from "../shared/Text.ts"
+import { cleanText } from "../shared/Text.ts"
 import { type DocumentPurpose, documentPurposes } from "./Document.ts"
 
 const labels = {
@@ -70,7 +70,7 @@ export const decodeDocumentUpload = (body: unknown): DocumentUploadDecision => {
     errors[path] ??= sentence
   }
   const { name } = raw
-  if (typeof name === "string" && trimText(name) !== "") {
+  if (typeof name === "string" && cleanText(name) !== "") {
     // Judged as it is kept: a long path is no long name.
     const safe = safeName(name)
     if (safe === "") add("name", "The file name must name a file.")

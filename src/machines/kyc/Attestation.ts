@@ -25,7 +25,7 @@ export const Attestation = Fields.objectOf(
     cddStandard: Fields.text("The due diligence standard", kycLengths.cddStandard),
     screening: AttestedScreening,
     riskRating: Fields.token("The risk rating", riskRatings),
-    attestedBy: Fields.text("The name of the attesting person", kycLengths.attestedBy),
+    attestedBy: Fields.nameText("The name of the attesting person", kycLengths.attestedBy),
     documentsAvailableOnRequest: Fields.mustBeTrue("The documentsAvailableOnRequest answer")
   },
   "The attestation"

@@ -2,7 +2,7 @@
 // Only structure is judged; no register is asked (doc 1, kyc.fatca; A1-22).
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
-import { trimText } from "../shared/Text.ts"
+import { cleanText, trimText } from "../shared/Text.ts"
 
 /** EIN prefixes the issuing authority never assigned (A1-22). */
 const unissuedEinPrefixes: ReadonlySet<string> = new Set(
@@ -41,7 +41,7 @@ const UsTaxNumber = Schema.String.annotate({
   description: "SSN, ITIN or EIN of nine digits, needed when us_person_status is true"
 }).check(
   Schema.makeFilter((value: string) => {
-    if (trimText(value) === "") return "The US tax number is required for a US person."
+    if (cleanText(value) === "") return "The US tax number is required for a US person."
     return isUsTaxNumber(value) ? undefined : "The US tax number must be a valid nine-digit SSN, ITIN or EIN."
   })
 )

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { utcDateAt } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
-import { isEmail, maxEmailLength, normaliseEmail, trimText } from "../shared/Text.ts"
+import { cleanText, isEmail, maxEmailLength, normaliseEmail, trimText } from "../shared/Text.ts"
 import { Attestation } from "./Attestation.ts"
 import { DeclarationsMica } from "./DeclarationsMica.ts"
 import { checkFatca, Fatca, normaliseFatca } from "./Fatca.ts"
@@ -53,7 +53,7 @@ export const OnboardingBody = Fields.objectOf(
     })
       .check(
         Schema.makeFilter((email: string) => {
-          if (trimText(email) === "") return "The e-mail address is required."
+          if (cleanText(email) === "") return "The e-mail address is required."
           if (trimText(email).length > maxEmailLength) {
             return `The e-mail address must be at most ${maxEmailLength} characters.`
           }

@@ -34,7 +34,7 @@ export const pepRelationships = [
 const functionFields = {
   position: Fields.token("The position", publicPositions),
   country: Fields.country("The country of the public function"),
-  institution: Fields.text("The institution", kycLengths.institution),
+  institution: Fields.nameText("The institution", kycLengths.institution),
   start_date: Fields.date("The start date", { from: 1900 }),
   end_date: Schema.optionalKey(Fields.date("The end date"))
 }
@@ -46,7 +46,7 @@ export type PublicFunction = typeof PublicFunction.Type
 /** A person close to the client who holds a public function (doc 1, "Association"). */
 export const Association = Fields.objectOf(
   {
-    full_name: Fields.text("The full name", kycLengths.fullName),
+    full_name: Fields.nameText("The full name", kycLengths.fullName),
     dob: Fields.date("The date of birth"),
     nationality: Fields.country("The nationality"),
     address: Fields.text("The address", kycLengths.associateAddress),

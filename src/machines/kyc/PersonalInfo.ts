@@ -25,9 +25,9 @@ const citizenshipList = "The list of citizenships"
 /** Block PERSONAL_INFO as sent (doc 1, kyc.personalInfo). */
 export const PersonalInfo = Fields.objectOf(
   {
-    first_name: Fields.text("The first name", kycLengths.name),
-    middle_name: Fields.optionalText("The middle name", kycLengths.name),
-    last_name: Fields.text("The last name", kycLengths.name),
+    first_name: Fields.nameText("The first name", kycLengths.name),
+    middle_name: Fields.optionalName("The middle name", kycLengths.name),
+    last_name: Fields.nameText("The last name", kycLengths.name),
     date_of_birth: Fields.date("The date of birth", { from: 1900 }),
     country_of_birth: Fields.country("The country of birth"),
     citizenships: Fields.listOf(Fields.country("The citizenship"), citizenshipList),

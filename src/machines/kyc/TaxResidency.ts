@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
-import { trimText } from "../shared/Text.ts"
+import { cleanText, trimText } from "../shared/Text.ts"
 
 export const noTinReasons = ["not_issued", "not_required", "pending", "other"] as const
 
@@ -19,7 +19,7 @@ const Tin = Schema.String.annotate({
   description: "Tax number, needed when has_tin is true: 5 to 20 letters and digits, spaces and dashes apart"
 }).check(
   Schema.makeFilter((tin: string) => {
-    if (trimText(tin) === "") return "The tax number is required when has_tin is true."
+    if (cleanText(tin) === "") return "The tax number is required when has_tin is true."
     return isTin(tin)
       ? undefined
       : "The tax number must be 5 to 20 letters and digits once spaces and dashes are removed."

@@ -23,7 +23,7 @@ export const EmploymentFinancial = Fields.objectOf(
     industry_other: Fields.optionalText("The other industry", mifidLengths.employmentOther),
     position: Schema.optionalKey(Fields.token("The position", positions)),
     position_other: Fields.optionalText("The other position", mifidLengths.employmentOther),
-    employer_name: Fields.optionalText("The employer name", mifidLengths.employerName),
+    employer_name: Fields.optionalName("The employer name", mifidLengths.employerName),
     annual_income: Fields.token("The annual income", annualIncomes),
     net_worth: Fields.token("The net worth", netWorths),
     expected_deposit_12m: Fields.token("The expected deposit", expectedDeposits)

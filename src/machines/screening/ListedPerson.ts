@@ -4,7 +4,7 @@
  */
 import { parseCalendarDate } from "../shared/CalendarDate.ts"
 import { isCountry } from "../shared/Country.ts"
-import { cleanText, nameSentence } from "../shared/Text.ts"
+import { cleanText, textSentence } from "../shared/Text.ts"
 import type { WatchListName } from "./WatchList.ts"
 
 export interface ListedPerson {
@@ -41,7 +41,8 @@ export const cleanPerson = ({ list, name, dob, country }: RawPerson): RawPerson 
 /** What is wrong with a clean line, by field; null when nothing is. */
 export const personErrors = ({ list, name, dob, country }: RawPerson): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = {}
-  const wrongName = nameSentence(name, "The name", maxListedName)
+  // A published list may mark the direction of a name; it is folded before it is compared.
+  const wrongName = textSentence(name, "The name", maxListedName, true)
   if (wrongName !== undefined) errors.name = wrongName
   if (dob !== null && !isPartialDate(dob)) {
     errors.dob = "The date of birth must be written YYYY, YYYY-MM or YYYY-MM-DD."

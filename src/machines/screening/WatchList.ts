@@ -2,15 +2,18 @@
  * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
  *
  * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
- * the names are held for each: by very birth date, by year of birth, by country where no birth date is known, and all
- * that count whatever the birth date. What is left out is proved unable to reach its floor (NamePattern). Source: F26.
+ * the names are held for each: by year of birth, by country where no birth date is known, and all that count whatever the
+ * birth date. What is left out of them is proved unable to reach its floor (NamePattern). The few entries of the client's
+ * very birth date are scored one by one: there words too many or too few on either side don't count. Source: F26.
  */
 import { Schema } from "effect"
-import { isAlike, listedForms, maxPrefix, type NameForms } from "./nameMatch.ts"
+import { listedForms, type NameForms, type PersonForms } from "./nameForms.ts"
+import { isAlike, maxPrefix } from "./nameMatch.ts"
 import { NameGroup } from "./NameGroup.ts"
 import { getOrMake, NameIndex } from "./NameIndex.ts"
 import { Floor, maxPatternLength, patternOf } from "./NamePattern.ts"
 import { NameSheets, type Search } from "./NameSheets.ts"
+import { isAlikeSameDay } from "./sameDay.ts"
 
 export const WatchListName = Schema.Literals(["SANCTIONS", "PEP"])
 export type WatchListName = typeof WatchListName.Type
@@ -34,7 +37,7 @@ export interface Listed extends NameForms {
 
 /** Who is looked for. */
 export interface Question {
-  readonly forms: NameForms
+  readonly forms: PersonForms
   readonly dob: string | null
   readonly nationalities: ReadonlyArray<string>
 }
@@ -64,6 +67,10 @@ export const yearOfBirth = (dob: string): string | null => {
   return dob.slice(0, 4)
 }
 
+/** A whole birth date, or null. */
+const dayOf = (dob: string | null): string | null =>
+  dob !== null && dob.length === 10 && yearOfBirth(dob) !== null ? dob : null
+
 const textsOf = ({ full, short }: NameForms): ReadonlyArray<string> => (short === full ? [full] : [full, short])
 
 /** A name's number: twice the slot of its entry, one more for the second text. */
@@ -83,7 +90,8 @@ export class WatchList {
   readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)
-  readonly #byDay = new Map<string, NameGroup>()
+  /** Slots by birth date. */
+  readonly #byDay = new Map<string, Set<number>>()
   readonly #pepByYear = new Map<string, NameGroup>()
   readonly #undatedByCountry = new Map<string, NameIndex>()
   /** Every entry but the politically exposed persons whose year of birth is known. */
@@ -116,6 +124,8 @@ export class WatchList {
     const slot = this.#freeSlots.pop() ?? this.#slots.length
     this.#slots[slot] = listed
     this.#slotOf.set(entry.entryId, slot)
+    const day = dayOf(entry.dob)
+    if (day !== null) getOrMake(this.#byDay, day, () => new Set<number>()).add(slot)
     for (const [form, text] of textsOf(listed).entries()) {
       if (text.length > maxPatternLength) this.#long.add(slot)
       const name = nameOf(slot, form)
@@ -136,12 +146,13 @@ export class WatchList {
       this.#texts[name] = ""
     }
     this.#long.delete(slot)
+    this.#byDay.get(dayOf(listed.entry.dob) ?? "")?.delete(slot)
     this.#slots[slot] = null
     this.#freeSlots.push(slot)
     this.#slotOf.delete(entryId)
   }
 
-  /** Visits once each entry of whose texts one is like enough to one of the client's. */
+  /** Visits once each entry that is like enough to the client, by one of its texts or beside the very birth date. */
   visitCandidates(question: Question, visit: (listed: Listed) => void): Effort {
     const met = new Set<number>()
     const meet = (slot: number): void => {
@@ -151,6 +162,10 @@ export class WatchList {
       visit(listed)
     }
     const effort = { seen: 0, compared: 0 }
+    for (const slot of this.#byDay.get(dayOf(question.dob) ?? "") ?? []) {
+      effort.compared += 1
+      if (isAlikeSameDay(question.forms, this.#slots[slot]!, this.#floors.sameDay.likeness)) meet(slot)
+    }
     for (const text of textsOf(question.forms)) {
       this.#visitLong(text, meet)
       if (text.length === 0) continue
@@ -174,7 +189,7 @@ export class WatchList {
    * one of unknown nationality every entry like one without a country.
    */
   #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
-    const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
+    const { sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
     const year = dob === null ? null : yearOfBirth(dob)
     if (dob === null || year === null) {
       const everyYear = [...this.#pepByYear.values()]
@@ -182,7 +197,6 @@ export class WatchList {
     }
     const undated = (country: string, floor: Floor): Asked => ({ group: this.#undatedByCountry.get(country), floor })
     return [
-      { group: this.#byDay.get(dob), floor: sameDay },
       { group: this.#pepByYear.get(year), floor: sameYear },
       { group: this.#anyone, floor: nationalities.length === 0 ? undatedNoCountry : anyone },
       undated(unknownCountry, undatedNoCountry),
@@ -204,9 +218,6 @@ export class WatchList {
     if (text.length === 0 || text.length > maxPatternLength) return []
     const year = dob === null ? null : yearOfBirth(dob)
     return [
-      ...(dob !== null && year !== null && dob.length === 10
-        ? [getOrMake(this.#byDay, dob, () => new NameGroup(this.#sheets))]
-        : []),
       ...(list === "PEP" && year !== null
         ? [getOrMake(this.#pepByYear, year, () => new NameGroup(this.#sheets))]
         : [this.#anyone]),

@@ -1,10 +1,8 @@
 /**
- * Names as comparable text and the Jaro-Winkler likeness of two of them.
+ * The Jaro-Winkler likeness of two texts.
  * Floating point is fine here: a likeness is no money, and every place that compares it uses the same function.
  * Source: F26; Winkler (1990), the golden cases SCR-001 to SCR-003.
  */
-import { nameTitles, transliterate } from "./Transliteration.ts"
-
 const prefixWeight = 0.1
 
 /** Characters at the front that may earn Winkler's bonus. */
@@ -166,55 +164,4 @@ export const isAlike = (a: string, b: string, likeness: number): boolean => {
   const prefix = commonPrefix(a, b)
   const least = pairsNeeded(jaroNeeded(likeness, prefix), a.length, b.length)
   return withPrefix(jaroOrLess(a, b, least), prefix) >= likeness - slack
-}
-
-/**
- * The words of a name: transliterated, upper case, without punctuation and titles. Apostrophes join (O'Brian is
- * OBRIAN), all other punctuation separates. A name made of titles alone keeps them: somebody may be called Master.
- * Source: F26.
- */
-export const nameTokens = (name: string): ReadonlyArray<string> => {
-  const words = transliterate(name.replace(/['’‘ʼʻ`´′]/g, ""))
-    .replace(/\bPH\.? ?D\b/g, "PHD")
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 0)
-  const names = words.filter((word) => !nameTitles.has(word))
-  return names.length > 0 ? names : words
-}
-
-const sorted = (tokens: ReadonlyArray<string>): string => tokens.toSorted().join(" ")
-
-/**
- * The two texts of one name that are compared: all its words, and surname with first name alone, words sorted in both.
- */
-export interface NameForms {
-  readonly full: string
-  readonly short: string
-}
-
-/** Forms of a client's name, whose parts are known. Source: F26. */
-export const personForms = (firstName: string, middleName: string | null, lastName: string): NameForms => {
-  const first = nameTokens(firstName)
-  const last = nameTokens(lastName)
-  return { full: sorted([...first, ...nameTokens(middleName ?? ""), ...last]), short: sorted([...last, ...first]) }
-}
-
-/**
- * Forms of a listed name. "SURNAME, First Middle" shows which word is which; without a comma nothing does, and the
- * short form is the whole name, so that the order of its words never matters. Source: F26.
- */
-export const listedForms = (name: string): NameForms => {
-  const full = sorted(nameTokens(name))
-  const comma = name.indexOf(",")
-  if (comma < 0) return { full, short: full }
-  const surname = nameTokens(name.slice(0, comma))
-  const first = nameTokens(name.slice(comma + 1))[0]
-  return { full, short: first === undefined || surname.length === 0 ? full : sorted([...surname, first]) }
-}
-
-/** nameScore of F26: the better of the full names and of surname with first name, 0 to 1. */
-export const nameScore = (person: NameForms, listed: NameForms): number => {
-  const full = jaroWinkler(person.full, listed.full)
-  if (person.short === person.full && listed.short === listed.full) return full
-  return Math.max(full, jaroWinkler(person.short, listed.short))
 }

@@ -3,25 +3,37 @@
  * POST /clients and PUT .../kyc, so it must be quick on lists of hundreds of thousands of names; what the index leaves
  * out is proved unable to reach a threshold. Source: F26; doc 1, Rules of POST /clients 6; A1-28.
  */
-import { listedForms, type NameForms, nameScore, personForms } from "./nameMatch.ts"
-import { type Floors, type WatchEntry, WatchList, type WatchListName, yearOfBirth } from "./WatchList.ts"
+import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
+import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
+import { sameDayScore } from "./sameDay.ts"
+import { WatchList, yearOfBirth } from "./WatchList.ts"
+import type { Floors, WatchEntry, WatchListName } from "./WatchList.ts"
 
 /** The client's facts that are compared; dates YYYY-MM-DD, nationalities ISO alpha-2. */
-export interface ScreenedPerson {
-  readonly firstName: string
-  readonly middleName: string | null
-  readonly lastName: string
+export interface ScreenedPerson extends NameFields {
   readonly dob: string | null
   readonly nationalities: ReadonlyArray<string>
 }
 
 export type ScreeningOutcome = "CLEAR" | "HIT" | "POSSIBLE"
 
+/**
+ * Raised with every change of what is found for the same person on the same list (folding, likeness, score, thresholds):
+ * who was screened under another version must be screened again. A test holds it to what the rules answer.
+ */
+export const screeningRulesVersion = 2
+
+/**
+ * An entry at or over a threshold; or the name itself, which can't be compared and might be anybody's (list UNREADABLE,
+ * entry 0, likeness 1): a possible match that compliance looks at and clears as it does any other.
+ */
 export interface ScreeningCandidate {
   readonly entryId: number
-  readonly list: WatchListName
+  readonly list: WatchListName | "UNREADABLE"
   readonly score: number
   readonly nameScore: number
+  /** Why the name can't be compared; of UNREADABLE alone. */
+  readonly why?: NameDoubt
 }
 
 export interface ScreeningResult {
@@ -55,7 +67,7 @@ const weights = { name: 75, dob: 20, country: 5 } as const
  * Outcome of one pair: a hit needs a sanctions list, and there a very like name is possible whatever the birth date.
  */
 export const outcomeOf = (
-  list: WatchListName,
+  list: ScreeningCandidate["list"],
   score: number,
   name: number,
   limits: ScreeningThresholds = screeningThresholds
@@ -120,19 +132,22 @@ export const screeningFloors: Floors = {
   undatedNoCountry: Math.min(...lists.map((list) => neededName(list, null, null)))
 }
 
-/** Below it a pair is CLEAR whatever else is known; lowered a little for the rounding of the floors. */
-const leastFloor = Math.min(...Object.values(screeningFloors)) - 1e-9
-
-const scoreNamed = (name: number, person: ScreenedPerson, entry: WatchEntry): PairScore => {
-  const score = totalScore(name, dobFactor(person.dob, entry.dob), countryFactor(person.nationalities, entry.country))
+/** `scorePair` of names that are prepared. */
+export const scoreForms = (
+  forms: PersonForms,
+  person: ScreenedPerson,
+  listed: NameForms,
+  entry: WatchEntry
+): PairScore => {
+  const dob = dobFactor(person.dob, entry.dob)
+  const name = dob === 1 ? sameDayScore(forms, listed) : nameScore(forms, listed)
+  const score = totalScore(name, dob, countryFactor(person.nationalities, entry.country))
   return { outcome: outcomeOf(entry.list, score, name), score, nameScore: name }
 }
 
-const formsOf = (person: ScreenedPerson): NameForms => personForms(person.firstName, person.middleName, person.lastName)
-
 /** Score and outcome of one client against one entry: the definition that the index only makes quick. Source: F26. */
 export const scorePair = (person: ScreenedPerson, entry: WatchEntry): PairScore =>
-  scoreNamed(nameScore(formsOf(person), listedForms(entry.name)), person, entry)
+  scoreForms(personForms(person), person, listedForms(entry.name), entry)
 
 /** Watch lists ready for screening. `add` and `remove` keep it current without a rebuild. */
 export type Screener = Pick<WatchList, "size" | "add" | "remove" | "visitCandidates">
@@ -148,30 +163,37 @@ export type Found = ScreeningCandidate & { readonly outcome: ScreeningOutcome }
 const bestFirst = (a: Found, b: Found): number =>
   rank(a.outcome) - rank(b.outcome) || b.score - a.score || b.nameScore - a.nameScore || a.entryId - b.entryId
 
+const candidateOf = ({ entryId, list, score, nameScore: name, why }: Found): ScreeningCandidate => ({
+  entryId,
+  list,
+  score,
+  nameScore: name,
+  ...(why === undefined ? {} : { why })
+})
+
 /** Outcome and shown candidates from all entries that are not clear. A plain scan in the tests ends here too. */
 export const toResult = (found: ReadonlyArray<Found>): ScreeningResult => {
   const ordered = found.toSorted(bestFirst)
   return {
     outcome: ordered[0]?.outcome ?? "CLEAR",
-    candidates: ordered
-      .slice(0, maxCandidates)
-      .map(({ entryId, list, score, nameScore: name }) => ({ entryId, list, score, nameScore: name }))
+    candidates: ordered.slice(0, maxCandidates).map(candidateOf)
   }
 }
 
-/**
- * Every entry at or over a threshold, in no order; null: a name with no letter or digit, which can't be compared.
- * Source: F26.
- */
-export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArray<Found> | null => {
-  const forms = formsOf(person)
-  if (forms.full === "") return null
-  const found: Array<Found> = []
+/** The name itself as a possible match when it can't be compared, or nothing. Source: F26. */
+export const unreadable = (person: ScreenedPerson): ReadonlyArray<Found> => {
+  const why = doubtOf(person)
+  if (why === null) return []
+  return [{ entryId: unreadableEntryId, list: "UNREADABLE", outcome: "POSSIBLE", score: 1, nameScore: 1, why }]
+}
+
+/** Every entry at or over a threshold, in no order, and the name itself when it can't be compared. Source: F26. */
+export const findAll = (screener: Screener, person: ScreenedPerson): ReadonlyArray<Found> => {
+  const forms = personForms(person)
+  const found: Array<Found> = [...unreadable(person)]
   screener.visitCandidates({ forms, dob: person.dob, nationalities: person.nationalities }, (listed) => {
-    const name = nameScore(forms, listed)
-    if (name < leastFloor) return
     const { entry } = listed
-    const pair = scoreNamed(name, person, entry)
+    const pair = scoreForms(forms, person, listed, entry)
     if (pair.outcome !== "CLEAR") found.push({ entryId: entry.entryId, list: entry.list, ...pair })
   })
   return found
@@ -187,18 +209,11 @@ export const isNoWorse = (pair: JudgedPair, judged: JudgedPair): boolean =>
   severity[pair.outcome] <= severity[judged.outcome] && pair.score <= judged.score
 
 /** A person under several names: each entry counts once, with the name that is worse for the person. Source: F26. */
-export const findUnderNames = (
-  screener: Screener,
-  people: ReadonlyArray<ScreenedPerson>
-): ReadonlyArray<Found> | null => {
+export const findUnderNames = (screener: Screener, people: ReadonlyArray<ScreenedPerson>): ReadonlyArray<Found> => {
   const worst = new Map<number, Found>()
-  for (const person of people) {
-    const found = findAll(screener, person)
-    if (found === null) return null
-    for (const one of found) {
-      const known = worst.get(one.entryId)
-      if (known === undefined || bestFirst(one, known) < 0) worst.set(one.entryId, one)
-    }
+  for (const one of people.flatMap((person) => findAll(screener, person))) {
+    const known = worst.get(one.entryId)
+    if (known === undefined || bestFirst(one, known) < 0) worst.set(one.entryId, one)
   }
   return [...worst.values()]
 }
@@ -208,14 +223,9 @@ export interface Settled {
   has(entryId: number, pair: PairScore): boolean
 }
 
-/**
- * What was found without what no longer counts. A name that can't be compared goes to a person (POSSIBLE, no candidates)
- * instead of passing. Source: F26.
- */
-export const resultOf = (found: ReadonlyArray<Found> | null, settled: Settled): ScreeningResult =>
-  found === null
-    ? { outcome: "POSSIBLE", candidates: [] }
-    : toResult(found.filter((each) => !settled.has(each.entryId, each)))
+/** What was found without what no longer counts. Source: F26. */
+export const resultOf = (found: ReadonlyArray<Found>, settled: Settled): ScreeningResult =>
+  toResult(found.filter((each) => !settled.has(each.entryId, each)))
 
 /** Screens one client; `dispositions` are the entries compliance has settled for this very client. Source: F26. */
 export const screen = (screener: Screener, person: ScreenedPerson, dispositions: Settled): ScreeningResult =>

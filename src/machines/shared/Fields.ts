@@ -74,14 +74,15 @@ export const boundedList = <S extends Schema.Top>(item: S, label: string, min: n
 /** Text of 1 to `max` code points after trimming (A1-14). */
 export const text = (label: string, max: number) => textField(label, max, true)
 
-/** As `text`, of a name or label that the operator gives: it must show something. */
-export const nameText = (label: string, max: number) =>
-  Schema.String.annotate({ message: `${label} must be text.`, description: `${label}, at most ${max} characters` })
-    .check(sentenceCheck((value: string) => nameSentence(value, label, max), { minLength: 1, maxLength: max }))
-    .annotateKey(missing(label))
-
 /** Text of at most `max` code points that may be empty: empty counts as not sent (A1-14). */
 export const optionalText = (label: string, max: number) => Schema.optionalKey(textField(label, max, false))
+
+/** As `text`, of a name or label: nothing in it may turn the direction of writing. */
+export const nameText = (label: string, max: number) => textField(label, max, true, nameSentence)
+
+/** As `optionalText`, of a name. */
+export const optionalName = (label: string, max: number) =>
+  Schema.optionalKey(textField(label, max, false, nameSentence))
 
 /** Trimmed text of a fixed shape. */
 export const shaped = (label: string, pattern: RegExp, sentence: string) =>
@@ -261,14 +262,14 @@ export const checkDocumentReference = (raw: JsonRecord, key: string, facts: Sect
   )
 }
 
-const textField = (label: string, max: number, needed: boolean) =>
+const textField = (label: string, max: number, needed: boolean, sentence = textSentence) =>
   Schema.String.annotate({
     message: `${label} must be text.`,
     description: `${label}, at most ${max} characters`
   })
     .check(
       sentenceCheck(
-        (value: string) => textSentence(value, label, max, needed),
+        (value: string) => sentence(value, label, max, needed),
         needed ? { minLength: 1, maxLength: max } : { maxLength: max }
       )
     )

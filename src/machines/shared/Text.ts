@@ -1,5 +1,5 @@
 // Text as partners send it: trimmed of Unicode white space, NFC, counted in code points, without control characters,
-// line breaks or lone surrogates (A1-14); e-mail by the WHATWG pattern (A1-15). Short ASCII text, the usual case, takes
+// line breaks or lone surrogates, empty when it shows nothing (A1-14); e-mail by the WHATWG pattern (A1-15). Short ASCII text, the usual case, takes
 // a path without allocation because collateral reports pass here thousands of times a second.
 
 /** Unicode White_Space plus the byte order mark. By hand: a trailing-space regular expression is quadratic. */
@@ -27,11 +27,15 @@ export const trimText = (text: string): string => {
   return start === 0 && end === text.length ? text : text.slice(start, end)
 }
 
-/** The text as stored: trimmed and in Unicode normal form C (A1-14). */
+/** The text as stored: trimmed and in Unicode normal form C; empty when there is nothing to see in it (A1-14). */
 export const cleanText = (text: string): string => {
   const trimmed = trimText(text)
-  return isPrintableAscii(trimmed) ? trimmed : trimmed.normalize("NFC")
+  if (isPrintableAscii(trimmed)) return trimmed
+  return visible.test(trimmed) ? trimmed.normalize("NFC") : ""
 }
+
+/** Anything but white space, what only turns, joins or hides other characters, and the blank of Braille. */
+const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}\u2800]/u
 
 /** Number of Unicode code points (A1-14). */
 export const codePointLength = (text: string): number => {
@@ -55,12 +59,17 @@ export const textSentence = (text: string, label: string, max: number, required:
 
 const forbidden = /[\p{Cc}\u2028\u2029]/u
 
-/** Anything but white space and what only turns, joins or hides other characters (bidi marks, zero-width joiners). */
-const visible = /[^\p{Cf}\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
+/**
+ * As `textSentence`, of a name that somebody is known by: with characters that turn the direction of writing it could read
+ * as another one.
+ */
+export const nameSentence = (text: string, label: string, max: number, required: boolean): string | undefined => {
+  const sentence = textSentence(text, label, max, required)
+  if (sentence !== undefined || isPrintableAscii(text) || !turning.test(cleanText(text))) return sentence
+  return `${label} must not contain characters that change the direction of writing.`
+}
 
-/** What is wrong with a name that people are told apart by: it must show something. As `textSentence` otherwise. */
-export const nameSentence = (text: string, label: string, max: number): string | undefined =>
-  textSentence(text, label, max, true) ?? (visible.test(text) ? undefined : `${label} must have a visible character.`)
+const turning = /\p{Bidi_Control}/u
 
 const isPrintableAscii = (text: string): boolean => {
   for (let i = 0; i < text.length; i++) {

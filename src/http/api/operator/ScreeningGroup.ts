@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
-import { boundedList, country, date, nameText, shaped, token } from "../../../machines/shared/Fields.ts"
+import { boundedList, country, date, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, OptionalBody, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
@@ -50,7 +50,8 @@ const Person = Schema.Struct({
 export class ScreeningGroup extends HttpApiGroup.make("screening").add(
   HttpApiEndpoint.post("add", "/screening", {
     payload: Schema.Struct({
-      name: nameText("The name", 200),
+      // As published lists write it, direction marks and all: it is folded before it is compared.
+      name: text("The name", 200),
       dob: Schema.optionalKey(date("The date of birth")),
       country: Schema.optionalKey(country("The country")),
       list: token("The list", watchLists)

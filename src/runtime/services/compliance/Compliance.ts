@@ -111,7 +111,7 @@ export class Compliance extends Context.Service<
           const identityKey = sealing.fingerprint(identityText(screened))
           const found = screening.find(screened)
           const unseen = yield* host.read(clientSubject(id), (state) => resultOf(found, seenFor(state, identityKey)))
-          return { ...unseen, ...screening.lists(), found: found ?? [], identityKey }
+          return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
       /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */

@@ -31,8 +31,8 @@ export interface ListVersions {
 export class Screening extends Context.Service<
   Screening,
   {
-    /** Every entry at or over a threshold; null: the name can't be compared. `resultOf` makes the outcome of it. */
-    readonly find: (person: ScreenedPerson) => ReadonlyArray<Found> | null
+    /** Every entry at or over a threshold, and a name that can't be compared. `resultOf` makes the outcome of it. */
+    readonly find: (person: ScreenedPerson) => ReadonlyArray<Found>
     readonly lists: () => ListVersions
     readonly size: () => number
   }

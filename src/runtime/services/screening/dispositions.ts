@@ -8,6 +8,7 @@ import type { RoleLabel } from "../../../machines/verification/Block.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow, DispositionRow } from "../../store/Rows.ts"
+import { unreadableEntryId } from "../../../machines/screening/foldName.ts"
 
 /** Names, birth date and citizenships in the form that is fingerprinted. */
 export const identityText = ({ firstName, middleName, lastName, dob, nationalities }: ScreenedPerson): string =>
@@ -26,7 +27,9 @@ export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: str
       standing(byEntry.get(entryId) ?? []).some((row) => {
         const judged = pairOf(row)
         if (judged === null) return false
-        return row.identityKey === identityKey || isNoWorse({ ...pair, score: millionths(pair.score) }, judged)
+        if (row.identityKey === identityKey) return true
+        // One name that can't be compared says nothing of another.
+        return entryId !== unreadableEntryId && isNoWorse({ ...pair, score: millionths(pair.score) }, judged)
       })
   }
 }
@@ -54,7 +57,10 @@ export interface Finding {
   readonly pairs: ReadonlyArray<JudgedPair & { readonly entryId: number }>
 }
 
-/** Adds a finding about each entry to the client's history; one that says nothing new is left out. */
+/**
+ * Adds a finding about each entry to the client's history; one that says nothing new is left out, and so is that a name
+ * which can't be compared is the person's: it matches no entry.
+ */
 export const remember = (
   turn: Turn,
   by: RoleLabel,
@@ -63,6 +69,7 @@ export const remember = (
 ): void => {
   const known = Map.groupBy(turn.state.all("dispositions"), ({ entryId }) => entryId)
   for (const { entryId, outcome, score } of new Map(pairs.map((pair) => [pair.entryId, pair])).values()) {
+    if (disposition === "TRUE_MATCH" && entryId === unreadableEntryId) continue
     const before = known.get(entryId) ?? []
     const row: DispositionRow = {
       clientId: client.id,

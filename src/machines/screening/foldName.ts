@@ -1,0 +1,108 @@
+/**
+ * The words of a name as they are compared, and what keeps a name from being compared at all. Who would evade a list
+ * writes the listed name so that it looks the same and reads differently: with characters that show nothing between the
+ * letters, with dots or spaces there, in letters of another script. Both sides are folded by these functions. Source: F26.
+ */
+import { nameTitles, transliterate } from "./Transliteration.ts"
+
+/**
+ * The words of a name: compatibility forms decomposed (NFKD), marks and what shows nothing gone, transliterated, upper
+ * case, without punctuation and titles. Apostrophes join (O'Brian is OBRIAN), all other punctuation separates, and single
+ * letters in a row are one word (B. a. l. d. u. i. n). A name made of titles alone keeps them: somebody may be called
+ * Master. Source: F26.
+ */
+export const nameTokens = (name: string): ReadonlyArray<string> => {
+  const words = isAscii(name)
+    ? joinSingles(bare(name.toUpperCase()).split(/[^A-Z0-9]+/))
+    : transliterate(wordsIn(bare(name)).join(" ")).split(" ")
+  const isTitle = (word: string, place: number): boolean =>
+    nameTitles.has(word) || (word === "PH" && words[place + 1] === "D") || (word === "D" && words[place - 1] === "PH")
+  const names = words.filter((word, place) => word !== "" && !isTitle(word, place))
+  return names.length > 0 ? names : words.filter((word) => word !== "")
+}
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
+
+/** Apostrophes of all kinds and accents that stand alone, before decomposition makes a space of some. */
+const joining = /['’‘‛′\p{Sk}]/gu
+/** Marks, and what shows nothing or is no letter of its own: ignorable and direction characters, the blank of Braille. */
+const hidden = /[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Lm}\u2800]/gu
+
+/** The name without what is no part of its words. */
+const bare = (name: string): string =>
+  isAscii(name) ? name.replace(/['`^]/g, "") : name.replace(joining, "").normalize("NFKD").replace(hidden, "")
+
+/** The words of a bare name in its own letters. */
+const wordsIn = (text: string): ReadonlyArray<string> => joinSingles(text.split(/[^\p{L}\p{N}]+/u))
+
+const isSingle = (word: string): boolean =>
+  word.length === 1 && /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word)
+
+/** Single letters of an alphabet in a row as one word. */
+const joinSingles = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (!words.some((word, place) => place > 0 && isSingle(word) && isSingle(words[place - 1] ?? ""))) return words
+  const joined: Array<string> = []
+  for (const [place, word] of words.entries()) {
+    if (place > 0 && isSingle(word) && isSingle(words[place - 1] ?? "")) joined.push(`${joined.pop() ?? ""}${word}`)
+    else joined.push(word)
+  }
+  return joined
+}
+
+/** Why a name can't be compared, whatever the lists hold. */
+export const nameDoubts = [
+  /** No letter or digit. */
+  "NO_NAME",
+  "TITLE_ALONE",
+  /** Letters that the tables don't know. */
+  "UNKNOWN_LETTERS",
+  /** Letters of several scripts, or digits before letters, in one word. */
+  "MIXED_WORD",
+  /** A word of another script made of letters alone that look like Latin ones, in a name that proves no such script. */
+  "LOOK_ALIKE_LETTERS",
+  /** Characters that no name has. */
+  "STRANGE_CHARACTERS"
+] as const
+export type NameDoubt = (typeof nameDoubts)[number]
+
+/** Stands for the entry that a name which can't be compared might be; the ids of entries begin with 1. */
+export const unreadableEntryId = 0
+
+/** First and last name are there always; a middle name may be empty. */
+export interface NameFields {
+  readonly firstName: string
+  readonly middleName: string | null
+  readonly lastName: string
+}
+
+/** Why a person's name can't be compared, or null when it can be. Source: F26. */
+export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDoubt | null => {
+  const needed = [firstName, lastName].map(nameTokens)
+  if (needed.some((words) => words.length === 0)) return "NO_NAME"
+  if (needed.some((words) => words.every((word) => nameTitles.has(word)))) return "TITLE_ALONE"
+  const name = `${firstName} ${middleName ?? ""} ${lastName}`
+  if (/^[A-Za-z .,'-]*$/.test(name)) return null
+  const text = bare(name)
+  if (strange.test(text)) return "STRANGE_CHARACTERS"
+  const words = [firstName, middleName ?? "", lastName].flatMap((field) => wordsIn(bare(field)))
+  if (words.some((word) => /\p{N}\p{L}/u.test(word) || scriptsIn(word) > 1)) return "MIXED_WORD"
+  if (/[^A-Z0-9 ]/.test(transliterate(words.join(" ")))) return "UNKNOWN_LETTERS"
+  return scripts.some(({ looksLatin, any }) => isDisguise(words, looksLatin, any)) ? "LOOK_ALIKE_LETTERS" : null
+}
+
+/** Anything but letters, digits, spaces and the punctuation of names. */
+const strange = /[^\p{L}\p{N}\p{Z}\p{Pd}.,·・()/"“”„«»&]/u
+
+/** Scripts of the tables beside Latin, with those of their letters that look like Latin ones. */
+const scripts = [
+  { any: /\p{Script=Cyrillic}/u, looksLatin: /^[АВСЕНІЈКМОРЅТХУасеорхуіѕј]+$/u },
+  { any: /\p{Script=Greek}/u, looksLatin: /^[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονιακρυχ]+$/u }
+] as const
+
+const scriptsIn = (word: string): number =>
+  [/\p{Script=Latin}/u, ...scripts.map(({ any }) => any)].filter((script) => script.test(word)).length
+
+const isDisguise = (words: ReadonlyArray<string>, looksLatin: RegExp, any: RegExp): boolean => {
+  const written = words.filter((word) => any.test(word))
+  return written.length > 0 && written.every((word) => looksLatin.test(word))
+}

@@ -1,0 +1,90 @@
+/**
+ * The texts of a name that are compared, and how like two names are by the best of them. Source: F26.
+ */
+import { type NameFields, nameTokens } from "./foldName.ts"
+import { jaroWinkler } from "./nameMatch.ts"
+
+/**
+ * The two texts of one name that the index holds: all its words, and surname with first name alone, words sorted in both.
+ */
+export interface NameForms {
+  readonly full: string
+  readonly short: string
+}
+
+/** A client's name: whose words are which is known. */
+export interface PersonForms extends NameForms {
+  /** Words of the first and of the last name, and all of these and the middle name's: without particles, each once. */
+  readonly first: ReadonlyArray<string>
+  readonly last: ReadonlyArray<string>
+  readonly words: ReadonlyArray<string>
+  /** Letters of each of these words, as bits (`lettersIn`). */
+  readonly masks: ReadonlyArray<number>
+  /** Letters of the whole name: as bits, and how many. */
+  readonly mask: number
+  readonly letters: number
+}
+
+const sorted = (tokens: ReadonlyArray<string>): string => tokens.toSorted().join(" ")
+const once = (words: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(words)]
+
+/** A bit for each letter A-Z; other characters share them. */
+export const bitOf = (code: number): number => 1 << (code & 31)
+
+/** The letters of a text as bits. */
+const lettersIn = (text: string): number => {
+  let mask = 0
+  for (let i = 0; i < text.length; i += 1) if (text[i] !== " ") mask |= bitOf(text.charCodeAt(i))
+  return mask
+}
+
+/** Forms of a client's name. Source: F26. */
+export const personForms = ({ firstName, middleName, lastName }: NameFields): PersonForms => {
+  const fields = [nameTokens(firstName), nameTokens(middleName ?? ""), nameTokens(lastName)] as const
+  const [first, middle, last] = [once(weighty(fields[0])), weighty(fields[1]), once(weighty(fields[2]))]
+  const [full, words] = [sorted(fields.flat()), once([...first, ...middle, ...last]).toSorted()]
+  return {
+    full,
+    short: sorted([...fields[2], ...fields[0]]),
+    first,
+    last,
+    words,
+    masks: words.map(lettersIn),
+    mask: lettersIn(full),
+    letters: full.replaceAll(" ", "").length
+  }
+}
+
+/** Words before a surname, which say nothing of whose it is. */
+const particles = new Set(
+  (
+    "AF AL AM AUF AUS BIN BINT D DA DAS DE DEL DEM DEN DER DI DO DOS DU E EL IBN IM LA LE MAC MC O TEN TER VAN VOM VON " +
+    "Y ZU ZUM ZUR"
+  ).split(" ")
+)
+
+/** The words without those, when any are left. */
+export const weighty = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const left = words.filter((word) => !particles.has(word))
+  return left.length > 0 ? left : words
+}
+
+/**
+ * Forms of a listed name. "SURNAME, First Middle" shows which word is which; without a comma nothing does, and the
+ * short form is the whole name, so that the order of its words never matters. Source: F26.
+ */
+export const listedForms = (name: string): NameForms => {
+  const full = sorted(nameTokens(name))
+  const comma = name.indexOf(",")
+  if (comma < 0) return { full, short: full }
+  const surname = nameTokens(name.slice(0, comma))
+  const first = nameTokens(name.slice(comma + 1))[0]
+  return { full, short: first === undefined || surname.length === 0 ? full : sorted([...surname, first]) }
+}
+
+/** nameScore of F26: the better of the full names and of surname with first name, 0 to 1. */
+export const nameScore = (person: NameForms, listed: NameForms): number => {
+  const full = jaroWinkler(person.full, listed.full)
+  if (person.short === person.full && listed.short === listed.full) return full
+  return Math.max(full, jaroWinkler(person.short, listed.short))
+}

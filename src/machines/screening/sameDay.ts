@@ -1,0 +1,169 @@
+/**
+ * How like a client's and a listed name are beside the very birth date. There two more likenesses count, each from
+ * `veryLike` on: of the words that both names have, so that given names too many or too few on either side part nobody
+ * from an entry, and of the letters, wherever the spaces stand. Source: F26.
+ */
+import { bitOf, nameScore, type NameForms, type PersonForms, weighty } from "./nameForms.ts"
+import { isAlike, jaroNeeded, jaroWinkler, maxPrefix, pairsNeeded } from "./nameMatch.ts"
+
+/** The likeness that F26 asks for where the birth date differs. */
+const veryLike = 0.9
+
+/** nameScore beside the very birth date, 0 to 1. Source: F26. */
+export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
+  Math.max(nameScore(person, listed), moreThanNames(person, listed))
+
+/** Whether that score reaches a likeness of at most `veryLike`; quicker than to work it out. */
+export const isAlikeSameDay = (person: PersonForms, listed: NameForms, likeness: number): boolean =>
+  isAlike(person.full, listed.full, likeness) ||
+  ((person.short !== person.full || listed.short !== listed.full) && isAlike(person.short, listed.short, likeness)) ||
+  moreThanNames(person, listed) > 0
+
+/** The better of the two further likenesses; 0 when neither counts. */
+const moreThanNames = (person: PersonForms, { full }: NameForms): number => {
+  if (person.full === "" || full === "") return 0
+  look(full)
+  const words = mayHaveTwo(person) ? commonWords(person, full) : 0
+  const letters = maySpellAlike(person) ? lettersInCommon(person.full, full) : 0
+  return Math.max(words >= veryLike ? words : 0, letters >= veryLike ? letters : 0)
+}
+
+const space = 0x20
+
+/** How many bits are set. */
+const bitsIn = (mask: number): number => {
+  let pairs = mask - ((mask >>> 1) & 0x5555_5555)
+  pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+}
+
+/** The listed name that is looked at: its words' letters, lengths and first characters, and those of them all. */
+const mostWords = 256
+const seen = {
+  words: 0,
+  letters: 0,
+  mask: 0,
+  masks: new Int32Array(mostWords),
+  lengths: new Int32Array(mostWords),
+  heads: new Int32Array(mostWords)
+}
+
+const look = (full: string): void => {
+  seen.words = seen.letters = seen.mask = 0
+  let from = 0
+  for (let to = 0; to <= full.length && seen.words < mostWords; to += 1) {
+    if (to < full.length && full.charCodeAt(to) !== space) continue
+    let mask = 0
+    for (let i = from; i < to; i += 1) mask |= bitOf(full.charCodeAt(i))
+    seen.masks[seen.words] = mask
+    seen.lengths[seen.words] = to - from
+    seen.heads[seen.words] = full.charCodeAt(from)
+    seen.words += 1
+    seen.letters += to - from
+    seen.mask |= mask
+    from = to + 1
+  }
+}
+
+/** Whether two words of the client's may be very like words of the name looked at: not when too many letters lack. */
+const mayHaveTwo = ({ words, masks }: PersonForms): boolean => {
+  let found = 0
+  for (let mine = 0; mine < words.length && found < 2; mine += 1) {
+    const word = words[mine]!
+    for (let theirs = 0; theirs < seen.words; theirs += 1) {
+      const prefix = word.charCodeAt(0) === seen.heads[theirs] ? maxPrefix : 0
+      if (bitsIn(masks[mine]! & ~seen.masks[theirs]!) > mayLack(prefix, word.length, seen.lengths[theirs]!)) continue
+      found += 1
+      break
+    }
+  }
+  return found >= 2 || seen.words === mostWords
+}
+
+/** Longest words whose bounds are kept. */
+const longest = 32
+const lacks = [0, maxPrefix].map((prefix) =>
+  Array.from({ length: longest + 1 }, (_row, a) =>
+    Int8Array.from({ length: longest + 1 }, (_cell, b) => {
+      const needed = a === 0 || b === 0 ? 0 : pairsNeeded(jaroNeeded(veryLike, prefix), a, b)
+      return needed > Math.min(a, b) ? -1 : a - needed
+    })
+  )
+)
+
+/** How many letters a word may lack in a very like one, by their lengths; negative when none of that length is. */
+const mayLack = (prefix: number, length: number, other: number): number =>
+  length > longest || other > longest ? length : lacks[prefix === 0 ? 0 : 1]![length]![other]!
+
+/** Whether the letters may be the same but for a tenth: not when too many lack on either side. */
+const maySpellAlike = ({ letters, mask }: PersonForms): boolean => {
+  const needed = (veryLike * (letters + seen.letters)) / 2 - 1e-9
+  return (
+    seen.words === mostWords ||
+    (bitsIn(mask & ~seen.mask) <= letters - needed && bitsIn(seen.mask & ~mask) <= seen.letters - needed)
+  )
+}
+
+/** How often each character occurs; zero between two pairs of texts. */
+const counts = new Int16Array(0x1_0000)
+
+/** The letters that both texts have as a share of all, 0 to 1. */
+const lettersInCommon = (a: string, b: string): number => {
+  let all = 0
+  for (let i = 0; i < a.length; i += 1) {
+    const code = a.charCodeAt(i)
+    if (code === space) continue
+    counts[code]! += 1
+    all += 1
+  }
+  let common = 0
+  for (let i = 0; i < b.length; i += 1) {
+    const code = b.charCodeAt(i)
+    if (code === space) continue
+    all += 1
+    if (counts[code]! <= 0) continue
+    counts[code]! -= 1
+    common += 1
+  }
+  for (let i = 0; i < a.length; i += 1) counts[a.charCodeAt(i)] = 0
+  return (2 * common) / all
+}
+
+/**
+ * Likeness of the words that a client's and a listed name have in common: 0 unless these are two at least, and all of the
+ * entry's or all of the last name's with another one (or of the first name's: they may stand in each other's field). Of
+ * twins only the last name is common.
+ */
+const commonWords = ({ first, last, words }: PersonForms, full: string): number => {
+  const free = [...weighty(full.split(" "))]
+  const partners = pairWords(words, free)
+  if (partners.size < 2) return 0
+  const isCommon = (word: string): boolean => partners.has(word)
+  const holds = (field: ReadonlyArray<string>): boolean => partners.size > field.length && field.every(isCommon)
+  if (free.length > 0 && !holds(last) && !holds(first)) return 0
+  const mine = words.filter(isCommon)
+  return jaroWinkler(mine.join(" "), mine.map((word) => partners.get(word)).join(" "))
+}
+
+/** The word of `free` for each word that has the same or a very like one there; those are taken out of it. */
+const pairWords = (words: ReadonlyArray<string>, free: Array<string>): ReadonlyMap<string, string> => {
+  const partners = new Map<string, string>()
+  const take = (word: string, place: number): void => {
+    for (const partner of place < 0 ? [] : free.splice(place, 1)) partners.set(word, partner)
+  }
+  for (const word of words) take(word, free.indexOf(word))
+  for (const word of words) if (!partners.has(word)) take(word, bestOf(word, free))
+  return partners
+}
+
+/** The place of the word most like this one, of those that are very like it; -1 when none is. */
+const bestOf = (word: string, words: ReadonlyArray<string>): number => {
+  let place = -1
+  let most = 0
+  for (const [at, other] of words.entries()) {
+    if (!isAlike(word, other, veryLike)) continue
+    const likeness = jaroWinkler(word, other)
+    if (likeness > most) [place, most] = [at, likeness]
+  }
+  return place
+}
