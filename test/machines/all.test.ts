@@ -245,7 +245,7 @@ describe("registry: stored versions", () => {
   })
 
   it("refuses a newer row of a real machine", () => {
-    const result = upcast("client", { version: "2", state: "ACTIVE", context: {} })
+    const result = upcast("client", { version: "3", state: "ACTIVE", context: {} })
     assert.isTrue(Result.isFailure(result) && result.failure._tag === "MachineVersionUnknown")
   })
 

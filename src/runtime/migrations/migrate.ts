@@ -20,6 +20,7 @@ import { m0016 } from "./0016_settlement_reports.ts"
 import { m0017 } from "./0017_custody_changes.ts"
 import { m0018 } from "./0018_disposition_history.ts"
 import { m0019 } from "./0019_sealed_settlement.ts"
+import { m0022 } from "./0022_screening_passes.ts"
 
 const run = Migrator.make({})
 
@@ -44,7 +45,8 @@ export const migrate = run({
     "0016_settlement_reports": m0016,
     "0017_custody_changes": m0017,
     "0018_disposition_history": m0018,
-    "0019_sealed_settlement": m0019
+    "0019_sealed_settlement": m0019,
+    "0022_screening_passes": m0022
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

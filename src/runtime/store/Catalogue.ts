@@ -6,7 +6,7 @@ import { depositColumns, pendingNotices } from "./depositTables.ts"
 import { contentColumns, documentColumns, liveDocuments } from "./documentTables.ts"
 import { isOpenWithdrawal } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import type { TableName, Tables } from "./Rows.ts"
-import { presentImports, watchEntryColumns, watchImportColumns } from "./screeningTables.ts"
+import { passColumns, presentImports, runningPasses, watchEntryColumns, watchImportColumns } from "./screeningTables.ts"
 import { bulkPartColumns, interfirmColumns, settlementItemColumns } from "./settlementTables.ts"
 import {
   assessmentAttemptColumns,
@@ -68,6 +68,7 @@ const table = <T extends TableName>(
 const ofClient: Residence = { subject: "client", column: "clientId" }
 const ofPartner: Residence = { subject: "partner", column: "partnerId" }
 const ofSystem: Residence = { subject: "system", column: null }
+const openRows = { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
 
 export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
   partners: table(
@@ -186,6 +187,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
   screeningRuns: table("screeningRuns", ["id"], "insert", screeningRunColumns),
   watchEntries: table("watchEntries", ["id"], "upsert", watchEntryColumns),
   watchImports: table("watchImports", ["id"], "upsert", watchImportColumns, { ...ofSystem, only: presentImports }),
+  screeningPasses: table("screeningPasses", ["id"], "upsert", passColumns, { ...ofSystem, only: runningPasses }),
   dispositions: table("dispositions", ["clientId", "entryId", "number"], "insert", dispositionColumns, ofClient),
   decisions: table("decisions", ["id"], "insert", {
     id: "id",
@@ -211,10 +213,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
       openedAt: "id",
       closedAt: "id"
     },
-    {
-      ...ofClient,
-      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
-    }
+    { ...ofClient, only: openRows }
   ),
   depositNotices: table("depositNotices", ["id"], "upsert", depositColumns, { ...ofClient, only: pendingNotices }),
   collateralReports: table("collateralReports", ["id"], "insert", {
@@ -264,10 +263,7 @@ export const catalogue: { readonly [T in TableName]: TableSpec<T> } = {
       openedAt: "id",
       closedAt: "id"
     },
-    {
-      ...ofSystem,
-      only: { sql: "state = 'OPEN'", test: (row: { readonly state: string }) => row.state === "OPEN" }
-    }
+    { ...ofSystem, only: openRows }
   ),
   settlementItems: table("settlementItems", ["id"], "upsert", settlementItemColumns),
   interfirmRecords: table("interfirmRecords", ["id"], "insert", interfirmColumns),

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../machines/Effects.ts"
 import type { DepositNoticeRow } from "./depositTables.ts"
 import type { DocumentContentRow, DocumentRow } from "./documentTables.ts"
-import type { WatchEntryRow, WatchImportRow } from "./screeningTables.ts"
+import type { ScreeningPassRow, WatchEntryRow, WatchImportRow } from "./screeningTables.ts"
 import type { BulkPartRow, InterfirmRow, SettlementItemRow } from "./settlementTables.ts"
 import type {
   AssessmentAttemptRow,
@@ -325,6 +325,7 @@ export interface Tables {
   readonly screeningRuns: ScreeningRunRow
   readonly watchEntries: WatchEntryRow
   readonly watchImports: WatchImportRow
+  readonly screeningPasses: ScreeningPassRow
   readonly dispositions: DispositionRow
   readonly decisions: DecisionRow
   readonly cases: CaseRow

@@ -1,4 +1,4 @@
-/** Rows of the watch list and of the imports of published ones (F26). */
+/** Rows of the watch list, of the imports of published ones, and of the passes that screen clients again (F26). */
 import type { Columns } from "./documentTables.ts"
 import type { MachineRow } from "./Rows.ts"
 
@@ -23,6 +23,12 @@ export interface WatchImportRow extends MachineRow {
   readonly startedAt: number
 }
 
+/** Its trigger, scope, cursor and counts are in the context. */
+export interface ScreeningPassRow extends MachineRow {
+  readonly id: number
+  readonly startedAt: number
+}
+
 export const watchEntryColumns: Columns<WatchEntryRow> = {
   id: "id",
   list: "text",
@@ -43,6 +49,20 @@ export const watchImportColumns: Columns<WatchImportRow> = {
   source: "text",
   sourceVersion: "text",
   startedAt: "id"
+}
+
+export const passColumns: Columns<ScreeningPassRow> = {
+  id: "id",
+  state: "text",
+  version: "text",
+  context: "json",
+  startedAt: "id"
+}
+
+/** The mailbox holds the pass under way. */
+export const runningPasses = {
+  sql: "state = 'RUNNING'",
+  test: (row: { readonly state: string }): boolean => row.state === "RUNNING"
 }
 
 /** Mailboxes hold imports under way and the current one of each source. */

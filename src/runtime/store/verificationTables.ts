@@ -81,6 +81,8 @@ export interface ScreeningRunRow {
   readonly partnerId: number
   readonly clientId: number
   readonly trigger: string
+  /** The pass that screened a stored client; null where something that came in was screened. */
+  readonly passId: number | null
   readonly outcome: string
   /** Time of the last change of any list, Unix ms. */
   readonly listVersion: number
@@ -160,6 +162,7 @@ export const screeningRunColumns: Columns<ScreeningRunRow> = {
   partnerId: "id",
   clientId: "id",
   trigger: "text",
+  passId: "id",
   outcome: "text",
   listVersion: "id",
   listVersions: "json",

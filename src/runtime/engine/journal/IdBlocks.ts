@@ -13,6 +13,7 @@ const rareKinds: ReadonlySet<IdKind> = new Set([
   "key",
   "operatorKey",
   "watchImport",
+  "screeningPass",
   "approval",
   "interfirm",
   "reconBreak"

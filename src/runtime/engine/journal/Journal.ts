@@ -44,6 +44,7 @@ export const idKinds = [
   "screeningRun",
   "watchEntry",
   "watchImport",
+  "screeningPass",
   "decision",
   "case",
   "deposit",

@@ -33,6 +33,7 @@ export const machineOf: { readonly [T in TableName]?: Kind } = {
   kycPackages: "kycPackage",
   cases: "case",
   watchImports: "watchImport",
+  screeningPasses: "screeningPass",
   depositNotices: "depositNotice",
   collateralReports: "collateralReport",
   settlementItems: "settlementItem",

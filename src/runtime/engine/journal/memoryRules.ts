@@ -10,6 +10,7 @@ type Columns<T extends TableName> = ReadonlyArray<keyof Tables[T] & string>
 /** Columns that may be null; every other column refuses it. */
 export const nullableColumns: { readonly [T in TableName]?: Columns<T> } = {
   dispositions: ["identityKey", "outcome", "score"],
+  screeningRuns: ["passId"],
   watchEntries: ["dob", "country", "removedAt", "importId"],
   cases: ["closedAt"],
   depositNotices: ["decidedAt"],

@@ -157,7 +157,8 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   partner: [(row) => row],
   reliance: [],
   apiKey: [],
-  client: [],
+  // Version 2 adds what a screening of stored clients finds, which no state depends on.
+  client: [(row) => row],
   kycPackage: [],
   verificationBlock: [],
   // Version 2 tells when the test can be taken again; its rows are those of version 1.
@@ -165,6 +166,7 @@ export const upcasters: Readonly<Record<Kind, ReadonlyArray<Upcaster>>> = {
   case: [],
   approval: [],
   watchImport: [],
+  screeningPass: [],
   depositNotice: [],
   collateralReport: [],
   settlementItem: [],
