@@ -25,7 +25,7 @@ import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
-import { type PausePoint, pausePoints, rotationPoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { layerRuntime } from "./runtime/Runtime.ts"
@@ -222,7 +222,7 @@ const armKillPoint = (
   killAt: NonNullable<ServeOptions["killAt"]>
 ): Effect.Effect<void, ServeError> =>
   Effect.suspend(() => {
-    const points: ReadonlyArray<PausePoint> = [...pausePoints, ...rotationPoints]
+    const points: ReadonlyArray<PausePoint> = [...pausePoints, ...rarePoints]
     if (!options.sandbox || !points.includes(killAt.point as PausePoint)) {
       return Effect.fail(
         new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${points.join(", ")}.` })

@@ -61,7 +61,7 @@ const areas: ReadonlyArray<Area> = [
   },
   {
     prefix: "src/runtime/migrations/",
-    imports: ["src/runtime/engine/", "src/runtime/migrations/", "src/runtime/store/"],
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/migrations/", "src/runtime/store/"],
     packages: null
   },
   { prefix: "src/runtime/", imports: ["src/machines/", "src/runtime/"], packages: null },
@@ -128,7 +128,7 @@ export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string
   const edges = new Map(
     [...files].map(([file, text]) => [
       file,
-      importsOf(text.replaceAll(/^import type [^;]*?from "[^"]+"/gm, ""))
+      importsOf(text)
         .filter((s) => s.startsWith("."))
         .map((s) => join(dirname(file), s))
     ])

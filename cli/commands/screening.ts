@@ -23,7 +23,7 @@ export const addScreeningCommands = (program: Command, cli: Cli): void => {
   const screening = program.command("screening").description("the service's own watch list")
   screening
     .command("add")
-    .description("add a person; onboarding is screened against it at once")
+    .description("add a person; onboarding is screened against it at once, stored clients soon after")
     .addOption(required("--name <name>", "full name"))
     .option("--dob <date>", "date of birth, YYYY-MM-DD")
     .option("--country <CC>", "ISO 3166-1 alpha-2")
@@ -92,6 +92,36 @@ const addSourceCommands = (screening: Command, cli: Cli): void => {
                 importing === null ? null : `${importing.version}: ${importing.received} of ${importing.count}`
             },
             "no lists"
+          )
+      )
+    )
+  screening
+    .command("passes")
+    .description("the passes that screen stored clients again, newest first")
+    .addOption(limitOption(1_000))
+    .addOption(beforeOption)
+    .action(({ limit, before }: PageOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.screening.passes({ query: given({ limit, before }) }),
+        (data) =>
+          page(
+            table(
+              data.passes,
+              {
+                id: (row) => row.passId,
+                trigger: (row) => row.trigger,
+                scope: (row) => row.scope,
+                status: (row) => row.status,
+                screened: (row) => row.screened,
+                hits: (row) => row.hits,
+                possible: (row) => row.possible,
+                started: (row) => time(row.startedAt),
+                ended: (row) => time(row.endedAt)
+              },
+              "no passes"
+            ),
+            data
           )
       )
     )

@@ -23,6 +23,8 @@ import { partnerMachine } from "./partner/partnerMachine.ts"
 import { partnerInput, partnerSamples } from "./partner/partnerSamples.ts"
 import { relianceMachine } from "./partner/relianceMachine.ts"
 import { relianceInput, relianceSamples } from "./partner/relianceSamples.ts"
+import { screeningPassMachine } from "./screening/screeningPassMachine.ts"
+import { screeningPassInputs, screeningPassSamples } from "./screening/screeningPassSamples.ts"
 import { watchImportMachine } from "./screening/watchImportMachine.ts"
 import { watchImportInput, watchImportSamples } from "./screening/watchImportSamples.ts"
 import { settlementMachine } from "./settlement/settlementMachine.ts"
@@ -131,6 +133,14 @@ export const machines = {
     title: "Watch list import",
     meaning: "One version of a published watch list on its way into the service, or current there.",
     clause: "F26; operator surface, screening import"
+  }),
+  screeningPass: entry({
+    machine: screeningPassMachine,
+    samples: screeningPassSamples,
+    inputs: screeningPassInputs,
+    title: "Screening pass",
+    meaning: "Stored clients on their way through the screening of this moment.",
+    clause: "F26; operator surface, screening passes"
   }),
   depositNotice: entry({
     machine: depositMachine,

@@ -36,6 +36,7 @@ import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
+import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { SettlementItems } from "./services/settlement/SettlementItems.ts"
 import { SettlementReports } from "./services/settlement/SettlementReports.ts"
 import { Summary } from "./services/partner/Summary.ts"
@@ -119,12 +120,15 @@ export const layerRuntime = (options: RuntimeOptions) => {
     AnswerStore.layer,
     Health.layer,
     Explain.layer,
+    ScreeningPasses.layer,
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
   const workers = Layer.mergeAll(
-    Timers.layer(clientTimers),
+    Timers.layer(
+      Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
+    ),
     layerSandboxList,
     AnswerSweep.layer,
     ContentSweep.layer,

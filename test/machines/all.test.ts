@@ -237,7 +237,7 @@ describe("registry: stored versions", () => {
   })
 
   it("refuses a newer row of a real machine", () => {
-    const newer = { version: "2", state: "ACTIVE", context: {} }
+    const newer = { version: "3", state: "ACTIVE", context: {} }
     assert.throws(() => presentRow(catalogue.clients, newer), MachineVersionUnknown)
   })
 

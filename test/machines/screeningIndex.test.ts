@@ -10,11 +10,12 @@ import {
   makeScreener,
   scoreForms,
   screen,
+  type ScreenedPerson,
   screeningFloors,
+  type ScreeningResult,
   toResult,
   unreadable
 } from "../../src/machines/screening/screen.ts"
-import type { ScreenedPerson, ScreeningResult } from "../../src/machines/screening/screen.ts"
 import type { WatchEntry } from "../../src/machines/screening/WatchList.ts"
 
 const none: ReadonlySet<number> = new Set()

@@ -17,6 +17,7 @@ import { assessmentRows } from "../fixtures/assessmentRows.ts"
 import { clientRows } from "../fixtures/clientTransitionRows.ts"
 import { depositNoticeRows } from "../fixtures/depositRows.ts"
 import { settlementItemRows } from "../fixtures/settlementRows.ts"
+import { screeningPassRows } from "../fixtures/screeningPassRows.ts"
 import { watchImportRows } from "../fixtures/watchImportRows.ts"
 import { webhookDeliveryRows, webhookEndpointRows } from "../fixtures/webhookRows.ts"
 import { reconBreakRows, withdrawalRequestRows } from "../fixtures/withdrawalRows.ts"
@@ -43,6 +44,7 @@ const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
   case: caseRows,
   approval: approvalRows,
   watchImport: watchImportRows,
+  screeningPass: screeningPassRows,
   depositNotice: depositNoticeRows,
   collateralReport: collateralRows,
   settlementItem: settlementItemRows,

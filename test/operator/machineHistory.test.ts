@@ -1,7 +1,7 @@
 // Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
 // found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -58,6 +58,15 @@ beforeAll(async () => {
   add("case", data.review.caseId, "case.open", "case.clear")
   add("approval", approvalId, "approval.request", "approval.grant")
   add("watchImport", imported.importId, "screening.import.begin", "screening.import.finish")
+  const { passId } = await vi.waitFor(
+    async () => {
+      const [pass] = (await service.done(["screening", "passes"])).passes
+      assert.strictEqual(pass?.status, "DONE")
+      return pass
+    },
+    { timeout: 20_000, interval: 20 }
+  )
+  add("screeningPass", passId, "screening.pass.begin", "screening.pass.finish")
   add("collateralReport", reportId, "collateral.report")
   add("settlementItem", item?.id, "settlement.item")
   const { noticeId, requestId } = await moneyOf(service)

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { ScreeningImports } from "../../runtime/services/screening/ScreeningImports.ts"
+import { ScreeningPasses } from "../../runtime/services/screening/ScreeningPasses.ts"
 import { WatchLists } from "../../runtime/services/screening/WatchLists.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
@@ -17,6 +18,7 @@ export const ScreeningHandlersLayer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const watchLists = yield* WatchLists
     const imports = yield* ScreeningImports
+    const passes = yield* ScreeningPasses
     return handlers.handleAll({
       add: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answerOf(watchLists.add(caller, payload))),
       list: ({ query }) =>
@@ -36,6 +38,10 @@ export const ScreeningHandlersLayer = HttpApiBuilder.group(
           )
         }),
       sources: () => answerOf(Effect.map(imports.sources, (sources) => ({ sources }))),
+      passes: ({ query }) =>
+        answerOf(
+          passes.list({ limit: query.limit ?? 20, ...(query.before === undefined ? {} : { before: query.before }) })
+        ),
       import: ({ payload }) => Effect.flatMap(currentCaller, (caller) => answer(imports.begin(caller, payload))),
       entries: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => {

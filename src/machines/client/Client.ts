@@ -84,6 +84,12 @@ export type ClientEvent =
   | ({ readonly type: "REJECT_PERSON"; readonly blockers: ReadonlyArray<string> } & Reasoned)
   | ({ readonly type: "RESTRICT"; readonly restriction: Restriction } & Reasoned)
   | ({ readonly type: "LIFT"; readonly restriction: Restriction } & Reasoned)
+  /** Screening finds for a stored client what compliance has not seen; without a case an open one says so already. */
+  | ({
+      readonly type: "MATCHED"
+      readonly caseId: number | null
+      readonly restriction: "FROZEN" | "NO_NEW_RISK"
+    } & Reasoned)
   | ({ readonly type: "DOWNGRADE" } & Reasoned)
   /** `blockers` name what the zero check found: balances, orders, positions, open items. */
   | ({ readonly type: "CLOSE"; readonly blockers: ReadonlyArray<string> } & Reasoned)

@@ -56,8 +56,16 @@ const client = setup({
       return event.blockers.length === 0
     },
     notYetSet: ({ event, context }) => {
-      assertEvent(event, "RESTRICT")
+      assertEvent(event, ["RESTRICT", "MATCHED"])
       return !context.restrictions.includes(event.restriction)
+    },
+    freezesAnew: ({ event, context }) => {
+      assertEvent(event, "MATCHED")
+      return event.restriction === "FROZEN" && !context.restrictions.includes("FROZEN")
+    },
+    bringsCase: ({ event }) => {
+      assertEvent(event, "MATCHED")
+      return event.caseId !== null
     },
     isSet: ({ event, context }) => {
       assertEvent(event, "LIFT")
@@ -98,7 +106,7 @@ const disposeAllCases = client.assign({ openCases: [] })
 
 const setRestriction = client.assign({
   restrictions: ({ context, event }) => {
-    assertEvent(event, "RESTRICT")
+    assertEvent(event, ["RESTRICT", "MATCHED"])
     return withRestriction(context.restrictions, event.restriction)
   }
 })
@@ -140,7 +148,7 @@ const notifyRestriction = (kind: "RESTRICTION_SET" | "RESTRICTION_LIFTED") =>
   client.emit(({ event, context }) => ({
     type: "notify",
     kind,
-    ref: event.type === "RESTRICT" || event.type === "LIFT" ? event.restriction : String(context.clientId)
+    ref: "restriction" in event ? event.restriction : String(context.clientId)
   }))
 
 /**
@@ -235,6 +243,13 @@ const heldRevision = (state: "KYC_PENDING" | "RESTRICTED") =>
     { actions: note("client.kycRevision", state, state) }
   ] as const
 
+/** A client that is held already: a case more; only a restriction more is news to the partner. */
+const heldMatch = (state: "KYC_PENDING" | "RESTRICTED", guard: "freezesAnew" | "notYetSet") =>
+  [
+    { guard, actions: [openCase, ...restrict(state, state)] },
+    { guard: "bringsCase", actions: [openCase, note("client.matched", state, state)] }
+  ] as const
+
 const mifidComplete = { guard: "levelMica", actions: goOnToMifid } as const
 
 const downgrade = {
@@ -269,7 +284,7 @@ const approved = (after: "ACTIVE" | "RESTRICTED") => [
 
 export const clientMachine = client.createMachine({
   id: "client",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({ ...input, level: "NONE", restrictions: [], openCases: [] }),
   initial: "NEW",
   states: {
@@ -308,6 +323,7 @@ export const clientMachine = client.createMachine({
         REJECT_RELIANCE: rejectReliance("KYC_PENDING"),
         REJECT_PERSON: rejectPerson("KYC_PENDING"),
         RESTRICT: { guard: "notYetSet", actions: restrict("KYC_PENDING", "KYC_PENDING") },
+        MATCHED: heldMatch("KYC_PENDING", "freezesAnew"),
         LIFT: { guard: "isSet", actions: lift("KYC_PENDING", "KYC_PENDING") },
         CLOSE: close("KYC_PENDING")
       }
@@ -326,6 +342,7 @@ export const clientMachine = client.createMachine({
         MIFID_COMPLETE: mifidComplete,
         REJECT_RELIANCE: rejectReliance("ACTIVE"),
         RESTRICT: { target: "RESTRICTED", actions: restrict("ACTIVE", "RESTRICTED") },
+        MATCHED: { target: "RESTRICTED", actions: [openCase, ...restrict("ACTIVE", "RESTRICTED")] },
         DOWNGRADE: downgrade,
         CLOSE: close("ACTIVE")
       }
@@ -349,6 +366,7 @@ export const clientMachine = client.createMachine({
         REJECT_RELIANCE: rejectReliance("RESTRICTED"),
         REJECT_PERSON: rejectPerson("RESTRICTED"),
         RESTRICT: { guard: "notYetSet", actions: restrict("RESTRICTED", "RESTRICTED") },
+        MATCHED: heldMatch("RESTRICTED", "notYetSet"),
         LIFT: [
           { guard: "isLastHold", target: "ACTIVE", actions: lift("RESTRICTED", "ACTIVE") },
           { guard: "isSet", actions: lift("RESTRICTED", "RESTRICTED") }

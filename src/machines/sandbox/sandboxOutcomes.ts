@@ -90,6 +90,11 @@ const reach: { readonly [K in Kind]: { readonly [S in StateOf<K>]: Reach } } = {
     REPLACED: operator("`screening import FILE` of a later version of the same source"),
     ABANDONED: operator("`screening import FILE` of a source while another import of it is unfinished")
   },
+  screeningPass: {
+    RUNNING: operator("`screening add` or `screening import FILE`, until all clients are screened"),
+    DONE: operator("`screening add`, or the next night (`sim clock advance 1d`)"),
+    REPLACED: operator("`screening add`, when the night comes before all clients are screened")
+  },
   depositNotice: {
     PENDING: partner("POST .../deposits, of a partner under BROKER custody without the sandbox mark"),
     CONFIRMED: partner("POST .../deposits, of a sandbox partner under BROKER custody: confirmed in the call"),

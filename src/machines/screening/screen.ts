@@ -6,8 +6,7 @@
 import { doubtOf, type NameDoubt, type NameFields, unreadableEntryId } from "./foldName.ts"
 import { listedForms, type NameForms, nameScore, type PersonForms, personForms } from "./nameForms.ts"
 import { sameDayScore } from "./sameDay.ts"
-import { WatchList, yearOfBirth } from "./WatchList.ts"
-import type { Floors, WatchEntry, WatchListName } from "./WatchList.ts"
+import { type Floors, type WatchEntry, WatchList, type WatchListName, yearOfBirth } from "./WatchList.ts"
 
 /** The client's facts that are compared; dates YYYY-MM-DD, nationalities ISO alpha-2. */
 export interface ScreenedPerson extends NameFields {

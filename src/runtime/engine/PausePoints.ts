@@ -3,9 +3,9 @@
  * A point is passed synchronously; a trigger that never returns (SIGKILL to itself) crashes exactly there.
  */
 export const pausePoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
-/** Points of a key rotation: passed once in a while, so random crash runs leave them out. */
-export const rotationPoints = ["key-written", "values-resealed"] as const
-export type PausePoint = (typeof pausePoints)[number] | (typeof rotationPoints)[number]
+/** Points of a key rotation and of a screening pass: passed once in a while, so random crash runs leave them out. */
+export const rarePoints = ["key-written", "values-resealed", "clients-judged"] as const
+export type PausePoint = (typeof pausePoints)[number] | (typeof rarePoints)[number]
 
 const triggers = new Map<PausePoint, () => void>()
 

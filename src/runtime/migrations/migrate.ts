@@ -22,6 +22,7 @@ import { m0018 } from "./0018_disposition_history.ts"
 import { m0019 } from "./0019_sealed_settlement.ts"
 import { m0020 } from "./0020_ended.ts"
 import { m0021 } from "./0021_answer_principals.ts"
+import { m0022 } from "./0022_screening_passes.ts"
 
 const run = Migrator.make({})
 
@@ -48,7 +49,8 @@ export const migrate = run({
     "0018_disposition_history": m0018,
     "0019_sealed_settlement": m0019,
     "0020_ended": m0020,
-    "0021_answer_principals": m0021
+    "0021_answer_principals": m0021,
+    "0022_screening_passes": m0022
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

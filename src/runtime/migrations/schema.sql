@@ -489,6 +489,15 @@ CREATE TABLE schema_migrations (
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (migration_id)
 );
 
+CREATE TABLE screening_passes (
+  id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  started_at bigint NOT NULL,
+  CONSTRAINT screening_passes_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE screening_runs (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -499,9 +508,11 @@ CREATE TABLE screening_runs (
   candidates json NOT NULL,
   ran_at bigint NOT NULL,
   list_versions json DEFAULT '{}'::json NOT NULL,
+  pass_id bigint,
   CONSTRAINT screening_runs_pkey PRIMARY KEY (id)
 );
 CREATE INDEX screening_runs_client ON public.screening_runs USING btree (client_id, id);
+CREATE INDEX screening_runs_pass ON public.screening_runs USING btree (pass_id) WHERE (pass_id IS NOT NULL);
 
 CREATE TABLE seals (
   number bigint NOT NULL,
@@ -770,6 +781,7 @@ CREATE SEQUENCE id_package AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_partner AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_posting AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_recon_break AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_screening_pass AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;

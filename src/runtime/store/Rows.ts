@@ -17,7 +17,13 @@ export type { OperatorKeyRow, ApprovalRow } from "./tables/operator.ts"
 export type { PartnerRow, CustodyChangeRow, RelianceRow, ApiKeyRow } from "./tables/partner.ts"
 export type { ReconBreakRow } from "./tables/reconciliation.ts"
 export type { ReportingRecordRow } from "./tables/reporting.ts"
-export type { WatchEntryRow, WatchImportRow, ScreeningRunRow, DispositionRow } from "./tables/screening.ts"
+export type {
+  WatchEntryRow,
+  WatchImportRow,
+  ScreeningPassRow,
+  ScreeningRunRow,
+  DispositionRow
+} from "./tables/screening.ts"
 export type { SettlementItemRow, InterfirmRow, BulkPartRow } from "./tables/settlement.ts"
 export type { BlockRow, BlockPayloadRow } from "./tables/verification.ts"
 export type { EventRow, EndpointRow, DeliveryRow, NotificationRow } from "./tables/webhook.ts"

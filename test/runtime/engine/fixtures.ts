@@ -132,6 +132,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     partnerId: 1,
     clientId: id,
     trigger: "ONBOARDING",
+    passId: 3,
     outcome: "CLEAR",
     listVersion: 7,
     listVersions: { EU: "2026-11-20" },
@@ -150,6 +151,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     importId: 3
   },
   watchImports: { id, ...machine, source: "EU", sourceVersion: "2026-11-20", startedAt: noon },
+  screeningPasses: { id, ...machine, startedAt: noon },
   dispositions: {
     clientId: id,
     entryId: 9,

@@ -1,6 +1,7 @@
 /** The service's own watch list and the published lists imported into it (operator surface, screening; F26). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { passScopes, passTriggers, screeningPassStates } from "../../../machines/screening/ScreeningPass.ts"
 import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
 import { boundedList, country, date, shaped, text, token } from "../../../machines/shared/Fields.ts"
 import { Answer } from "./OperatorErrors.ts"
@@ -84,6 +85,29 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
             importing: Schema.NullOr(ImportView)
           })
         )
+      })
+    )
+  }),
+  HttpApiEndpoint.get("passes", "/screening/passes", {
+    query: { limit: Limit(1_000), before: Cursor("The cursor") },
+    success: Answer(
+      Schema.Struct({
+        passes: Schema.Array(
+          Schema.Struct({
+            passId: Schema.Int,
+            trigger: Schema.Literals(passTriggers),
+            scope: Schema.Literals(passScopes),
+            status: Schema.Literals(screeningPassStates),
+            rules: Schema.Int,
+            screened: Schema.Int,
+            hits: Schema.Int,
+            possible: Schema.Int,
+            startedAt: Millis,
+            endedAt: Schema.NullOr(Millis)
+          })
+        ),
+        hasMore: Schema.Boolean,
+        nextBefore: Schema.NullOr(Schema.Int)
       })
     )
   }),

@@ -39,6 +39,7 @@ export const operatorCommands = {
   "screening list": everyone,
   "screening remove": compliance,
   "screening sources": everyone,
+  "screening passes": everyone,
   "screening import": compliance,
   "screening entries": compliance,
   "screening finish": compliance,

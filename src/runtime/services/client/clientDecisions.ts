@@ -167,6 +167,7 @@ const noteScreening = (
     partnerId: row.partnerId,
     clientId: row.id,
     trigger: "COMPLIANCE_CLEAR",
+    passId: null,
     outcome: again.outcome,
     listVersion: again.listVersion,
     listVersions: again.listVersions,

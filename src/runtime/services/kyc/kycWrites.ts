@@ -9,6 +9,7 @@ import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts
 import { kycSectionNames } from "../../../machines/kyc/OnboardingRequest.ts"
 import { buildReportingRecord } from "../../../machines/reporting/ReportingRecord.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
+import type { PassTrigger } from "../../../machines/screening/ScreeningPass.ts"
 import type { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
 import type { ClientRow, RevisionRow } from "../../store/Rows.ts"
 import { type ClientTurn, decide, moveBlock } from "../client/clientDecisions.ts"
@@ -106,12 +107,13 @@ export const writeRevision = (
     receivedAt: turn.now
   })
 
-/** Stores a screening run; its id. */
+/** Stores a screening run, of a pass over stored clients when one is named; its id. */
 export const writeScreening = (
   { turn }: ClientTurn,
   client: ClientRow,
-  trigger: "ONBOARDING" | "KYC_REVISION",
-  { outcome, listVersion, listVersions, candidates }: ScreenedAgain
+  trigger: "ONBOARDING" | "KYC_REVISION" | PassTrigger,
+  { outcome, listVersion, listVersions, candidates }: ScreenedAgain,
+  passId: number | null = null
 ): number => {
   const id = turn.nextId("screeningRun")
   turn.draft.put("screeningRuns", {
@@ -119,6 +121,7 @@ export const writeScreening = (
     partnerId: client.partnerId,
     clientId: client.id,
     trigger,
+    passId,
     outcome,
     listVersion,
     listVersions,

@@ -14,7 +14,7 @@ import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisi
 import { clientContext } from "../client/clientState.ts"
 import { displayNameOf } from "./kycFacts.ts"
 import type { KycUpdatePlan } from "./kycUpdatePlan.ts"
-import { candidatesOf, noteFinding } from "../screening/rescreening.ts"
+import { newFinding, noteWorse } from "../screening/rescreening.ts"
 import {
   type CaseFacts,
   openCase,
@@ -60,7 +60,9 @@ export const reviseClient = (
     writeReportingRecord(at, client, plan.sections, revision)
   }
   if (review !== null) openCase(at, client, { ...review, screeningRunId })
-  if (review?.holds !== true && screeningRunId !== null) noteWorse(at, plan, screeningRunId)
+  if (review?.holds !== true && screeningRunId !== null && plan.unseen !== null) {
+    noteWorse(turn, at.instance, { ...plan.unseen, screeningRunId })
+  }
   return updateAnswer(next, kyc, plan, status)
 }
 
@@ -136,7 +138,9 @@ interface Review extends Omit<CaseFacts, "screeningRunId"> {
 
 /** The case that this revision opens, or null. */
 const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Review | null => {
-  const found = unseenFindings(client, plan)
+  const { base, screened, unseen } = plan
+  const isHeld = clientContext(client).openCases.length > 0
+  const found = screened === null || unseen === null ? null : newFinding(isHeld, base.shown, screened, unseen)
   const duplicateOf = newDuplicate(at, client, plan)
   const declared = newlyDeclared(at, plan)
   if (found === null && duplicateOf === null && declared.length === 0) return null
@@ -149,25 +153,6 @@ const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Revie
     duplicateOf,
     holds: found !== null
   }
-}
-
-/** What screening finds that needs a case: anything, unless a case that holds the client already shows it (A1-34, A1-35). */
-const unseenFindings = (client: ClientRow, { base, screened, unseen }: KycUpdatePlan) => {
-  if (screened === null || unseen === null || screened.outcome === "CLEAR") return null
-  if (clientContext(client).openCases.length === 0) return screened
-  const shown = new Set(base.shown.map(({ entryId }) => entryId))
-  return unseen.candidates.every(({ entryId }) => shown.has(entryId)) ? null : unseen
-}
-
-/** Known candidates that are more like now than their case shows: the newest such case says so from here on (F26). */
-const noteWorse = ({ turn, instance }: ClientTurn, plan: KycUpdatePlan, screeningRunId: number): void => {
-  const { outcome, candidates } = plan.unseen ?? { outcome: "CLEAR", candidates: [] }
-  const worse = new Set(candidates.map(({ entryId }) => entryId))
-  const showing = turn.state
-    .all("cases")
-    .toSorted((a, b) => a.id - b.id)
-    .findLast((row) => candidatesOf(row).some(({ entryId }) => worse.has(entryId)))
-  if (showing !== undefined) noteFinding(turn, instance, showing, { outcome, candidates, screeningRunId })
 }
 
 /** What this revision declares and no open case says (A1-28). */

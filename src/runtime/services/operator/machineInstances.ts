@@ -69,6 +69,7 @@ export const tableOf = {
   case: "cases",
   approval: "approvals",
   watchImport: "watchImports",
+  screeningPass: "screeningPasses",
   depositNotice: "depositNotices",
   collateralReport: "collateralReports",
   settlementItem: "settlementItems",
@@ -255,6 +256,12 @@ const finders: { readonly [K in Kind]: Finder } = {
   watchImport: (sources, id) =>
     Effect.map(only(sources, "watchImports", byId(id)), (row) =>
       row === null ? null : { row, subject: "system", history: [{ object: `watchImport:${row.id}` }], ownsTimer: none }
+    ),
+  screeningPass: (sources, id) =>
+    Effect.map(only(sources, "screeningPasses", byId(id)), (row) =>
+      row === null
+        ? null
+        : { row, subject: "system", history: [{ object: `screeningPass:${row.id}` }], ownsTimer: none }
     ),
   approval: (sources, id) =>
     Effect.map(only(sources, "approvals", byId(id)), (row) =>

@@ -11,7 +11,8 @@ import {
   findUnderNames,
   type Found,
   makeScreener,
-  type ScreenedPerson
+  type ScreenedPerson,
+  type Screener
 } from "../../../machines/screening/screen.ts"
 import type { WatchEntry } from "../../../machines/screening/WatchList.ts"
 import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -35,6 +36,8 @@ export class Screening extends Context.Service<
     readonly find: (person: ScreenedPerson) => ReadonlyArray<Found>
     readonly lists: () => ListVersions
     readonly size: () => number
+    /** `find` among these entries alone. */
+    readonly among: (entries: ReadonlyArray<WatchEntryRow>) => (person: ScreenedPerson) => ReturnType<typeof findAll>
   }
 >()("brokerage/runtime/services/screening/Screening") {
   static readonly layer = Layer.effect(
@@ -65,11 +68,16 @@ export class Screening extends Context.Service<
       committed.clear()
       const sources = new Sources(yield* Effect.orDie(stored.all("watchImports")))
       host.onCommitted("watchImports", (row) => sources.follow(row))
+      // A published name meets its entry by the last name alone, every other entry under the name as it was sent.
+      const findIn = (entries: Screener, person: ScreenedPerson) => {
+        const published = sandbox ? sandboxPerson(person) : person
+        return published === person ? findAll(entries, person) : findUnderNames(entries, [person, published])
+      }
       return Screening.of({
-        // A published name meets its entry by the last name alone, every other entry under the name as it was sent.
-        find: (person) => {
-          const published = sandbox ? sandboxPerson(person) : person
-          return published === person ? findAll(screener, person) : findUnderNames(screener, [person, published])
+        find: (person) => findIn(screener, person),
+        among: (rows) => {
+          const few = makeScreener(rows.map(entryOf))
+          return (person) => findIn(few, person)
         },
         lists: () => ({ listVersion, listVersions: sources.versions }),
         size: () => screener.size

@@ -1,5 +1,5 @@
 /**
- * Screening a held client again: the list, or the client's name, may have changed since the case was opened, and a
+ * Screening a client again: the list, the rules or the client's name may have changed since compliance looked, and a
  * candidate that nobody has looked at as it is now is never cleared (document 1, Rules of POST /clients 6; F26).
  */
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
@@ -85,6 +85,32 @@ export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later
   const set = { reason: reasons[0] ?? open.reason, details }
   const noted = advance(turn, "cases", open, { type: "NOTE", at: turn.now, note }, { of: instance, set })
   if (noted === null) throw new Error("an open case refused a note")
+}
+
+/**
+ * What a screening finds that needs a case: anything, unless a case that holds the client already shows it (A1-34, A1-35).
+ * `screened` leaves out what compliance has cleared, `unseen` also what open cases show (`shown`) as no less like.
+ */
+export const newFinding = (
+  isHeld: boolean,
+  shown: ReadonlyArray<ScreeningCandidate>,
+  screened: ScreeningResult,
+  unseen: ScreeningResult
+): ScreeningResult | null => {
+  if (screened.outcome === "CLEAR") return null
+  if (!isHeld) return screened
+  const known = new Set(shown.map(({ entryId }) => entryId))
+  return unseen.candidates.every(({ entryId }) => known.has(entryId)) ? null : unseen
+}
+
+/** Known candidates that are more like now than their case shows: the newest such case says so from here on (F26). */
+export const noteWorse = (turn: Turn, instance: Instance, later: LaterFinding): void => {
+  const worse = new Set(later.candidates.map(({ entryId }) => entryId))
+  const showing = turn.state
+    .all("cases")
+    .toSorted((a, b) => a.id - b.id)
+    .findLast((row) => candidatesOf(row).some(({ entryId }) => worse.has(entryId)))
+  if (showing !== undefined) noteFinding(turn, instance, showing, later)
 }
 
 /** The reasons of a case after another screening: a hit comes first, and no weaker word of the screening beside it. */

@@ -32,6 +32,8 @@ export const clientTables = {
   clients: table<ClientRow>()({
     title: "client",
     machine: "client",
+    // Version 2 adds what a screening of stored clients finds, which no state depends on.
+    upcasters: [(row) => row],
     mirrors: ({ level }) => ({ level }),
     key: ["id"],
     mode: "upsert",

@@ -24,6 +24,12 @@ export interface WatchImportRow extends MachineRow<"watchImport"> {
   readonly startedAt: number
 }
 
+/** A pass that screens stored clients again. Its trigger, scope, cursor and counts are in the context. */
+export interface ScreeningPassRow extends MachineRow<"screeningPass"> {
+  readonly id: number
+  readonly startedAt: number
+}
+
 export interface ScreeningRunRow {
   readonly id: number
   readonly partnerId: number
@@ -35,6 +41,8 @@ export interface ScreeningRunRow {
   /** Version of every imported list by its source. */
   readonly listVersions: Readonly<Record<string, string>>
   readonly candidates: Json
+  /** The pass that screened a stored client; null where something that came in was screened. */
+  readonly passId: number | null
   readonly ranAt: number
 }
 
@@ -71,6 +79,7 @@ export const screeningTables = {
       listVersion: "id",
       listVersions: "json",
       candidates: "json",
+      passId: "id?",
       ranAt: "id"
     },
     id: ["screeningRun", "usual"]
@@ -103,6 +112,16 @@ export const screeningTables = {
     // Imports under way, and the current one of each source.
     residence: { ...ofSystem, only: onlyIn("OPEN", "REMOVING", "DONE") },
     id: ["watchImport", "rare"]
+  }),
+  screeningPasses: table<ScreeningPassRow>()({
+    title: "screening pass",
+    machine: "screeningPass",
+    key: ["id"],
+    mode: "upsert",
+    columns: { id: "id", ...machineColumns, startedAt: "id" },
+    // The pass under way.
+    residence: { ...ofSystem, only: onlyIn("RUNNING") },
+    id: ["screeningPass", "rare"]
   }),
   dispositions: table<DispositionRow>()({
     title: "disposition",
