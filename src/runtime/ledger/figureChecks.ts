@@ -5,6 +5,7 @@
  */
 import { currencyCodes } from "../../machines/shared/Currency.ts"
 import { depositUnit, unvaluedDeposit } from "../../machines/verification/depositValue.ts"
+import { catalogue, tableNames } from "../store/Catalogue.ts"
 
 /** What deposits count in each currency, as rows of a VALUES list: for each minor unit, and for each deposit. */
 const values = currencyCodes
@@ -14,9 +15,18 @@ const values = currencyCodes
   })
   .join(", ")
 
-/** The rows of a money write with the claim each must hold. */
-const filed = (write: string, table: string): string =>
-  `SELECT '${write}:' || partner_id || ':' || (context ->> 'partnerRef') AS name, id AS owner FROM ${table}`
+/** Every table whose rows are filed under a partner's reference. */
+const referenced = tableNames.map((table) => catalogue[table]).filter(({ reference }) => reference !== null)
+
+/** The rows with the claim each must hold. */
+const filed = referenced
+  .map(
+    ({ reference, sqlName }) =>
+      `SELECT '${reference}:' || partner_id || ':' || (context ->> 'partnerRef') AS name, id AS owner FROM ${sqlName}`
+  )
+  .join(" UNION ALL ")
+
+const claimed = referenced.map(({ reference }) => `name LIKE '${reference}:%'`).join(" OR ")
 
 /** Entries of the list in verify.ts. */
 export const figureChecks = [
@@ -35,15 +45,11 @@ export const figureChecks = [
   },
   {
     name: "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row",
-    figure:
-      "SELECT count(*) AS n FROM claims WHERE name LIKE 'deposit:%' OR name LIKE 'withdrawal:%' OR name LIKE 'collateral:%'",
-    breaks: `WITH filed AS MATERIALIZED (
-               ${filed("deposit", "deposit_notices")} UNION ALL
-               ${filed("withdrawal", "withdrawal_requests")} UNION ALL
-               ${filed("collateral", "collateral_reports")}),
+    figure: `SELECT count(*) AS n FROM claims WHERE ${claimed}`,
+    breaks: `WITH filed AS MATERIALIZED (${filed}),
              held AS MATERIALIZED (
                SELECT name, owner FROM claims
-                WHERE name LIKE 'deposit:%' OR name LIKE 'withdrawal:%' OR name LIKE 'collateral:%')
+                WHERE ${claimed})
              SELECT split_part(coalesce(f.name, h.name), ':', 1) || ' ' || coalesce(f.owner, h.owner)
                     || CASE WHEN h.name IS NULL THEN ' does not hold its reference' ELSE ' holds a reference that is not its own' END AS what
                FROM filed f FULL JOIN held h ON h.name = f.name AND h.owner = f.owner

@@ -95,3 +95,10 @@ export const keyOf = (table: TableName, row: object): string => {
   for (let at = 1; at < key.length; at++) joined += `\u0000${values[key[at] as string]}`
   return joined
 }
+
+/** The claim of a partner's reference: one name space a table and partner (A3-01). */
+export const referenceClaim = (table: TableName, partnerId: number, partnerRef: string): string => {
+  const { reference } = catalogue[table]
+  if (reference === null) throw new Error(`rows of ${table} are filed under no reference`)
+  return `${reference}:${partnerId}:${partnerRef}`
+}

@@ -47,6 +47,23 @@ export type Upcaster = (row: { readonly state: string; readonly context: unknown
   readonly context: unknown
 }
 
+/**
+ * Work on which somebody still has to act: while a row is in one of these states, neither its client's account nor the
+ * partner's books can be closed (D1, D15). The sentences name what is open and what clears it.
+ */
+export interface OpenWork<S extends string = string> {
+  /** In the order in which they are counted. */
+  readonly states: ReadonlyArray<S>
+  /** What is open of one client, such as "Deposit notices are not decided". */
+  readonly ofClient: string
+  /** What is open of all clients of a partner. */
+  readonly ofPartner: string
+  /** One row in that sentence, such as "notice". */
+  readonly one: string
+  /** The command or call that clears a row in this state. */
+  readonly clear: (state: S) => string
+}
+
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
 /** What the author of a table says about it. */
@@ -70,6 +87,11 @@ export interface Descriptor<Row, K extends Kind | null, I extends string | null,
   /** True when the row keeps the table's CHECK constraints. */
   readonly check?: (row: Row) => boolean
   readonly residence?: Residence<Row>
+  readonly open?: K extends Kind ? OpenWork<StateOf<K>> : undefined
+  /** The name space of the partner's references: each is filed once for ever, under a claim that holds the row's id (A3-01). */
+  readonly reference?: string
+  /** What of a row may still come back to the client's cash, in minor units of `currency`; it keeps room for that (F2). */
+  readonly returns?: (row: Row) => { readonly currency: string; readonly amount: bigint } | null
   /** The kind of id that the rows are numbered with, and the size of its blocks. */
   readonly id?: readonly [kind: I, block: IdBlock]
 }
@@ -103,6 +125,9 @@ export interface TableSpec<T extends string = string> {
   readonly unique: ReadonlyArray<ReadonlyArray<string>>
   readonly check: ((row: never) => boolean) | null
   readonly residence: Residence | null
+  readonly open: OpenWork | null
+  readonly reference: string | null
+  readonly returns: ((row: never) => { readonly currency: string; readonly amount: bigint } | null) | null
 }
 
 export interface Column {
@@ -140,7 +165,10 @@ export const table =
       columns: Object.entries<string>(descriptor.columns).map(([column, declared]) => columnOf(column, declared)),
       unique: descriptor.unique ?? [],
       check: descriptor.check ?? null,
-      residence: descriptor.residence ?? null
+      residence: descriptor.residence ?? null,
+      open: (descriptor.open as OpenWork | undefined) ?? null,
+      reference: descriptor.reference ?? null,
+      returns: descriptor.returns ?? null
     })
   })
 

@@ -213,6 +213,7 @@ describe("ledger verify", () => {
     "every deposit notice is of its client's partner": ofAnother("deposit_notices"),
     "every withdrawal request is of its client's partner": ofAnother("withdrawal_requests"),
     "every settlement item is of its client's partner": ofAnother("settlement_items"),
+    "every other record of a client is of its client's partner": ofAnother("decisions"),
     "every client is of the partner that its postings name": ofAnother("clients"),
     "every payout and correction with a reference holds it, and every such reference names its transaction": [
       `CREATE TABLE kept AS SELECT * FROM claims WHERE name LIKE 'payout:%'; ${keptClaims}`,

@@ -18,6 +18,7 @@ import { rejectPerson } from "../kyc/kycReview.ts"
 import { personClaim } from "../kyc/kycWrites.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { openOutside } from "../../store/openRows.ts"
 
 type Decision = (caller: OperatorCaller, client: string, reason: string) => Decided
 
@@ -92,11 +93,7 @@ const accountFacts =
   (client: ClientRow): Effect.Effect<AccountFacts, Unavailable> =>
     withinTime(
       Effect.gen(function* () {
-        const items = yield* sql.unsafe<{ readonly state: string; readonly n: bigint }>(
-          "SELECT state, count(*) AS n FROM settlement_items WHERE client_id = $1 AND state <> 'SETTLED' GROUP BY state ORDER BY state DESC",
-          [BigInt(client.id)]
-        )
-        const open = items.map(({ state, n }) => `${n} ${state}`)
+        const openItems = yield* openOutside(sql, client.id)
         const name = personClaim(client.personKey)
         // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
         const free = yield* sql.unsafe(
@@ -104,7 +101,7 @@ const accountFacts =
           [name, BigInt(client.id), client.personKey]
         )
         return {
-          openItems: open.length === 0 ? [] : [`Settlement items are not settled: ${open.join(", ")}.`],
+          openItems,
           personClaim: free.length === 0 ? null : name
         }
       }).pipe(Effect.catch(whenAway)),

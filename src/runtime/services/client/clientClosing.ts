@@ -9,10 +9,9 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/Rows.ts"
 import { closeCase, type ClientTurn, decide, moveClient } from "./clientDecisions.ts"
-import { undecidedDeposits } from "../deposit/depositBlockers.ts"
+import { openInMailbox } from "../shared/openWork.ts"
 import { expiryTimers } from "../document/documentExpiry.ts"
 import { keepDocumentsUntilDue } from "../document/documentRetention.ts"
-import { openWithdrawals } from "../withdrawal/withdrawalBlockers.ts"
 
 /** What the zero check needs and no mailbox holds. True only while the mailbox stays as it was when they were read. */
 export interface AccountFacts {
@@ -38,8 +37,7 @@ export const accountBlockers = (
       ...(reserved === 0n ? [] : [`The client's reserve is ${money(reserved)}.`])
     ]
   }),
-  ...undecidedDeposits(state),
-  ...openWithdrawals(state),
+  ...openInMailbox(state),
   ...openItems
 ]
 

@@ -41,6 +41,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
 import { start } from "../../effects/advance.ts"
 import { balancesOf, keptBalances, withBalances } from "./collateralBalances.ts"
+import { referenceClaim } from "../../store/Catalogue.ts"
 
 export interface CollateralAnswer {
   readonly reportId: number
@@ -138,7 +139,7 @@ export class CollateralReports extends Context.Service<
 const lookUpLimit = 3
 
 export const collateralClaim = (partnerId: number, partnerRef: string): string =>
-  `collateral:${partnerId}:${partnerRef}`
+  referenceClaim("collateralReports", partnerId, partnerRef)
 
 export const wireReport = (row: CollateralReportRow): CollateralReport => reportOf(row.context, row.state)
 

@@ -22,11 +22,13 @@ import { firstRefusal } from "../money/moneyGates.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { advance, objectName, start } from "../../effects/advance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
+import { referenceClaim } from "../../store/Catalogue.ts"
 
 export const wireNotice = (row: DepositNoticeRow): DepositNotice => noticeOf(row.context, row.state)
 
 /** The unique fact of a reference: one name space per partner, apart from withdrawals and collateral (A3-01). */
-export const depositClaim = (partnerId: number, partnerRef: string): string => `deposit:${partnerId}:${partnerRef}`
+export const depositClaim = (partnerId: number, partnerRef: string): string =>
+  referenceClaim("depositNotices", partnerId, partnerRef)
 
 export interface Filing extends DepositFacts {
   readonly partner: PartnerView

@@ -17,13 +17,13 @@ import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { Settings } from "../../Settings.ts"
-import { catalogue } from "../../store/Catalogue.ts"
+import { catalogue, tableOfKind } from "../../store/Catalogue.ts"
 import type { BalanceRow, ClientRow } from "../../store/Rows.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { findClient } from "../client/clientLookup.ts"
 import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { findInstance, type PendingTimer, tableOf } from "./machineInstances.ts"
+import { findInstance, type PendingTimer } from "./machineInstances.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
 import { ofPartners } from "../shared/rowLists.ts"
 import { whenAway } from "../../store/whenAway.ts"
@@ -167,7 +167,8 @@ export class Inspect extends Context.Service<
 
 const countsStatement = kinds
   .map(
-    (kind) => `SELECT '${kind}' AS kind, state, count(*) AS n FROM ${catalogue[tableOf[kind]].sqlName} GROUP BY state`
+    (kind) =>
+      `SELECT '${kind}' AS kind, state, count(*) AS n FROM ${catalogue[tableOfKind[kind]].sqlName} GROUP BY state`
   )
   .join(" UNION ALL ")
 

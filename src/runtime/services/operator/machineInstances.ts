@@ -12,7 +12,7 @@ import { type BlockCode, blockLevel } from "../../../machines/verification/Block
 import { parseId } from "../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import type { MachineRow, TableName } from "../../store/Rows.ts"
+import type { MachineRow } from "../../store/Rows.ts"
 import type { HistorySource } from "./AuditTrail.ts"
 import { findClient } from "../client/clientLookup.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -20,6 +20,9 @@ import type { Directory } from "../partner/Directory.ts"
 import { expiryTimers } from "../document/documentExpiry.ts"
 import { type Condition, pageOf } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { objectName } from "../../effects/advance.ts"
+import { catalogue, type MachineTable, tableOfKind, type Tables } from "../../store/Catalogue.ts"
+import type { TableSpec } from "../../store/Table.ts"
 
 interface Sources {
   readonly host: ActorHost["Service"]
@@ -57,34 +60,12 @@ const tellsOfMifid = (clientId: number): HistorySource => ({ object: `client:${c
 
 type Finder = (sources: Sources, id: string) => Effect.Effect<FoundInstance | null, Unavailable>
 
-/** The table of each machine's objects. Partner keys alone are apiKeys here: the operator's own are not inspected. */
-export const tableOf = {
-  partner: "partners",
-  reliance: "reliances",
-  apiKey: "apiKeys",
-  client: "clients",
-  kycPackage: "kycPackages",
-  verificationBlock: "verificationBlocks",
-  assessment: "assessments",
-  case: "cases",
-  approval: "approvals",
-  watchImport: "watchImports",
-  screeningPass: "screeningPasses",
-  depositNotice: "depositNotices",
-  collateralReport: "collateralReports",
-  settlementItem: "settlementItems",
-  withdrawalRequest: "withdrawalRequests",
-  reconBreak: "reconBreaks",
-  webhookEndpoint: "webhookEndpoints",
-  webhookDelivery: "webhookDeliveries"
-} as const satisfies Readonly<Record<Kind, TableName>>
-
 /** The committed object, or null when nothing has this name. */
 export const findInstance = (
   sources: Sources,
   kind: Kind,
   id: string
-): Effect.Effect<FoundInstance | null, Unavailable> => finders[kind](sources, id)
+): Effect.Effect<FoundInstance | null, Unavailable> => (finders[kind] ?? byKey(tableOfKind[kind]))(sources, id)
 
 /** The one row of a table under conditions. */
 const only = <T extends Parameters<typeof pageOf>[2]>(
@@ -101,114 +82,96 @@ const byId = (id: string): ReadonlyArray<Condition> => [{ column: "id", value: B
 
 const none = (): boolean => false
 
-/** Objects that live in a client's mailbox, found by their own id. */
-const ofClient =
-  (
-    table: "kycPackages" | "cases" | "depositNotices" | "collateralReports" | "settlementItems" | "withdrawalRequests",
-    kind: Kind
-  ): Finder =>
+/** An object with its own audit rows and no timers of its own. */
+const plain = <T extends MachineTable>(table: T, row: Tables[T], subject: string): FoundInstance => ({
+  row,
+  subject,
+  history: [{ object: objectName(table, row) }],
+  ownsTimer: none
+})
+
+/** The mailbox that steps a row: its own, else that of the client or the partner that every row of the table names. */
+const subjectOf = ({ residence, columns }: TableSpec, row: Readonly<Record<string, unknown>>): string => {
+  if (residence !== null) {
+    return residence.column === null ? residence.subject : `${residence.subject}:${String(row[residence.column])}`
+  }
+  const names = (column: string) => columns.some(({ name, nullable }) => name === column && !nullable)
+  if (names("clientId")) return clientSubject(row["clientId"] as number)
+  return names("partnerId") ? `partner:${String(row["partnerId"])}` : "system"
+}
+
+/** Objects with an id of their own, by it. */
+const byOwnId =
+  <T extends MachineTable>(table: T): Finder =>
   (sources, id) =>
     Effect.map(only(sources, table, byId(id)), (row) =>
-      row === null
-        ? null
-        : {
-            row,
-            subject: clientSubject(row.clientId),
-            history: [{ object: `${kind}:${row.id}` }],
-            ownsTimer: none
-          }
+      row === null ? null : plain(table, row, subjectOf(catalogue[table], { ...row }))
     )
 
-const finders: { readonly [K in Kind]: Finder } = {
+/** The one object of a partner, by the partner's id or code. */
+const ofPartner =
+  <T extends MachineTable>(table: T): Finder =>
+  ({ directory, host }, id) => {
+    const view = directory.findPartner(id)
+    if (view === null) return Effect.succeed(null)
+    const subject = `partner:${view.row.id}`
+    return Effect.map(
+      host.read(subject, (state) => state.one(table)),
+      (row) => (row === undefined ? null : plain(table, row, subject))
+    )
+  }
+
+/** The one object of a client, by the client's id or uid. */
+const ofClient =
+  <T extends MachineTable>(table: T): Finder =>
+  ({ host, sql }, id) =>
+    Effect.flatMap(findClient(host, sql, id), (client) => {
+      if (client === null) return Effect.succeed(null)
+      const subject = clientSubject(client.id)
+      return host.read(subject, (state) => {
+        const row = state.one(table)
+        return row === undefined ? null : plain(table, row, subject)
+      })
+    })
+
+/** How an operator names the objects of a table follows from its key. */
+const byKey = (table: MachineTable): Finder => {
+  switch (catalogue[table].key.join()) {
+    case "id":
+      return byOwnId(table)
+    case "partnerId":
+      return ofPartner(table)
+    case "clientId":
+      return ofClient(table)
+    default:
+      throw new Error(`objects of ${table} need a finder of their own`)
+  }
+}
+
+/** Named otherwise, with more history, or with timers of their own. */
+const finders: { readonly [K in Kind]?: Finder } = {
   partner: ({ directory }, id) =>
     Effect.sync(() => {
       const view = directory.findPartner(id)
-      if (view === null) return null
-      return {
-        row: view.row,
-        subject: `partner:${view.row.id}`,
-        history: [{ object: `partner:${view.row.id}` }],
-        ownsTimer: none
-      }
+      return view === null ? null : plain("partners", view.row, `partner:${view.row.id}`)
     }),
-  reliance: (sources, id) => {
-    const view = sources.directory.findPartner(id)
-    if (view === null) return Effect.succeed(null)
-    const partnerId = view.row.id
-    return Effect.map(
-      sources.host.read(`partner:${partnerId}`, (state) => state.one("reliances") ?? null),
-      (row) =>
-        row === null
-          ? null
-          : {
-              row,
-              subject: `partner:${partnerId}`,
-              history: [
-                { object: `reliance:${partnerId}` },
-                { object: `partner:${partnerId}`, actions: ["partner.create"] }
-              ],
-              ownsTimer: none
-            }
-    )
-  },
-  apiKey: ({ directory }, id) =>
-    Effect.sync(() => {
-      const key = directory.key(parseId(id) ?? 0)
-      if (key === null) return null
-      return {
-        row: key,
-        subject: `partner:${key.partnerId}`,
-        history: [{ object: `apiKey:${key.id}` }],
-        ownsTimer: none
-      }
+  reliance: (sources, id) =>
+    Effect.map(ofPartner("reliances")(sources, id), (found) => {
+      const view = sources.directory.findPartner(id)
+      if (found === null || view === null) return null
+      const created: HistorySource = { object: `partner:${view.row.id}`, actions: ["partner.create"] }
+      return { ...found, history: [...found.history, created] }
     }),
   client: ({ host, sql }, id) =>
     Effect.map(findClient(host, sql, id), (row) =>
-      row === null
-        ? null
-        : {
-            row,
-            subject: clientSubject(row.id),
-            history: [{ object: `client:${row.id}` }],
-            ownsTimer: () => true
-          }
+      row === null ? null : { ...plain("clients", row, clientSubject(row.id)), ownsTimer: () => true }
     ),
-  kycPackage: ofClient("kycPackages", "kycPackage"),
-  case: ofClient("cases", "case"),
-  depositNotice: ofClient("depositNotices", "depositNotice"),
-  collateralReport: ofClient("collateralReports", "collateralReport"),
-  settlementItem: ofClient("settlementItems", "settlementItem"),
-  withdrawalRequest: ofClient("withdrawalRequests", "withdrawalRequest"),
-  reconBreak: (sources, id) =>
-    Effect.map(only(sources, "reconBreaks", byId(id)), (row) =>
-      row === null ? null : { row, subject: "system", history: [{ object: `reconBreak:${row.id}` }], ownsTimer: none }
-    ),
-  webhookEndpoint: (sources, id) => {
-    const view = sources.directory.findPartner(id)
-    if (view === null) return Effect.succeed(null)
-    const partnerId = view.row.id
-    return Effect.map(
-      sources.host.read(`partner:${partnerId}`, (state) => state.one("webhookEndpoints") ?? null),
-      (row) =>
-        row === null
-          ? null
-          : {
-              row,
-              subject: `partner:${partnerId}`,
-              history: [{ object: `webhookEndpoint:${partnerId}` }],
-              ownsTimer: none
-            }
-    )
-  },
   webhookDelivery: (sources, id) =>
     Effect.map(only(sources, "webhookDeliveries", byId(id)), (row) =>
       row === null
         ? null
         : {
-            row,
-            subject: `partner:${row.partnerId}`,
-            history: [{ object: `webhookDelivery:${row.id}` }],
-            ownsTimer: none,
+            ...plain("webhookDeliveries", row, `partner:${row.partnerId}`),
             due: ["PENDING", "RETRYING"].includes(row.state) ? [{ name: "nextAttempt", dueAt: row.nextAt }] : []
           }
     ),
@@ -237,41 +200,5 @@ const finders: { readonly [K in Kind]: Finder } = {
             }
           })
     )
-  },
-  assessment: ({ host, sql }, id) =>
-    Effect.flatMap(findClient(host, sql, id), (client) =>
-      client === null
-        ? Effect.succeed(null)
-        : host.read(clientSubject(client.id), (state) => {
-            const row = state.one("assessments")
-            if (row === undefined) return null
-            return {
-              row,
-              subject: clientSubject(client.id),
-              history: [{ object: `assessment:${client.id}` }],
-              ownsTimer: none
-            }
-          })
-    ),
-  watchImport: (sources, id) =>
-    Effect.map(only(sources, "watchImports", byId(id)), (row) =>
-      row === null ? null : { row, subject: "system", history: [{ object: `watchImport:${row.id}` }], ownsTimer: none }
-    ),
-  screeningPass: (sources, id) =>
-    Effect.map(only(sources, "screeningPasses", byId(id)), (row) =>
-      row === null
-        ? null
-        : { row, subject: "system", history: [{ object: `screeningPass:${row.id}` }], ownsTimer: none }
-    ),
-  approval: (sources, id) =>
-    Effect.map(only(sources, "approvals", byId(id)), (row) =>
-      row === null
-        ? null
-        : {
-            row,
-            subject: "system",
-            history: [{ object: `approval:${row.id}` }],
-            ownsTimer: none
-          }
-    )
+  }
 }

@@ -22,6 +22,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { partnerCustodyAccount } from "../../ledger/postingRules.ts"
 import type { PartnerRow } from "../../store/Rows.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { openOfPartner } from "../../store/openRows.ts"
 
 type Read = Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
 type Question = (sql: PgClient.PgClient, partner: PartnerRow, purpose: Purpose) => Read
@@ -42,7 +43,8 @@ interface Group {
 const money = (total: string, currency: string): string =>
   `${isCurrency(currency) ? formatAmount(BigInt(total), currency as Currency) : total} ${currency}`
 
-const which = (what: string, { n, ids }: Group): string => `${what} ${ids}${n > BigInt(namedIds) ? ", …" : ""}`
+const which = (what: string, { n, ids }: Pick<Group, "n" | "ids">): string =>
+  `${what} ${ids}${n > BigInt(namedIds) ? ", …" : ""}`
 const firstIds = (column: string): string =>
   `array_to_string((array_agg(${column} ORDER BY ${column}))[1:${namedIds}], ', ') AS ids`
 
@@ -109,54 +111,13 @@ const custodyAccount: Question = (sql, partner) =>
           ]
   )
 
-const items: Question = (sql, partner) =>
-  Effect.map(
-    grouped<{ readonly state: string }>(
-      sql,
-      partner,
-      `SELECT state, currency, count(*) AS n, sum(amount)::text AS total, ${firstIds("id")}
-         FROM settlement_items WHERE partner_id = $1 AND state <> 'SETTLED'
-        GROUP BY state, currency ORDER BY state DESC, currency`
-    ),
-    (found) =>
-      found.map(
-        (group) =>
-          `Settlement items are not settled: ${group.n} ${group.state}, ${money(group.total, group.currency)} (${which("item", group)}). To clear: POST /settlement/items/{itemId}/report with status SETTLED.`
-      )
-  )
-
-const deposits: Question = (sql, partner) =>
-  Effect.map(
-    grouped(
-      sql,
-      partner,
-      `SELECT currency, count(*) AS n, sum(amount)::text AS total, ${firstIds("id")}
-         FROM deposit_notices WHERE partner_id = $1 AND state = 'PENDING' GROUP BY currency ORDER BY currency`
-    ),
-    (found) =>
-      found.map(
-        (group) =>
-          `Deposit notices are not decided: ${group.n} PENDING, ${money(group.total, group.currency)} (${which("notice", group)}). To clear: deposit confirm ID, or deposit reject ID.`
-      )
-  )
-
-const withdrawals: Question = (sql, partner) =>
-  Effect.map(
-    grouped<{ readonly state: string }>(
-      sql,
-      partner,
-      `SELECT state, currency, count(*) AS n, sum(amount)::text AS total, ${firstIds("id")}
-         FROM withdrawal_requests WHERE partner_id = $1 AND state IN ('REQUESTED', 'APPROVED')
-        GROUP BY state, currency ORDER BY state DESC, currency`
-    ),
-    (found) =>
-      found.map((group) => {
-        const clear =
-          group.state === "REQUESTED"
-            ? "withdrawal approve ID, or withdrawal reject ID"
-            : "withdrawal pay ID, or withdrawal fail ID"
-        return `Withdrawal requests are open: ${group.n} ${group.state}, ${money(group.total, group.currency)} (${which("request", group)}). To clear: ${clear}.`
-      })
+/** Whatever somebody still has to act on, in every table that has such work. */
+const openWork: Question = (sql, partner) =>
+  Effect.map(openOfPartner(sql, partner.id, namedIds), (groups) =>
+    groups.map(
+      (group) =>
+        `${group.open.ofPartner}: ${group.n} ${group.state}, ${money(group.total, group.currency)} (${which(group.open.one, group)}). To clear: ${group.open.clear(group.state)}.`
+    )
   )
 
 /** Net of every item ever, settled or not, less what the firms have paid each other (document 3, outstanding). */
@@ -177,8 +138,8 @@ const outstanding: Question = (sql, partner) =>
 
 /** Closing needs nothing of the custody account: what the firms paid each other settles it (D15). */
 const questions = {
-  close: [balances, deposits, withdrawals, items, outstanding],
-  custody: [balances, custodyAccount, items, deposits, withdrawals, outstanding]
+  close: [balances, openWork, outstanding],
+  custody: [balances, custodyAccount, openWork, outstanding]
 } as const satisfies Readonly<Record<Purpose, ReadonlyArray<Question>>>
 
 /** Everything that stands in the way, whatever came first; empty: nothing does. */

@@ -27,10 +27,11 @@ import type { PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import { type WithdrawalFacts, withdrawalGates } from "./withdrawalGates.ts"
 import { advance, start } from "../../effects/advance.ts"
+import { referenceClaim } from "../../store/Catalogue.ts"
 
 /** The unique fact of a reference: one name space per partner, apart from deposits and collateral (A3-01). */
 export const withdrawalClaim = (partnerId: number, partnerRef: string): string =>
-  `withdrawal:${partnerId}:${partnerRef}`
+  referenceClaim("withdrawalRequests", partnerId, partnerRef)
 
 export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(row.context, row.state, row.destination)
 

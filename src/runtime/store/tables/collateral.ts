@@ -29,6 +29,7 @@ export const collateralTables = {
     key: ["id"],
     mode: "insert",
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, createdAt: "id" },
+    reference: "collateral",
     id: ["collateral", "hot"]
   })
 }

@@ -34,6 +34,14 @@ export const depositTables = {
     },
     check: (row) => row.amount > 0n,
     residence: { ...ofClient, only: onlyIn("PENDING") },
+    open: {
+      states: ["PENDING"],
+      ofClient: "Deposit notices are not decided",
+      ofPartner: "Deposit notices are not decided",
+      one: "notice",
+      clear: () => "deposit confirm ID, or deposit reject ID"
+    },
+    reference: "deposit",
     id: ["deposit", "usual"]
   })
 }

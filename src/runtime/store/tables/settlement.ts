@@ -61,6 +61,13 @@ export const settlementTables = {
     },
     unique: [["txId", "type"]],
     check: (row) => row.amount !== 0n,
+    open: {
+      states: ["PENDING", "FAILED"],
+      ofClient: "Settlement items are not settled",
+      ofPartner: "Settlement items are not settled",
+      one: "item",
+      clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
+    },
     id: ["settlementItem", "hot"]
   }),
   interfirmRecords: table<InterfirmRow>()({

@@ -41,6 +41,19 @@ export const withdrawalTables = {
     },
     check: (row) => row.amount > 0n,
     residence: { ...ofClient, only: onlyIn(...openWithdrawalStatuses) },
+    open: {
+      states: openWithdrawalStatuses,
+      ofClient: "Withdrawal requests are not decided and paid",
+      ofPartner: "Withdrawal requests are open",
+      one: "request",
+      clear: (state) =>
+        state === "REQUESTED"
+          ? "withdrawal approve ID, or withdrawal reject ID"
+          : "withdrawal pay ID, or withdrawal fail ID"
+    },
+    reference: "withdrawal",
+    // Approved but not paid: the bank may still refuse it.
+    returns: ({ state, currency, amount }) => (state === "APPROVED" ? { currency, amount } : null),
     id: ["withdrawal", "usual"]
   })
 }

@@ -1,0 +1,84 @@
+/** What is still open in the tables that say so (OpenWork): read for one client, or for all clients of a partner. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { catalogue, type TableName, tableNames } from "./Catalogue.ts"
+import type { OpenWork } from "./Table.ts"
+
+export interface OpenTable {
+  readonly table: TableName
+  readonly open: OpenWork
+}
+
+/** The tables in which work may be open, in the catalogue's order. */
+export const openTables: ReadonlyArray<OpenTable> = tableNames.flatMap((table) => {
+  const { open } = catalogue[table]
+  return open === null ? [] : [{ table, open }]
+})
+
+/** "What is open: 2 REQUESTED, 1 APPROVED."; nothing when all counts are zero. */
+export const openSentence = (
+  { states, ofClient }: OpenWork,
+  count: (state: string) => bigint | number
+): ReadonlyArray<string> => {
+  const counts = states.flatMap((state) => (Number(count(state)) === 0 ? [] : [`${count(state)} ${state}`]))
+  return counts.length === 0 ? [] : [`${ofClient}: ${counts.join(", ")}.`]
+}
+
+/** States are names of the code: letters and underscores. */
+const listed = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(", ")
+
+const outside = openTables.filter(({ table }) => catalogue[table].residence?.subject !== "client")
+
+/** Sentences on what is open of a client outside its mailbox. */
+export const openOutside = (
+  sql: PgClient.PgClient,
+  clientId: number
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(
+    Effect.forEach(outside, ({ table, open }) =>
+      Effect.map(
+        sql.unsafe<{ readonly state: string; readonly n: bigint }>(
+          `SELECT state, count(*) AS n FROM ${catalogue[table].sqlName}
+            WHERE client_id = $1 AND state IN (${listed(open.states)}) GROUP BY state`,
+          [BigInt(clientId)]
+        ),
+        (rows) => openSentence(open, (state) => rows.find((row) => row.state === state)?.n ?? 0)
+      )
+    ),
+    (sentences) => sentences.flat()
+  )
+
+/** Open rows of a partner's clients in one state and currency. */
+export interface OpenGroup {
+  readonly open: OpenWork
+  readonly state: string
+  readonly currency: string
+  readonly n: bigint
+  /** Sums of many 64-bit amounts may leave 64 bits, so they come as text. */
+  readonly total: string
+  /** The first ids, separated by commas. */
+  readonly ids: string
+}
+
+/** Everything open of a partner's clients, with the first `named` ids of each group. */
+export const openOfPartner = (
+  sql: PgClient.PgClient,
+  partnerId: number,
+  named: number
+): Effect.Effect<ReadonlyArray<OpenGroup>, SqlError.SqlError> =>
+  Effect.map(
+    Effect.forEach(openTables, ({ table, open }) =>
+      Effect.map(
+        sql.unsafe<Omit<OpenGroup, "open">>(
+          `SELECT state, currency, count(*) AS n, sum(amount)::text AS total,
+                  array_to_string((array_agg(id ORDER BY id))[1:${named}], ', ') AS ids
+             FROM ${catalogue[table].sqlName} WHERE partner_id = $1 AND state IN (${listed(open.states)})
+            GROUP BY state, currency ORDER BY array_position(ARRAY[${listed(open.states)}], state), currency`,
+          [BigInt(partnerId)]
+        ),
+        (groups) => groups.map((group) => ({ ...group, open }))
+      )
+    ),
+    (found) => found.flat()
+  )
