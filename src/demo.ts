@@ -42,7 +42,7 @@ const granted = <A, E, R>(
   )
 
 /** The demo of this data directory: read back, or made on first start. A fresh client body is written every time. */
-export const prepareDemo = (files: DataFiles, _service: ServiceFile) =>
+export const prepareDemo = (files: DataFiles) =>
   Effect.gen(function* () {
     const clock = yield* BusinessClock
     const tag = randomBytes(4).toString("hex")

@@ -136,7 +136,7 @@ const serveWhole = (
         }
         const serviceText = `${JSON.stringify(service)}\n`
         writeWhole(files.service, serviceText)
-        const demo = options.demo ? yield* prepareDemo(files, service) : null
+        const demo = options.demo ? yield* prepareDemo(files) : null
         const print = yield* stdoutPrinter
         print(announcement(options, service, demo === null ? null : demoText(demo, service)))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))

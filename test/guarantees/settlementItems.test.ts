@@ -12,6 +12,7 @@ import { testSealing } from "../runtime/engine/fixtures.ts"
 import { brokenInvariants, collateral, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+import { expectLog } from "../support/testLogs.ts"
 
 describe("settlement items", () => {
   let database: TestDatabase
@@ -45,6 +46,7 @@ describe("settlement items", () => {
     ["posting", "postings"],
     ["event", "events"]
   ])("SC-SET-07: a refused %s leaves no trace of the correction", async (_what, table) => {
+    expectLog(/a commit was refused by the database/)
     const rule = table === "events" ? "name <> 'settlement.item_created'" : "amount <> 666000000"
     await query(service, `ALTER TABLE ${table} ADD CONSTRAINT refused CHECK (${rule}) NOT VALID`)
     const before = await rowCounts(service)

@@ -15,6 +15,7 @@ import { batchesOf } from "../../src/runtime/workers/ResealWorker.ts"
 import { ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { expectLog } from "../support/testLogs.ts"
 
 const fast = { pauseMillis: 0, settleMillis: 200 }
 const fullFile = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8_388_608 - 9, 0x20)]).toString("base64")
@@ -200,6 +201,7 @@ describe("encryption rotate", () => {
   })
 
   it("a rotation that died behind the file goes on: the next one uses the key that is there", async () => {
+    expectLog(/operator request failed .* died here/)
     const { current } = await show()
     setPauseTrigger("key-written", () => {
       throw new Error("died here")
@@ -215,6 +217,7 @@ describe("encryption rotate", () => {
   })
 
   it("a restart takes up a filed key, tells the audit, and goes on with what is left", async () => {
+    expectLog(/operator request failed .* died here/)
     const clientId = await service.client(key)
     const { current } = await show()
     await upload(clientId, fullFile, "restart.pdf")
@@ -245,6 +248,7 @@ describe("encryption rotate", () => {
   })
 
   it("a value that no key opens stays as it is and holds nothing up", async () => {
+    expectLog(/1 sealed values do not open with any key/)
     const clientId = (await onboard(service, key, person(901, "spoiled"))).json.data.clientId
     const spoiled = "set_byte(data, 40, (get_byte(data, 40) + 1) % 256)"
     await query(service, `UPDATE block_payloads SET data = ${spoiled} WHERE client_id = $1 AND code = 'FATCA'`, [

@@ -10,6 +10,7 @@ import { LagWindows } from "../../src/runtime/services/system/loopLag.ts"
 import { lookPatience, metricsAge } from "../../src/runtime/services/system/Metrics.ts"
 import { collateral, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { expectLog } from "../support/testLogs.ts"
 
 interface Family {
   readonly type: string
@@ -232,6 +233,7 @@ describe("operator surface, metrics", () => {
   })
 
   it("a statement that the database refuses is logged, and the process answers for itself", async () => {
+    expectLog(/the metrics of the database can not be read/)
     await query(service, "ALTER TABLE seals RENAME COLUMN custody_to TO custody_gone")
     const broken = await look()
     await query(service, "ALTER TABLE seals RENAME COLUMN custody_gone TO custody_to")

@@ -10,6 +10,7 @@ import { makeOperatorApp, operatorServices } from "../../src/http/operator/Opera
 import { clockEnd } from "../../src/runtime/services/system/SimClock.ts"
 import { callServer } from "../http/callServer.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { expectLog } from "../support/testLogs.ts"
 
 let service: OperatorService
 let agent: Agent
@@ -102,6 +103,7 @@ describe("doc 1, error registry: failed statements", () => {
     ["approvals", "/approvals"],
     ["clients", "/clients/NOBODY-00000001"]
   ])("5000: a statement on %s that the server refuses is a defect with an id", async (table, path) => {
+    expectLog(/operator request failed .* code=42P01/)
     await sql(`ALTER TABLE ${table} RENAME TO moved_away`)
     try {
       const { status, headers, json } = await send("GET", path)

@@ -4,6 +4,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { brokenInvariants, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { expectLog } from "../support/testLogs.ts"
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 let references = 0
@@ -64,6 +65,7 @@ describe("D10: a destination is the one it was filed with", () => {
   }
 
   it.each(["another request's", "no"])("%s destination in its place stops approval and payment", async (kind) => {
+    expectLog(/does not show the destination it was filed with/)
     const requestId = await here.ask({ iban: "DE02120300000000202051" })
     const other = await here.ask({ iban: "DE02500105170137075030" })
     for (const step of ["approve", "pay"]) {
@@ -80,6 +82,7 @@ describe("D10: a destination is the one it was filed with", () => {
   })
 
   it("a request without a destination has its proof too", async () => {
+    expectLog(/does not show the destination it was filed with/)
     const requestId = await here.ask(null)
     const other = await here.ask({ address: "0x1" })
     const undo = await replant(service, requestId, other)
@@ -89,6 +92,7 @@ describe("D10: a destination is the one it was filed with", () => {
   })
 
   it("A3-45: the fingerprint can't be moved along: the audit has it, and verify compares", async () => {
+    expectLog(/does not show the destination it was filed with/)
     const requestId = await here.ask({ iban: "DE02120300000000202051" })
     const { entries } = await service.done(["audit", "tail", "--object", `withdrawalRequest:${requestId}`])
     assert.match(entries[0].reason, /^destination [0-9a-f]{64}$/)

@@ -2,7 +2,7 @@
  * The whole service in this process, on a private database and a real TLS socket: what contract and guarantee tests talk
  * to. `run` gives access to the runtime behind it, for facts that no route shows.
  */
-import { Effect, Exit, Layer, ManagedRuntime, type Redacted, References, Scope } from "effect"
+import { Effect, Exit, Layer, ManagedRuntime, type Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request as httpsRequest } from "node:https"
@@ -17,6 +17,7 @@ import type { OperatorCaller } from "../../src/runtime/services/operator/Operato
 import { type PartnerCreation, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
+import { layerTestLogs } from "./testLogs.ts"
 
 export interface Answer {
   readonly status: number
@@ -65,7 +66,7 @@ export const startService = async (options: ServiceOptions = {}) => {
       clockOffset: 0,
       owner: `test:${randomBytes(6).toString("hex")}`,
       ...options.keys
-    }).pipe(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Error")))
+    }).pipe(Layer.provideMerge(layerTestLogs))
   )
   const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>
     runtime.runPromise(effect as Effect.Effect<A, E, never>)

@@ -1,7 +1,7 @@
 // TestDatabase: a private, migrated PostgreSQL database per test file, cloned from the run's template and dropped after.
 // Test files never share rows, so they run side by side in any order.
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { connect } from "node:net"
@@ -33,7 +33,7 @@ export const testServer = (): Promise<TestServer> =>
     })
   })
 
-/** A database of one's own for tests that hold it by hand; `layerTestDatabase` is the usual way. */
+/** A database of one's own. */
 export const makeTestDatabase = async (): Promise<TestDatabase> => {
   const { adminUrl, template } = await testServer()
   const name = `t_${randomBytes(6).toString("hex")}`
@@ -59,11 +59,3 @@ export const makeTestDatabase = async (): Promise<TestDatabase> => {
       ).then(() => undefined)
   }
 }
-
-/** A client of a private database. Use with `layer(layerTestDatabase, { excludeTestServices: true })(...)`. */
-export const layerTestDatabase = Layer.unwrap(
-  Effect.gen(function* () {
-    const database = yield* Effect.acquireRelease(Effect.promise(makeTestDatabase), ({ drop }) => Effect.promise(drop))
-    return PgClient.layer({ url: database.url, maxConnections: 5 })
-  })
-)

@@ -55,7 +55,12 @@ const startDemo = Effect.gen(function* () {
     serve(optionsOf(), Deferred.await(stop), (told) =>
       Effect.andThen(
         Deferred.succeed(ready, told),
-        demoReceiver({ ...told.service, dataDir: folder, key: told.demo?.key ?? "", print: sheet.print })
+        demoReceiver({
+          ...told.service,
+          dataDir: folder,
+          key: told.demo?.key ?? "",
+          print: (line) => sheet.print(`${line}\n`)
+        })
       )
     )
   )

@@ -13,9 +13,6 @@ export const restrictionSentences: Readonly<Record<Restriction, string>> = {
   NO_WITHDRAWALS: "Withdrawals are restricted on this account."
 }
 
-/** Who sets and lifts it: the operator by command, or the engine alone (A3-10). */
-export const operatorRestrictions: ReadonlyArray<Restriction> = ["NO_WITHDRAWALS", "FROZEN", "NO_NEW_RISK"]
-
 /**
  * The sentence that refuses a money movement, or null when the restrictions allow it: FROZEN refuses both directions,
  * NO_WITHDRAWALS a withdrawal only (doc 3, Collateral report rules; A3-10).

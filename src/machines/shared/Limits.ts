@@ -88,14 +88,6 @@ export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * mi
 /** Clock skew tolerated for a collateral report's occurredAt (doc 3 Limits; A3-15). */
 export const collateralSkewMillis = 5 * minute
 
-/** Direct client API (doc 1 Limits). */
-export const directLimits = {
-  activeApiKeys: 10,
-  sessionMillis: 12 * hour,
-  refreshFamilyMillis: 90 * day,
-  concurrentStreams: 3
-} as const
-
 export interface PageLimit {
   readonly max: number
   readonly default: number
@@ -186,6 +178,3 @@ export const webhookLimits = {
 
 /** Notification sweep (doc 3, sweep rules; doc 2 Limits for the answer size). */
 export const notificationLimits = { sweepEveryMillis: 5 * second, rereadMillis: 30 * second, answerMax: 200 } as const
-
-/** Statement generations per client (doc 2 Limits). */
-export const statementLimits = { perHour: 30, windowMillis: hour } as const

@@ -9,8 +9,6 @@ import { webhookLimits } from "../shared/Limits.ts"
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-export type EndpointStatus = "ACTIVE" | "INACTIVE"
-
 export interface EndpointInput {
   readonly partnerId: number
 }

@@ -11,9 +11,7 @@ import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRe
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
 
-/** The statuses in which somebody still has to act: they stand against closing and against a change of custody. */
-export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
-
+/** Somebody still has to act: such a request stands against closing and against a change of custody. */
 export const isOpenWithdrawal = (status: string): boolean => status === "REQUESTED" || status === "APPROVED"
 
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })

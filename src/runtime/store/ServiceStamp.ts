@@ -43,13 +43,6 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
     return { clockOffset: Number(stamp.clock_offset) }
   })
 
-/** Stores the business clock's offset; it only grows. */
-export const storeClockOffset = (offset: number) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE service_stamp SET clock_offset = ${BigInt(offset)} WHERE id = 1 AND clock_offset <= ${BigInt(offset)}`
-  })
-
 /** What the stamp says about keys: the one its canary is sealed with, and the one all values were found sealed with. */
 export const stampedKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

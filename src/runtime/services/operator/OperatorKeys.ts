@@ -22,12 +22,6 @@ export interface OperatorCaller {
   readonly by: Attribution
 }
 
-export const operatorCaller = (key: OperatorKeyRow, requestId: string): OperatorCaller => ({
-  keyId: key.id,
-  role: key.role,
-  by: { role: key.role, keyLabel: key.label, requestId, actor: key.role }
-})
-
 export const systemSubject = "system"
 export const systemInstance: Instance = { partnerId: null, clientId: null }
 
