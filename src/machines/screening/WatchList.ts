@@ -2,9 +2,10 @@
  * Sanctions and politically exposed persons in memory, found by likeness without reading the whole list.
  *
  * How like a name must be depends on the birth date and country beside it (screen.ts works the floors out of F26), so
- * the names are held for each: by year of birth, by country where no birth date is known, and all that count whatever the
- * birth date. What is left out of them is proved unable to reach its floor (NamePattern). The few entries of the client's
- * very birth date are scored one by one: there words too many or too few on either side don't count. Source: F26.
+ * the names are held for each: by very birth date, by year of birth, by country where no birth date is known, and all
+ * that count whatever the birth date. What is left out is proved unable to reach its floor (NamePattern). The few entries
+ * of the client's very birth date are looked at one by one besides: words too many or too few on either side part nobody
+ * from them (sameDay.ts). Source: F26.
  */
 import { Schema } from "effect"
 import { listedForms, type NameForms, type PersonForms } from "./nameForms.ts"
@@ -13,7 +14,7 @@ import { NameGroup } from "./NameGroup.ts"
 import { getOrMake, NameIndex } from "./NameIndex.ts"
 import { Floor, maxPatternLength, patternOf } from "./NamePattern.ts"
 import { NameSheets, type Search } from "./NameSheets.ts"
-import { isAlikeSameDay } from "./sameDay.ts"
+import { isNamesake } from "./sameDay.ts"
 
 export const WatchListName = Schema.Literals(["SANCTIONS", "PEP"])
 export type WatchListName = typeof WatchListName.Type
@@ -90,8 +91,9 @@ export class WatchList {
   readonly #texts: Array<string> = []
   readonly #freeSlots: Array<number> = []
   readonly #sheets = new NameSheets((name) => this.#texts[name]!)
+  readonly #byDay = new Map<string, NameGroup>()
   /** Slots by birth date. */
-  readonly #byDay = new Map<string, Set<number>>()
+  readonly #slotsOfDay = new Map<string, Set<number>>()
   readonly #pepByYear = new Map<string, NameGroup>()
   readonly #undatedByCountry = new Map<string, NameIndex>()
   /** Every entry but the politically exposed persons whose year of birth is known. */
@@ -125,7 +127,7 @@ export class WatchList {
     this.#slots[slot] = listed
     this.#slotOf.set(entry.entryId, slot)
     const day = dayOf(entry.dob)
-    if (day !== null) getOrMake(this.#byDay, day, () => new Set<number>()).add(slot)
+    if (day !== null) getOrMake(this.#slotsOfDay, day, () => new Set<number>()).add(slot)
     for (const [form, text] of textsOf(listed).entries()) {
       if (text.length > maxPatternLength) this.#long.add(slot)
       const name = nameOf(slot, form)
@@ -146,7 +148,7 @@ export class WatchList {
       this.#texts[name] = ""
     }
     this.#long.delete(slot)
-    this.#byDay.get(dayOf(listed.entry.dob) ?? "")?.delete(slot)
+    this.#slotsOfDay.get(dayOf(listed.entry.dob) ?? "")?.delete(slot)
     this.#slots[slot] = null
     this.#freeSlots.push(slot)
     this.#slotOf.delete(entryId)
@@ -162,9 +164,8 @@ export class WatchList {
       visit(listed)
     }
     const effort = { seen: 0, compared: 0 }
-    for (const slot of this.#byDay.get(dayOf(question.dob) ?? "") ?? []) {
-      effort.compared += 1
-      if (isAlikeSameDay(question.forms, this.#slots[slot]!, this.#floors.sameDay.likeness)) meet(slot)
+    for (const slot of this.#slotsOfDay.get(dayOf(question.dob) ?? "") ?? []) {
+      if (isNamesake(question.forms, this.#slots[slot]!)) meet(slot)
     }
     for (const text of textsOf(question.forms)) {
       this.#visitLong(text, meet)
@@ -189,7 +190,7 @@ export class WatchList {
    * one of unknown nationality every entry like one without a country.
    */
   #asked({ dob, nationalities }: Question): ReadonlyArray<Asked> {
-    const { sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
+    const { sameDay, sameYear, anyone, undatedSameCountry, undatedNoCountry } = this.#floors
     const year = dob === null ? null : yearOfBirth(dob)
     if (dob === null || year === null) {
       const everyYear = [...this.#pepByYear.values()]
@@ -197,6 +198,7 @@ export class WatchList {
     }
     const undated = (country: string, floor: Floor): Asked => ({ group: this.#undatedByCountry.get(country), floor })
     return [
+      { group: this.#byDay.get(dob), floor: sameDay },
       { group: this.#pepByYear.get(year), floor: sameYear },
       { group: this.#anyone, floor: nationalities.length === 0 ? undatedNoCountry : anyone },
       undated(unknownCountry, undatedNoCountry),
@@ -217,7 +219,9 @@ export class WatchList {
   #groupsOf({ list, dob, country }: WatchEntry, text: string): ReadonlyArray<NameGroup | NameIndex> {
     if (text.length === 0 || text.length > maxPatternLength) return []
     const year = dob === null ? null : yearOfBirth(dob)
+    const day = dayOf(dob)
     return [
+      ...(day === null ? [] : [getOrMake(this.#byDay, day, () => new NameGroup(this.#sheets))]),
       ...(list === "PEP" && year !== null
         ? [getOrMake(this.#pepByYear, year, () => new NameGroup(this.#sheets))]
         : [this.#anyone]),

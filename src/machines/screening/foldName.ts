@@ -51,7 +51,7 @@ const joinSingles = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** Why a name can't be compared, whatever the lists hold. */
 export const nameDoubts = [
-  /** No letter or digit. */
+  /** First or last name without a letter. */
   "NO_NAME",
   "TITLE_ALONE",
   /** Letters that the tables don't know. */
@@ -78,7 +78,7 @@ export interface NameFields {
 /** Why a person's name can't be compared, or null when it can be. Source: F26. */
 export const doubtOf = ({ firstName, middleName, lastName }: NameFields): NameDoubt | null => {
   const needed = [firstName, lastName].map(nameTokens)
-  if (needed.some((words) => words.length === 0)) return "NO_NAME"
+  if (needed.some((words) => !/\p{L}/u.test(words.join("")))) return "NO_NAME"
   if (needed.some((words) => words.every((word) => nameTitles.has(word)))) return "TITLE_ALONE"
   const name = `${firstName} ${middleName ?? ""} ${lastName}`
   if (/^[A-Za-z .,'-]*$/.test(name)) return null

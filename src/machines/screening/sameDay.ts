@@ -13,11 +13,8 @@ const veryLike = 0.9
 export const sameDayScore = (person: PersonForms, listed: NameForms): number =>
   Math.max(nameScore(person, listed), moreThanNames(person, listed))
 
-/** Whether that score reaches a likeness of at most `veryLike`; quicker than to work it out. */
-export const isAlikeSameDay = (person: PersonForms, listed: NameForms, likeness: number): boolean =>
-  isAlike(person.full, listed.full, likeness) ||
-  ((person.short !== person.full || listed.short !== listed.full) && isAlike(person.short, listed.short, likeness)) ||
-  moreThanNames(person, listed) > 0
+/** Whether one of the further likenesses counts. */
+export const isNamesake = (person: PersonForms, listed: NameForms): boolean => moreThanNames(person, listed) > 0
 
 /** The better of the two further likenesses; 0 when neither counts. */
 const moreThanNames = (person: PersonForms, { full }: NameForms): number => {
