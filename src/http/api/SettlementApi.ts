@@ -37,7 +37,9 @@ const millis = (description: string) =>
   Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description }))
 const windowQuery = {
   from: millis("Start of the window, inclusive, Unix milliseconds; 0 when absent."),
-  to: millis("End of the window, inclusive, Unix milliseconds; now when absent. 400 when it is before from.")
+  to: millis(
+    "End of the window, inclusive, Unix milliseconds; now when absent or in the future. 400 when it is before from."
+  )
 }
 
 export class SettlementApi extends HttpApiGroup.make("settlement")
@@ -90,7 +92,7 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Settlement report of a window of time",
-        description: "A window that ends in the future ends now. Postings count by their own time."
+        description: "Postings count by their own time."
       })
     ),
     HttpApiEndpoint.get("summary", "/settlement/summary", {

@@ -27,12 +27,12 @@ const itemsQuery = (search: string) => {
   return { client, parsed }
 }
 
-/** A window as sent. The end is `now` when absent; with `capped` one in the future too (A3-22). */
-const windowOf = (search: string, now: number, { capped }: { readonly capped: boolean }) => {
+/** A window of time, of the report and of the summary alike: an end that is absent or in the future is now (A3-22). */
+const windowOf = (search: string, now: number) => {
   const reader = new QueryReader(search)
   const { from = 0 } = reader.millis("from")
   const { to: sent = now } = reader.millis("to")
-  const to = capped ? Math.min(sent, now) : sent
+  const to = Math.min(sent, now)
   const parsed = reader.finish({ from, to, now })
   if (!parsed.ok || from <= to) return parsed
   return { ok: false, errors: { from: "The parameter from must not be after to, or after now." } } as const
@@ -50,12 +50,12 @@ export const settlementReads = (
   clock: Pick<BusinessClock["Service"], "now">
 ): Readonly<Record<string, Read>> => ({
   "settlement.report": ({ exchange, partnerId }) => {
-    const parsed = windowOf(exchange.search, clock.now(), { capped: true })
+    const parsed = windowOf(exchange.search, clock.now())
     if (!parsed.ok) return Effect.succeed(refused(invalidQuery(parsed.errors)))
     return Effect.map(reports.report(partnerId, parsed.query), data)
   },
   "settlement.summary": ({ exchange, partnerId }) => {
-    const parsed = windowOf(exchange.search, clock.now(), { capped: false })
+    const parsed = windowOf(exchange.search, clock.now())
     if (!parsed.ok) return Effect.succeed(refused(invalidQuery(parsed.errors)))
     return Effect.map(reports.summary(partnerId, parsed.query), data)
   },
