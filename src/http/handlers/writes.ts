@@ -46,7 +46,8 @@ export type LookUp = (input: Pick<WriteInput, "caller" | "itemId">) => Effect.Ef
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   status: refusal.status,
   body: refusalText(refusal),
-  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt })
+  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt }),
+  ...(refusal.passing === true ? { passing: true } : {})
 })
 
 /** A write from the form of its success and the service call behind it. */
