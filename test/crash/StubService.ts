@@ -87,7 +87,8 @@ class Books {
     const client = this.clients.find(({ row }) => path.startsWith(`/partner/v1/clients/${row.clientId}/`))
     const end = { hasMore: false, nextBefore: null }
     if (client !== undefined && path.includes("/balances")) return { balances: [this.balanceOf(client)] }
-    if (client !== undefined && path.includes("/ledger")) return { code: 0, data: { postings: client.postings, ...end } }
+    if (client !== undefined && path.includes("/ledger"))
+      return { code: 0, data: { postings: client.postings, ...end } }
     if (path.startsWith("/partner/v1/collateral")) {
       return {
         code: 0,

@@ -184,6 +184,25 @@ describe("architecture 5: bodies through the edge", () => {
     assert.include(text, '"code":4130')
   })
 
+  it.each([
+    ["/partner/v1/clients", keys.trade, 999_999, "413 Payload Too Large"],
+    ["/partner/v1/clients", "pbk_nobody", 2, "401 Unauthorized"],
+    ["/partner/v1/nowhere", keys.trade, 2, "404 Not Found"]
+  ])(
+    "doc 1, Limits: what a router refuses by its headers is answered at once, no byte of the body sent: %s",
+    async (path, key, length, status) => {
+      const connection = await openRaw(edge)
+      connection.socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${length}\r\n\r\n`
+      )
+      await connection.until("\r\n\r\n")
+      assert.strictEqual(statusLine(connection.received), `HTTP/1.1 ${status}`)
+      // A body of two bytes may still come, and costs the connection nothing.
+      assert.strictEqual(/\r\nconnection: close\r\n/i.test(connection.received), status.startsWith("413"))
+      connection.socket.destroy()
+    }
+  )
+
   it("A1-02: a key that is refused is refused before the body is sent", async () => {
     const connection = await openRaw(edge)
     connection.socket.write(
