@@ -28,7 +28,8 @@ export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Eff
         tls,
         edgeHosts: options.edgeHosts,
         routers,
-        routerCa
+        routerCa,
+        passOperator: options.passOperator
       }).pipe(
         Scope.provide(http),
         Effect.onError(() => Scope.close(http, Exit.void))
@@ -58,7 +59,7 @@ const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effec
     catch: () => new ServeError({ sentence: "The file of --router-ca can not be read." })
   })
 
-const announce = ({ json, routerUrls }: ServeOptions, url: string, caFile: string | null): void => {
+const announce = ({ json, routerUrls, passOperator }: ServeOptions, url: string, caFile: string | null): void => {
   if (json) {
     process.stdout.write(
       `${JSON.stringify({ ready: true, role: "edge", url, pid: process.pid, caFile, routerUrls })}\n`
@@ -69,6 +70,7 @@ const announce = ({ json, routerUrls }: ServeOptions, url: string, caFile: strin
     `The edge is listening on ${url}`,
     caFile === null ? null : `  CA file       ${caFile}`,
     `  routers       ${routerUrls.join(", ")}`,
+    `  operators     ${passOperator ? "passed on" : "not passed on"}`,
     `  API reference ${url}/docs`
   ]
   process.stdout.write(`${lines.filter((line) => line !== null).join("\n")}\n`)

@@ -119,6 +119,21 @@ describe("architecture 5: what passes the edge", () => {
     await behind.close()
   })
 
+  it("operator surface: an edge passes it on only when it is told to, and is silent on it otherwise", async () => {
+    const closed = await startStubEdge([router], { passOperator: false })
+    const nowhere = await closed.call("GET", "/nowhere")
+    for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+      for (const path of ["/operator/v1/x", "/operator/v1", "/operator/v1?x", "/operator/v1/partners"]) {
+        const answer = await closed.call(method, path, method === "POST" ? { body: {} } : {})
+        assert.strictEqual(answer.status, 404)
+        if (method !== "HEAD") assert.strictEqual(answer.text, nowhere.text)
+        assert.strictEqual((await edge.call(method, path)).status, 200)
+      }
+    }
+    assert.strictEqual((await closed.call("GET", "/partner/v1/me")).status, 200)
+    await closed.close()
+  })
+
   it("RFC 9110, 7.6.1: headers of a connection, and what only the edge may say, stay behind", async () => {
     const { json } = await edge.call("POST", "/operator/v1/x?a=b", {
       body: {},
