@@ -29,6 +29,7 @@ export interface ServeRequest {
   readonly role: "all" | "router" | "edge"
   readonly routerUrls: ReadonlyArray<string>
   readonly routerCa: string | null
+  readonly passOperator: boolean
   readonly host: string
   readonly port: number
   readonly dataDir: string

@@ -29,7 +29,8 @@ export const serveEdge = (options: ServeOptions, stop: Effect.Effect<void>): Eff
         tls,
         edgeHosts: options.edgeHosts,
         routers,
-        routerCa
+        routerCa,
+        passOperator: options.passOperator
       }).pipe(
         Scope.provide(http),
         Effect.onError(() => Scope.close(http, Exit.void)),
@@ -61,12 +62,13 @@ const authorityOfRouters = ({ routerCa }: ServeOptions, files: DataFiles): Effec
     catch: () => new ServeError({ sentence: "The file of --router-ca can not be read." })
   })
 
-const announcement = ({ json, routerUrls }: ServeOptions, url: string, caFile: string | null): string => {
+const announcement = ({ json, routerUrls, passOperator }: ServeOptions, url: string, caFile: string | null): string => {
   if (json) return JSON.stringify({ ready: true, role: "edge", url, pid: process.pid, caFile, routerUrls })
   const lines = [
     `The edge is listening on ${url}`,
     caFile === null ? null : `  CA file       ${caFile}`,
     `  routers       ${routerUrls.join(", ")}`,
+    `  operators     ${passOperator ? "passed on" : "not passed on"}`,
     `  API reference ${url}/docs`
   ]
   return lines.filter((line) => line !== null).join("\n")

@@ -8,6 +8,8 @@ export interface ServeOptions {
   readonly routerUrls: ReadonlyArray<string>
   /** Of an edge: PEM file of the routers' authority; null: the local one of the data directory, else the public ones. */
   readonly routerCa: string | null
+  /** Of an edge: whether it passes the operator surface on. */
+  readonly passOperator: boolean
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number

@@ -16,6 +16,7 @@ interface ServeFlags {
   readonly role?: ServeRequest["role"]
   readonly routerUrl?: ReadonlyArray<string>
   readonly routerCa?: string
+  readonly passOperator?: boolean
   readonly host?: string
   readonly port?: number
   readonly databaseUrl?: string
@@ -45,6 +46,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     )
     .option("--router-url <url...>", "of an edge: routers to ask, https; the next when one can not be reached")
     .option("--router-ca <file>", "of an edge: their authority, PEM (default: the local one in the data directory)")
+    .option("--pass-operator", "of an edge: pass the operator surface on too (default: its paths answer 404)")
     .option("--host <address>", "address to listen on (default 127.0.0.1)")
     .addOption(new Option("--port <n>", "port, 0 for any free one (default 8443)").argParser(whole(0, 65_535)))
     .option("--database-url <url>", "a PostgreSQL of your own (default: an embedded one in the data directory)")
@@ -101,17 +103,19 @@ const usage = (sentence: string) => cliFailure(exitStatus.usage, 4000, sentence)
 const roles: ReadonlyArray<ServeRequest["role"]> = ["all", "router", "edge"]
 
 /** An edge has no database, so nothing that is decided there can be asked of it. */
-const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "routerCa"> => {
-  const { role = "all", routerUrl: routerUrls = [], routerCa = null } = all
+const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "routerCa" | "passOperator"> => {
+  const { role = "all", routerUrl: routerUrls = [], routerCa = null, passOperator = false } = all
   if (role !== "edge") {
-    if (routerUrls.length > 0 || routerCa !== null) throw usage("--router-url and --router-ca need --role edge.")
+    if (routerUrls.length > 0 || routerCa !== null || passOperator) {
+      throw usage("--router-url, --router-ca and --pass-operator need --role edge.")
+    }
   } else {
     if (routerUrls.length === 0) throw usage("--role edge needs --router-url.")
     if (!routerUrls.every(isRouterUrl)) throw usage("--router-url takes https addresses, without path.")
     const given = ofRouters.filter((name) => all[name] !== undefined && all[name] !== false)
     if (given.length > 0) throw usage("--role edge takes neither a database nor settings of the service.")
   }
-  return { role, routerUrls, routerCa }
+  return { role, routerUrls, routerCa, passOperator }
 }
 
 const ofRouters = [
@@ -157,6 +161,7 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   role: (value) => roles.includes(value as ServeRequest["role"]),
   routerUrl: (value) => isTexts(value),
   routerCa: (value) => typeof value === "string",
+  passOperator: (value) => typeof value === "boolean",
   host: (value) => typeof value === "string",
   port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
   databaseUrl: (value) => typeof value === "string",

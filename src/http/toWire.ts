@@ -12,6 +12,8 @@ export interface WireRefusal {
   readonly data: JsonObject | null
   /** When the request can succeed, Unix ms of business time: Retry-After counts down to it (A1-04). */
   readonly retryAt?: number
+  /** Set on a refusal that is not the request's own, whatever its status: its Idempotency-Key is given back (A1-51). */
+  readonly passing?: true
 }
 
 const wire = (status: number, code: number, msg: string, data: JsonObject | null = null): WireRefusal => ({
@@ -36,7 +38,10 @@ export const gateRefusals = {
     "The Idempotency-Key header must be sent once, with 1 to 128 printable ASCII characters."
   ),
   routeCap: wire(413, 4000, "The request body is larger than this route allows."),
-  reliance: wire(403, 4036, "Reliance on this partner's checks is not approved.", { error: "RELIANCE_NOT_APPROVED" }),
+  reliance: {
+    ...wire(403, 4036, "Reliance on this partner's checks is not approved.", { error: "RELIANCE_NOT_APPROVED" }),
+    passing: true
+  },
   unknownClient: wire(404, 4004, "Client not found."),
   keyReused: wire(409, 4092, "This Idempotency-Key was used for another request."),
   inProgress: wire(409, 4092, "The request with this Idempotency-Key is still in progress."),

@@ -64,6 +64,7 @@ describe("operator surface, exit status 2: wrong usage", () => {
     [["serve", "--role", "edge", "--router-url", "https://a", "--sandbox"]],
     [["serve", "--role", "edge", "--router-url", "https://a", "--database-url", "postgres://x"]],
     [["serve", "--router-url", "https://a"]],
+    [["serve", "--pass-operator"]],
     [["serve", "--four-eyes", "everything"]],
     [["serve", "--config", "/nowhere/at/all"]]
   ])("%j", async (args) => {
@@ -235,6 +236,7 @@ describe("operator surface, serve", () => {
       role: "all",
       routerUrls: [],
       routerCa: null,
+      passOperator: false,
       host: "127.0.0.1",
       port: 8443,
       dataDir: ".brokerage",
@@ -285,6 +287,7 @@ describe("operator surface, serve", () => {
       role: "all",
       routerUrls: [],
       routerCa: null,
+      passOperator: false,
       host: "0.0.0.0",
       port: 0,
       dataDir: "d",
@@ -303,8 +306,9 @@ describe("operator surface, serve", () => {
     assert.deepStrictEqual((await served("--four-eyes", "none")).fourEyes, [])
     assert.deepInclude(
       await served("--role", "edge", "--router-url", "https://a:1", "https://[::1]:2/", "--router-ca", "ca.pem"),
-      { role: "edge", routerUrls: ["https://a:1", "https://[::1]:2/"], routerCa: "ca.pem" }
+      { role: "edge", routerUrls: ["https://a:1", "https://[::1]:2/"], routerCa: "ca.pem", passOperator: false }
     )
+    assert.isTrue((await served("--role", "edge", "--router-url", "https://a", "--pass-operator")).passOperator)
     const routers = file("edge.json", JSON.stringify({ role: "edge", routerUrl: ["https://a"] }))
     assert.deepInclude(await served("--config", routers), { role: "edge", routerUrls: ["https://a"], routerCa: null })
     assert.strictEqual((await served("--role", "router", "--sandbox")).role, "router")

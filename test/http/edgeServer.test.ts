@@ -119,6 +119,21 @@ describe("architecture 5: what passes the edge", () => {
     await behind.close()
   })
 
+  it("operator surface: an edge passes it on only when it is told to, and is silent on it otherwise", async () => {
+    const closed = await startStubEdge([router], { passOperator: false })
+    const nowhere = await closed.call("GET", "/nowhere")
+    for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+      for (const path of ["/operator/v1/x", "/operator/v1", "/operator/v1?x", "/operator/v1/partners"]) {
+        const answer = await closed.call(method, path, method === "POST" ? { body: {} } : {})
+        assert.strictEqual(answer.status, 404)
+        if (method !== "HEAD") assert.strictEqual(answer.text, nowhere.text)
+        assert.strictEqual((await edge.call(method, path)).status, 200)
+      }
+    }
+    assert.strictEqual((await closed.call("GET", "/partner/v1/me")).status, 200)
+    await closed.close()
+  })
+
   it("RFC 9110, 7.6.1: headers of a connection, and what only the edge may say, stay behind", async () => {
     const { json } = await edge.call("POST", "/operator/v1/x?a=b", {
       body: {},
@@ -183,6 +198,25 @@ describe("architecture 5: bodies through the edge", () => {
     const text = await chunked.closed().catch(() => chunked.received)
     assert.include(text, '"code":4130')
   })
+
+  it.each([
+    ["/partner/v1/clients", keys.trade, 999_999, "413 Payload Too Large"],
+    ["/partner/v1/clients", "pbk_nobody", 2, "401 Unauthorized"],
+    ["/partner/v1/nowhere", keys.trade, 2, "404 Not Found"]
+  ])(
+    "doc 1, Limits: what a router refuses by its headers is answered at once, no byte of the body sent: %s",
+    async (path, key, length, status) => {
+      const connection = await openRaw(edge)
+      connection.socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${length}\r\n\r\n`
+      )
+      await connection.until("\r\n\r\n")
+      assert.strictEqual(statusLine(connection.received), `HTTP/1.1 ${status}`)
+      // A body of two bytes may still come, and costs the connection nothing.
+      assert.strictEqual(/\r\nconnection: close\r\n/i.test(connection.received), status.startsWith("413"))
+      connection.socket.destroy()
+    }
+  )
 
   it("A1-02: a key that is refused is refused before the body is sent", async () => {
     const connection = await openRaw(edge)

@@ -64,12 +64,7 @@ describe("A1-51: replay", () => {
     assert.strictEqual(replayed(again), "true")
   })
 
-  it("A1-51: refusals before the service are kept too: 4036 and 4004", async () => {
-    server.stub.setPartner({}, "NONE")
-    assert.strictEqual((await post("/partner/v1/clients", {})).status, 403)
-    server.stub.setPartner({}, "APPROVED")
-    const again = await post("/partner/v1/clients", {})
-    assert.deepStrictEqual([again.status, codeOf(again), replayed(again)], [403, 4036, "true"])
+  it("A1-51: a refusal before the service is kept too: 4004", async () => {
     const missing = `/partner/v1/clients/77/collateral`
     assert.strictEqual((await post(missing, {}, "k-missing")).status, 404)
     server.stub.client = () => null
@@ -107,6 +102,26 @@ describe("A1-51: replay", () => {
 })
 
 describe("A1-51: what gives the key back", () => {
+  it("A1-51: reliance that is not approved is the partner's state, no answer to the request: 4036 is not kept", async () => {
+    const refuseIn = [
+      () => server.stub.setPartner({}, "NONE"),
+      () => (server.stub.onboard = () => Effect.succeed(refuse({ _tag: "RelianceNotApproved" })))
+    ]
+    for (const [n, refusing] of refuseIn.entries()) {
+      const before = server.stub.onboard
+      refusing()
+      for (const _ of [1, 2]) {
+        const refused = await post("/partner/v1/clients", {}, `reliance-${n}`)
+        assert.deepStrictEqual([refused.status, codeOf(refused), replayed(refused)], [403, 4036, null])
+      }
+      assert.isUndefined(server.stub.answers.get(answerClaim(`partner:${partner.row.id}`, `reliance-${n}`)))
+      server.stub.setPartner({}, "APPROVED")
+      server.stub.onboard = before
+      const done = await post("/partner/v1/clients", {}, `reliance-${n}`)
+      assert.deepStrictEqual([done.status, replayed(done)], [201, null])
+    }
+  })
+
   it("A1-51: 503, 500, a body that is no JSON and a bad key are not kept", async () => {
     server.stub.collateral = () => Effect.fail(new Unavailable({ unknown: false })) as never
     const away = await post(collateral, { a: 1 })

@@ -7,6 +7,7 @@ import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument, openApiText } from "../../src/http/api/openApiDocument.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
 import { partnerRoutes } from "../../src/http/features.ts"
+import { report } from "./canned.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const spec = openApiDocument()
@@ -128,6 +129,45 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
       (validate?.errors ?? []).map((error) => (error.params as { missingProperty?: string }).missingProperty),
       ["email", "kyc", "identityCheck", "attestation"]
     )
+  })
+
+  const bodyOf = (method: string, path: string) => {
+    const schema = ["paths", path, method, "requestBody", "content", "application/json", "schema"]
+    const validate = ajv.getSchema(`api${pointer(...schema)}`)
+    if (validate === undefined) throw new Error(`no body for ${method} ${path}`)
+    return validate
+  }
+
+  it("doc 1, below kyc.declarationsMica: document references are described where they may be sent, and there alone", () => {
+    const described = (method: "post" | "put", path: string) => JSON.stringify(spec.paths[path]?.[method]?.requestBody)
+    for (const name of ["utility_bill_document_id", "w9_document_id", "document_ids"]) {
+      assert.notInclude(described("post", `${partner}/clients`), name)
+      assert.include(described("put", `${partner}/clients/{clientId}/kyc`), name)
+    }
+  })
+
+  it("A3-21: a bulk report is described as it is judged: by its size, each entry for itself", () => {
+    const fits = bodyOf("post", `${partner}/settlement/report`)
+    const good = { itemId: 1, status: "FAILED" }
+    for (const entry of [good, {}, { ...good, status: "PENDING" }, { ...good, itemId: "1" }, null, 7, "x", []]) {
+      assert.isTrue(fits({ items: [good, entry] }), JSON.stringify(entry))
+    }
+    for (const items of [[], Array.from({ length: 501 }, () => good), "x", undefined]) assert.isFalse(fits({ items }))
+  })
+
+  it("A1-01: a field that need not be sent may be null, one that must be may not", () => {
+    const fits = bodyOf("post", `${partner}/clients/{clientId}/collateral`)
+    const report = { partnerRef: "r", direction: "DEPOSIT", amount: "1" }
+    for (const name of ["sourceAsset", "txRef", "occurredAt", "currency"]) {
+      assert.isTrue(fits({ ...report, [name]: null }), name)
+    }
+    for (const name of Object.keys(report)) assert.isFalse(fits({ ...report, [name]: null }), name)
+  })
+
+  it("doc 3, Collateral report: the source asset of a report is a text, never null", () => {
+    const schema = ajv.getSchema(`api${pointer("components", "schemas", "CollateralReport")}`)
+    assert.isTrue(schema?.(report))
+    assert.isFalse(schema?.({ ...report, sourceAsset: null }))
   })
 
   it("A1-01: a numeric path or query parameter is an integer with its bounds, and none is a text that looks like one", () => {

@@ -72,7 +72,8 @@ beforeAll(async () => {
     "--role=edge",
     "--port=0",
     `--router-url=https://127.0.0.1:${router.port}`,
-    `--router-ca=${router.caFile}`
+    `--router-ca=${router.caFile}`,
+    "--pass-operator"
   ])
   agent = new Agent({ keepAlive: true, ca: readFileSync(edge.caFile, "utf8") })
   key = (JSON.parse(readFileSync(join(folder, "router", "demo.json"), "utf8")) as { key: string }).key

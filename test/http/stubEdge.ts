@@ -37,6 +37,7 @@ export const startStubEdge = async (
       port: 0,
       tls: { key: tls.key, cert: tls.certificate },
       edgeHosts: [],
+      passOperator: true,
       routers: routers.map(({ port }) => new URL(`https://127.0.0.1:${port}`)),
       routerCa: routers.map(({ ca }) => ca).join("\n"),
       ...options

@@ -51,6 +51,27 @@ describe("doc 1, Envelope: operator bodies", () => {
   })
 })
 
+describe("A1-01: operator paths", () => {
+  it.each([
+    ["/partners", 200],
+    ["/partners?dryRun=false", 200],
+    ["/partners/", 404],
+    ["//partners", 404],
+    ["/partners//", 404],
+    ["/Partners", 404],
+    ["/audit", 200],
+    ["/audit/", 404],
+    ["/ledger//verify", 404],
+    ["", 404],
+    ["/", 404]
+  ])("A1-01: GET /operator/v1%s answers %i: case and slashes are exact", async (path, status) => {
+    const { port } = new URL(service.url)
+    const answer = await callServer(agent, Number(port), "GET", `/operator/v1${path}`, { key: service.keys.ADMIN })
+    assert.strictEqual(answer.status, status)
+    if (status === 404) assert.deepInclude(answer.json, { code: 4004 })
+  })
+})
+
 describe("operator surface, rules: a command that requires no field takes no body", () => {
   const call = (path: string, raw: string, key = service.keys.ADMIN) =>
     callServer(agent, Number(new URL(service.url).port), "POST", `/operator/v1/${path}`, { key, raw })

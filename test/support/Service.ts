@@ -16,6 +16,7 @@ import { layerRuntime, type RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { type PartnerCreation, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
+import { holdAgainstDescription } from "./describedBodies.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
 import { layerTestLogs } from "./testLogs.ts"
 
@@ -99,7 +100,13 @@ export const startService = async (options: ServiceOptions = {}) => {
           incoming.on("error", reject)
           incoming.on("end", () => {
             const text = Buffer.concat(chunks).toString("utf8")
-            resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) })
+            const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) }
+            try {
+              if (body !== undefined && raw === undefined) holdAgainstDescription(method, path, body, answer)
+              resolve(answer)
+            } catch (error) {
+              reject(error)
+            }
           })
         }
       )

@@ -38,6 +38,7 @@ const optionsOf = (over: Partial<ServeOptions> = {}): ServeOptions => ({
   role: "all",
   routerUrls: [],
   routerCa: null,
+  passOperator: false,
   allowWebhookHosts: [],
   fourEyes: null,
   blockedJurisdictions: null,

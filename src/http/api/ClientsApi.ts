@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { caseReasons } from "../../machines/compliance/Case.ts"
-import { OnboardingBody } from "../../machines/kyc/OnboardingRequest.ts"
+import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingRequest.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps, kycLengths, pageLimits } from "../../machines/shared/Limits.ts"
 import { Requirements } from "../../machines/verification/requirements.ts"
@@ -79,7 +79,7 @@ export class ClientsApi extends HttpApiGroup.make("clients")
     ),
     HttpApiEndpoint.post("create", "/clients", {
       headers: idempotencyHeaders,
-      payload: OnboardingBody,
+      payload: DescribedOnboardingBody,
       success: created(OnboardingResult),
       error: [BadRequest, Conflict]
     })

@@ -29,7 +29,10 @@ const listQuery = {
 
 const windowQuery = {
   from: momentParam("from", "Start of the window, inclusive, Unix milliseconds; 0 when absent."),
-  to: momentParam("to", "End of the window, inclusive, Unix milliseconds; now when absent. 400 when it is before from.")
+  to: momentParam(
+    "to",
+    "End of the window, inclusive, Unix milliseconds; now when absent or in the future. 400 when it is before from."
+  )
 }
 
 export class SettlementApi extends HttpApiGroup.make("settlement")
@@ -82,7 +85,7 @@ export class SettlementApi extends HttpApiGroup.make("settlement")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Settlement report of a window of time",
-        description: "A window that ends in the future ends now. Postings count by their own time."
+        description: "Postings count by their own time."
       })
     ),
     HttpApiEndpoint.get("summary", "/settlement/summary", {

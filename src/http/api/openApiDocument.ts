@@ -62,6 +62,29 @@ const open = (node: unknown): void => {
   for (const value of Object.values(record)) open(value)
 }
 
+const isRecord = (node: unknown): node is JsonObject => typeof node === "object" && node !== null
+
+/** A schema that takes null too. Its description stays where readers look for it. */
+const nullable = (schema: JsonObject): JsonObject => {
+  if (typeof schema["type"] === "string" && schema["enum"] === undefined) {
+    return { ...schema, type: [schema["type"], "null"] }
+  }
+  const { description, ...rest } = schema
+  return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: "null" }] }
+}
+
+/** Lets what need not be sent be null, everywhere in a body: a null field counts as not sent (A1-01). */
+const optionalOrNull = (node: unknown): void => {
+  if (!isRecord(node)) return
+  for (const value of Object.values(node)) optionalOrNull(value)
+  const { properties, required } = node
+  if (!isRecord(properties)) return
+  for (const [name, schema] of Object.entries(properties)) {
+    const needed = Array.isArray(required) && required.includes(name)
+    if (!needed && isRecord(schema)) properties[name] = nullable(schema)
+  }
+}
+
 /** OpenAPI 3.1 with its webhooks, which HttpApi's own type does not know. */
 export interface OpenApiDocument extends OpenApi.OpenAPISpec {
   readonly webhooks: Readonly<Record<string, object>>
@@ -73,6 +96,7 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
   const values = parameterValues()
   for (const item of Object.values(spec.paths)) {
     for (const operation of methods.map((method) => item[method]).filter((found) => found !== undefined)) {
+      optionalOrNull(operation.requestBody)
       for (const parameter of operation.parameters as ReadonlyArray<Parameter>) {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
         if (schema?.["type"] === "integer") Object.assign(parameter, { schema })

@@ -27,6 +27,8 @@ export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions 
   readonly routers: ReadonlyArray<URL>
   /** PEM text of the authority of the routers' certificates; null: the public ones. */
   readonly routerCa: string | null
+  /** Whether routers are asked about the operator surface too; no by default: callers get the 404 of any unknown path. */
+  readonly passOperator?: boolean
   /** Requests on their way at a time; 4,096 by default. */
   readonly inFlight?: number
   /** Longest wait for a connection to a router, wall milliseconds; 2 s by default. */
@@ -41,9 +43,9 @@ const usualConnectMillis = 2_000
 const usualAnswerMillis = 30_000
 
 /** What the edge asks routers about; every other path is its own. */
-const ofRouters = (url: string): boolean =>
+const ofRouters = (url: string, { passOperator = false }: EdgeServerOptions): boolean =>
   under(url, partnerPrefix) ||
-  under(url, operatorPrefix) ||
+  (passOperator && under(url, operatorPrefix)) ||
   under(url, "/healthz") ||
   under(url, "/partner/openapi.json")
 
@@ -168,7 +170,7 @@ const start = (options: EdgeServerOptions) =>
         )
         const site = edged(yield* siteApp(options))
         return (request: HttpServerRequest.HttpServerRequest) =>
-          ofRouters(request.url) ? edge.handle(request) : site(request)
+          ofRouters(request.url, options) ? edge.handle(request) : site(request)
       })
     )
   })

@@ -145,6 +145,10 @@ class Attempt {
     request.on("data", this.onData)
     request.on("end", this.onEnd)
     this.outgoing?.on("drain", this.onDrain)
+    // Node keeps the headers back for the first of the body; a router that refuses them needs none of it.
+    setImmediate(() => {
+      if (!this.settled && this.size === 0 && this.outgoing?.writableEnded === false) this.outgoing.flushHeaders()
+    })
   }
 
   private stopBody(): void {

@@ -40,13 +40,9 @@ export const settlement = feature({
           )
       },
       report: ({ caller, query }) =>
-        within(windowOf(query, clock.now(), { capped: true }), (window) =>
-          reports.report(caller.partner.row.id, window)
-        ),
+        within(windowOf(query, clock.now()), (window) => reports.report(caller.partner.row.id, window)),
       summary: ({ caller, query }) =>
-        within(windowOf(query, clock.now(), { capped: false }), (window) =>
-          reports.summary(caller.partner.row.id, window)
-        ),
+        within(windowOf(query, clock.now()), (window) => reports.summary(caller.partner.row.id, window)),
       interfirm: ({ caller, query }) => Effect.map(reports.interfirm(caller.partner.row.id, query), done),
       reportItem: write(({ caller, params, body }, store) => items.report(caller, params.itemId, body, store), {
         lookUp: ({ caller, params }) =>
@@ -68,13 +64,15 @@ export const settlement = feature({
   })
 })
 
-/** A window as sent. The end is `now` when absent; with `capped` one in the future too (A3-22). Null: it ends too early. */
+/**
+ * A window of time, of the report and of the summary alike: an end that is absent or in the future is now (A3-22). Null: it
+ * ends before it starts.
+ */
 const windowOf = (
   { from = 0, to: sent }: { readonly from?: number; readonly to?: number },
-  now: number,
-  { capped }: { readonly capped: boolean }
+  now: number
 ): WindowQuery | null => {
-  const to = sent === undefined || (capped && sent > now) ? now : sent
+  const to = Math.min(sent ?? now, now)
   return from <= to ? { from, to, now } : null
 }
 

@@ -24,7 +24,8 @@ export const renderSuccess = (form: AnswerForm, data: unknown, status: number | 
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   status: refusal.status,
   body: refusalText(refusal),
-  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt })
+  ...(refusal.retryAt === undefined ? {} : { retryAt: refusal.retryAt }),
+  ...(refusal.passing === true ? { passing: true } : {})
 })
 
 /** What every JSON answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */

@@ -59,7 +59,9 @@ const next = (socket: Socket, { responses, waiting }: Line): void => {
   responses.shift()
   const [response] = responses
   if (response === undefined || socket.destroyed || socket.writableEnded) return
-  waiting.get(response)?.(true)
+  const wake = waiting.get(response)
+  waiting.delete(response)
+  wake?.(true)
 }
 
 /** What Node's parser hands over goes nowhere. Node has no public way to it, and what it has read it parses to the end. */

@@ -90,9 +90,13 @@ export type OperatorApp = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** Builds the application in the current scope. */
+/** Builds the application in the current scope. Paths are exact in case and slashes, as the partner's (A1-01). */
 export const makeOperatorApp = Effect.map(
-  HttpRouter.toHttpEffect(operatorRoutes.pipe(Layer.provide(HttpServer.layerServices))),
+  Effect.provideService(
+    HttpRouter.toHttpEffect(operatorRoutes.pipe(Layer.provide(HttpServer.layerServices))),
+    HttpRouter.RouterConfig,
+    { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false }
+  ),
   (routed): OperatorApp =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest

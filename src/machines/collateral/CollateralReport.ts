@@ -18,7 +18,9 @@ export const CollateralReport = Schema.Struct({
   direction: Schema.Literals(["DEPOSIT", "WITHDRAWAL"]),
   currency: Schema.Literal("USDC"),
   amount: Schema.String.annotate({ description: "Positive decimal string with six places." }),
-  sourceAsset: Schema.NullOr(Schema.String).annotate({ description: "Display name of what the partner holds." }),
+  sourceAsset: Schema.String.annotate({
+    description: "Display name of what the partner holds: as sent, else the partner's own."
+  }),
   txRef: Schema.NullOr(Schema.String),
   occurredAt: Schema.Int.annotate({ description: "Unix milliseconds." }),
   status: Schema.Literals(collateralStatuses),

@@ -1,7 +1,7 @@
 // The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers
 // either the normalised request or every failing field at once (doc 1, Onboarding request and Rules of POST /clients;
 // A1-14..A1-27). A null field counts as not sent; unknown fields are ignored (A1-01).
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { utcDateAt } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
@@ -43,7 +43,7 @@ export type KycSections = typeof KycSections.Type
 
 const clientTypeSentence = "Only natural persons can be onboarded: the client type must be NATURAL."
 
-/** The body of POST /clients as sent; carries the OpenAPI description (doc 1, Onboarding request). */
+/** The body of POST /clients as sent (doc 1, Onboarding request). */
 export const OnboardingBody = Fields.objectOf(
   {
     partnerClientRef: Fields.text("The partner client reference", kycLengths.partnerClientRef),
@@ -74,6 +74,32 @@ export const OnboardingBody = Fields.objectOf(
     kyc: KycSections,
     identityCheck: IdentityCheck,
     attestation: Attestation
+  },
+  "The request body"
+)
+
+/**
+ * The body of POST /clients as it is described: without the document references, which must be omitted there (doc 1, below
+ * kyc.declarationsMica). The decoder knows them, so that each one sent gets its own sentence.
+ */
+export const DescribedOnboardingBody = Fields.objectOf(
+  {
+    ...OnboardingBody.fields,
+    kyc: Fields.objectOf(
+      {
+        ...KycSections.fields,
+        personalInfo: Fields.objectOf(
+          Struct.omit(PersonalInfo.fields, ["utility_bill_document_id"]),
+          "The personal information section"
+        ),
+        identification: Fields.objectOf(
+          Struct.omit(Identification.fields, ["document_ids"]),
+          "The identification section"
+        ),
+        fatca: Fields.objectOf(Struct.omit(Fatca.fields, ["w9_document_id"]), "The FATCA section")
+      },
+      "The kyc object"
+    )
   },
   "The request body"
 )

@@ -13,9 +13,14 @@ import { type ReportStatus, reportStatuses } from "./SettlementItem.ts"
 
 const ItemId = Schema.Int.annotate({ description: "The item's id." })
 
-/** The body as the contract shows it; entries are judged one by one and refused one by one. */
+const Entry = Schema.Struct({ itemId: ItemId, ...SettlementReportBody.fields })
+
+/** Entries are judged one by one: what is no report is refused in its own row, and the others go on. */
+const AnyEntry = Schema.Unknown.annotate({ description: "Anything else: refused, in its own row of the answer." })
+
+/** The body as the contract shows it. */
 export const BulkReportBody = Schema.Struct({
-  items: Schema.Array(Schema.Struct({ itemId: ItemId, ...SettlementReportBody.fields }))
+  items: Schema.Array(Schema.Union([Entry, AnyEntry]))
     .check(Schema.isBetweenLength(1, bulkSettlementMax))
     .annotate({ description: "Reports, applied in this order." })
 })

@@ -12,7 +12,9 @@ export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", 
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
 
 /** Somebody still has to act: such a request stands against closing and against a change of custody. */
-export const isOpenWithdrawal = (status: string): boolean => status === "REQUESTED" || status === "APPROVED"
+export const openWithdrawalStatuses = ["REQUESTED", "APPROVED"] as const
+export const isOpenWithdrawal = (status: WithdrawalStatus): boolean =>
+  openWithdrawalStatuses.some((open) => open === status)
 
 const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix milliseconds.` })
 

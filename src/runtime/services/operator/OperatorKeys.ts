@@ -22,6 +22,13 @@ export interface OperatorCaller {
   readonly by: Attribution
 }
 
+/** The calling operator as its key says. */
+export const operatorCaller = (key: OperatorKeyRow, requestId: string): OperatorCaller => ({
+  keyId: key.id,
+  role: key.role,
+  by: { role: key.role, keyLabel: key.label, requestId, actor: key.role }
+})
+
 export const systemSubject = "system"
 export const systemInstance: Instance = { partnerId: null, clientId: null }
 

@@ -1,0 +1,88 @@
+/**
+ * Holds the bodies that tests send to the real service against the published description: what is accepted fits it, what
+ * is refused says why, and what is refused although it fits is refused by a rule that JSON Schema can't say, listed here
+ * (doc 1, What the service does; A1-01, A1-27).
+ */
+import Ajv2020 from "ajv/dist/2020.js"
+import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
+import { partnerRoutes } from "../../src/http/features.ts"
+
+/** Rules that join fields, need a fact or go by what a text holds, by the sentences of those that break them. */
+const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = [
+  ["texts are judged trimmed", /must not contain control characters or line breaks\.$/],
+  ["e-mail addresses", /^The e-mail address must be /],
+  ["numbers of tax offices", /^The (US )?tax number must be /],
+  ["one field asks for another", / is required (when|for|to) /],
+  [
+    "a re-onboarding brings every section",
+    /^The (personal information|identification|tax residency|FATCA|PEP|declarations) section is required\.$/
+  ],
+  ["identity providers are the operator's", /^The identity provider must be one of: /],
+  ["today", /must not be (in the future|older than )|must be (in the future|after )|^The client must be at least 18/],
+  [
+    "countries",
+    /^Clients resident in this country can not|^Clients resident in this country cannot|officially assigned|must not be named twice\.$/
+  ],
+  ["documents on file", /^The document reference |must be omitted|must not be sent/],
+  ["amounts", /^The amount (must be (a plain decimal|greater than zero)|is too large|has )/],
+  ["a document's bytes", /^The content /],
+  ["addresses of receivers", /^The url/],
+  ["the client's books", /^The client (has insufficient free balance|is short of margin)/],
+  [
+    "a test's answers and state",
+    /^There is no warning to acknowledge\.$|^The (question|answer|option)|must be answered/
+  ],
+  ["numbers that JSON readers change", /^The destination has a number /],
+  ["bulk reports by their size", /^The items must be a list /]
+]
+
+const ajv = new Ajv2020.default({ strict: false, allErrors: true })
+ajv.addSchema(openApiDocument(), "api")
+
+const pointer = (...parts: ReadonlyArray<string>): string =>
+  `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
+
+/** The check of a route's body; undefined for a route that takes none. */
+const validatorOf = (method: string, path: string) => {
+  const described = path.split("?", 1)[0] ?? ""
+  const route = partnerRoutes.match(method, described)?.route
+  if (route === undefined || method === "GET") return undefined
+  const schema = ["paths", route.path.replace(/:(\w+)/g, "{$1}"), method.toLowerCase(), "requestBody"]
+  return ajv.getSchema(`api${pointer(...schema, "content", "application/json", "schema")}`)
+}
+
+interface Refused {
+  readonly msg: string
+  readonly data?: { readonly errors?: Readonly<Record<string, string>> }
+}
+
+/** What a body has at a dotted path. */
+const valueAt = (body: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name], body)
+
+/** Whether a sentence is one that no schema could have given. `value`: what it is said of. */
+const isBeyond = (sentence: string, value: unknown): boolean =>
+  (typeof value === "string" && value.trim() === "" && sentence.endsWith(" is required.")) ||
+  beyondSchemas.some(([, broken]) => broken.test(sentence))
+
+/** Throws when a JSON body and its answer do not go with the description. */
+export const holdAgainstDescription = (
+  method: string,
+  path: string,
+  body: unknown,
+  answer: { readonly status: number; readonly json: unknown }
+): void => {
+  const validate = validatorOf(method, path)
+  if (validate === undefined || (answer.status >= 300 && answer.status !== 400)) return
+  const fits = validate(body) === true
+  if (answer.status < 300) {
+    if (!fits) throw new Error(`${method} ${path} accepts what is not described: ${ajv.errorsText(validate.errors)}`)
+    return
+  }
+  const { msg, data } = answer.json as Refused
+  const reasons = Object.entries(data?.errors ?? { "": msg })
+  if (reasons.some(([, sentence]) => !/^[A-Z].*\.$/s.test(sentence))) throw new Error(`no reason given: ${msg}`)
+  if (fits && !reasons.some(([at, sentence]) => isBeyond(sentence, valueAt(body, at)))) {
+    throw new Error(`${method} ${path} refuses what is described, and by no listed rule: ${JSON.stringify(reasons)}`)
+  }
+}
