@@ -33,6 +33,7 @@ import { Onboarding } from "./services/client/Onboarding.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
+import { DueTimers } from "./ports/DueTimers.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -124,7 +125,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
   const workers = Layer.mergeAll(
-    Timers.layer(clientTimers),
+    Timers.layer(clientTimers).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxList,
     AnswerSweep.layer,
     ContentSweep.layer,

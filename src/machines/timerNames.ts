@@ -1,0 +1,12 @@
+/** The durable timers there are, by what their handlers decide: a closed list, so that none is set that nobody handles. */
+import type { SandboxTimer } from "./sandbox/sandboxNames.ts"
+
+export type HandlerName =
+  | "appropriateness.retake"
+  | "documents.retention"
+  | "identification.expiry"
+  | "identityCheck.expiry"
+  | SandboxTimer
+
+/** The one timer of its handler that a subject has, or the one of an object: `<handler>:<id>`. */
+export type TimerName = HandlerName | `${HandlerName}:${number}`
