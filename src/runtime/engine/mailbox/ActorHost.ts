@@ -7,7 +7,7 @@
  * and commit. A mailbox costs one object; nothing runs for an idle subject.
  */
 import { Context, Effect, Latch, Layer } from "effect"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { TableName } from "../../store/Rows.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
@@ -23,7 +23,7 @@ import {
 } from "./DispatchError.ts"
 import { currentDryRun } from "./dryRun.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
-import { type IdKind, Journal, JournalUnavailable, type Outcome } from "../journal/Journal.ts"
+import { Journal, JournalUnavailable, type Outcome } from "../journal/Journal.ts"
 import { PartnerHeld } from "./PartnerHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { SubjectState } from "./SubjectState.ts"
