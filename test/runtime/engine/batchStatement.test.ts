@@ -48,22 +48,20 @@ describe("texts of the batch statement", () => {
         "timers",
         "notifications",
         "documents",
-        "dispositions",
         "answers",
         "decisions",
-        "depositNotices"
+        "kycPackages"
       ] as const
-      for (const round of [1, 2]) {
-        for (let bits = 1; bits < 2 ** tables.length; bits += round) {
-          const id = round * 1_000 + bits
-          const rows = sampleRows(id)
-          const chosen = tables.filter((_, place) => (bits & (1 << place)) !== 0)
-          const commit: CommitParts = {
-            fence: { subject: `client:${id}`, expected: null },
-            rows: Object.fromEntries(chosen.map((table) => [table, [rows[table]]]))
-          }
-          assert.strictEqual((await submit(bench.journal, commitOf(commit)))._tag, "Committed")
+      const sets = Array.from({ length: 2 ** tables.length - 1 }, (_, index) => index + 1)
+      assert.isAbove(sets.length, textsKept)
+      for (const [index, bits] of [...sets, ...sets.slice(0, 20)].entries()) {
+        const rows = sampleRows(index + 1)
+        const chosen = tables.filter((_, place) => (bits & (1 << place)) !== 0)
+        const commit: CommitParts = {
+          fence: { subject: `client:${index + 1}`, expected: null },
+          rows: Object.fromEntries(chosen.map((table) => [table, [rows[table]]]))
         }
+        assert.strictEqual((await submit(bench.journal, commitOf(commit)))._tag, "Committed")
       }
       assert.isAtMost(statementTexts().kept, textsKept)
     } finally {
