@@ -24,6 +24,11 @@ interface Area {
 const areas: ReadonlyArray<Area> = [
   { prefix: "src/machines/", imports: ["src/machines/"], packages: /^(effect|xstate(\/graph)?|decimal\.js)$/ },
   {
+    prefix: "src/runtime/engine/timers/",
+    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/ports/", "src/runtime/store/"],
+    packages: null
+  },
+  {
     prefix: "src/runtime/engine/",
     imports: ["src/machines/", "src/runtime/engine/", "src/runtime/store/"],
     packages: null

@@ -4,6 +4,7 @@
  * Time, ids and figures arrive in events; who acts and when is added by the engine.
  */
 import type { Currency } from "./shared/Currency.ts"
+import type { TimerName } from "./timerNames.ts"
 
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
@@ -63,8 +64,8 @@ export type MachineEffect =
   /** A row of the client's notification feed; `ref` is the id of the object it is about. */
   | { readonly type: "notify"; readonly kind: NotificationKind; readonly ref: string }
   /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
-  | { readonly type: "timer.set"; readonly name: string; readonly at: number }
-  | { readonly type: "timer.clear"; readonly name: string }
+  | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }
+  | { readonly type: "timer.clear"; readonly name: TimerName }
   /** A row of the audit streams. `before` and `after` name states or facts, never personal data. */
   | {
       readonly type: "audit"

@@ -33,6 +33,7 @@ import { Onboarding } from "./services/client/Onboarding.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
+import { DueTimers } from "./ports/DueTimers.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -128,7 +129,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const workers = Layer.mergeAll(
     Timers.layer(
       Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
-    ),
+    ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxList,
     AnswerSweep.layer,
     ContentSweep.layer,

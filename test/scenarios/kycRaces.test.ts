@@ -11,6 +11,7 @@ import { partnerAttribution } from "../../src/runtime/services/partner/Caller.ts
 import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import type { TimerHandlers } from "../../src/runtime/engine/timers/Timers.ts"
 import { expiryHandlers } from "../../src/runtime/services/document/documentExpiry.ts"
 import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import type { ClientRow } from "../../src/runtime/store/Rows.ts"
@@ -319,13 +320,13 @@ describe("dates of documents (D3; A1-46)", () => {
     // As if the worker had picked the timers before the update and came to their turn after it.
     await service.run(
       Effect.gen(function* () {
-        const handlers = expiryHandlers(yield* Directory)
+        const handlers: TimerHandlers = expiryHandlers(yield* Directory)
         const host = yield* ActorHost
         for (const [name, dueAt] of Object.entries(due)) {
           yield* host.dispatch({
             subject: clientSubject(clientId),
             by: operator.by,
-            decide: (turn) => handlers[name]?.(turn, dueAt)
+            decide: (turn) => handlers[name]?.(turn, dueAt, null)
           })
         }
       })

@@ -107,7 +107,9 @@ export const sandboxNames: ReadonlyArray<SandboxName> = [
 export const sandboxRetry = { everyMillis: 10_000, untilMillis: 600_000 } as const
 
 /** The durable timer that brings a decision; it lies with the client. */
-export const sandboxTimer = (decision: SandboxDecision): string => `sandbox.${decision}`
+export type SandboxTimer = `sandbox.${SandboxDecision}`
+
+export const sandboxTimer = (decision: SandboxDecision): SandboxTimer => `sandbox.${decision}`
 
 const byLastName: ReadonlyMap<string, SandboxName> = new Map(
   sandboxNames.map((each) => [each.lastName.toLowerCase(), each])

@@ -1,64 +1,227 @@
 /**
- * Durable timers against the turns they race with (architecture, Engine, Timers): a firing that was looked up before its
- * timer was set again must neither fire nor remove the new one.
+ * Durable timers over the memory journal, without a database (architecture, Engine, Timers): timers of objects, their order,
+ * the turns they race with, and what stands in nobody else's way.
  */
-import { PgConnection } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
-import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { PgClient } from "@effect/sql-pg"
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
-import { Timers } from "../../../src/runtime/engine/timers/Timers.ts"
-import { dayMillis, ofClient, onboard, person, query, rowsOf } from "../../support/Builders.ts"
-import { operator, type Service, startService } from "../../support/Service.ts"
+import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
+import { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
+import { ActorHost, Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { type TimerHandlers, Timers } from "../../../src/runtime/engine/timers/Timers.ts"
+import { DueTimers } from "../../../src/runtime/ports/DueTimers.ts"
+import { DueTimersMemory } from "../../../src/runtime/ports/DueTimersMemory.ts"
+import type { TimerRow } from "../../../src/runtime/store/Rows.ts"
+import { balance, commitOf, submit } from "./fixtures.ts"
+import { by } from "./hostBench.ts"
+import { openPgBench } from "./pgBench.ts"
 
-const timerName = "identification.expiry"
+/** Due from the start, Unix ms. */
+const past = 1_000
+const timer = (id: number, name: string, dueAt = past): TimerRow => ({ subject: `client:${id}`, name, dueAt })
+
+const closers: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close()
+})
+
+const build = async <A>(layer: Layer.Layer<A>): Promise<Context.Context<A>> => {
+  const scope = await Effect.runPromise(Scope.make())
+  closers.push(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return Effect.runPromise(
+    Layer.buildWithScope(layer, scope).pipe(Effect.provideService(References.MinimumLogLevel, "Fatal"))
+  )
+}
+
+interface Options {
+  readonly rows: ReadonlyArray<TimerRow>
+  readonly handlers: TimerHandlers
+  /** Commits that can't be written now. */
+  readonly held?: (commit: Commit) => boolean
+  /** Runs between the look-up of due timers and their firing. */
+  readonly lookedUp?: (host: ActorHost["Service"]) => void
+}
+
+/** Timers that begin to fire as soon as they are open. */
+const open = async ({ rows, handlers, held = () => false, lookedUp = () => undefined }: Options) => {
+  const store = new MemoryStore()
+  const journal = makeJournalMemory({ store, faults: { held } })
+  assert.strictEqual((await submit(journal, commitOf({ rows: { timers: rows } })))._tag, "Committed")
+  const due = Layer.effect(
+    DueTimers,
+    Effect.gen(function* () {
+      const inner = yield* DueTimers
+      const host = yield* ActorHost
+      return DueTimers.of({
+        first: (now, limit) => Effect.tap(inner.first(now, limit), () => Effect.sync(() => lookedUp(host)))
+      })
+    })
+  ).pipe(Layer.provide(DueTimersMemory.layer({ store })))
+  const engine = ActorHost.layer({ residentLimit: 1_000 }).pipe(
+    Layer.provideMerge(Layer.merge(Layer.succeed(Journal, journal), BusinessClock.layer(0)))
+  )
+  const context = await build(
+    Timers.layer(Effect.succeed(handlers)).pipe(Layer.provide(due), Layer.provideMerge(engine))
+  )
+  const { fireDue } = Context.get(context, Timers)
+  return {
+    fireDue: () => Effect.runPromise(Effect.provideService(Effect.exit(fireDue), References.MinimumLogLevel, "Fatal")),
+    timers: () => store.rows("timers"),
+    clock: Context.get(context, BusinessClock)
+  }
+}
+
+/** Handlers of these names that note what they were called with. */
+const noting = (...names: ReadonlyArray<string>) => {
+  const fired: Array<string> = []
+  const handlers: TimerHandlers = Object.fromEntries(
+    names.map((name) => [
+      name,
+      (turn, dueAt, id) => void fired.push(`${turn.state.subject} ${name} ${id ?? "-"} ${dueAt}`)
+    ])
+  )
+  return { fired, handlers }
+}
 
 describe("timers", () => {
-  let service: Service
-  let clientId: number
-
-  beforeAll(async () => {
-    service = await startService()
-    const { key } = await service.partner()
-    const last = new Date(Date.now() + 3 * dayMillis).toISOString().slice(0, 10)
-    const body = person(1, "timer-race", { "kyc.identification.expiration_date": last })
-    clientId = (await onboard(service, key, body)).json.data.clientId
+  it("many of one handler on one subject: each fires with its object's id, in due order, and is gone", async () => {
+    const { fired, handlers } = noting("expiry", "review")
+    const rows = [
+      timer(1, "expiry:9", past + 1),
+      timer(1, "expiry"),
+      timer(1, "expiry:10", past - 1),
+      timer(1, "review:9")
+    ]
+    const { fireDue, timers } = await open({ rows, handlers })
+    await fireDue()
+    assert.deepStrictEqual(fired, [
+      `client:1 expiry 10 ${past - 1}`,
+      `client:1 expiry - ${past}`,
+      `client:1 review 9 ${past}`,
+      `client:1 expiry 9 ${past + 1}`
+    ])
+    assert.deepStrictEqual(timers(), [])
   })
-  afterAll(() => service.stop())
 
-  it("D3, architecture 4: set again between its look-up and its turn, a timer stays and does not fire", async () => {
-    const subject = `client:${clientId}`
-    const [timer] = await rowsOf(service, "timers", "subject = $1 AND name = $2", [subject, timerName])
-    const later = { subject, name: timerName, dueAt: (timer?.dueAt ?? 0) + 100 * dayMillis }
-    // The commit that sets it again waits in the database for a lock that the test holds.
-    await query(service, "CREATE TABLE gate (id int)")
-    await query(
-      service,
-      `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-         LOCK TABLE gate IN SHARE MODE; RETURN NEW; END $$`
-    )
-    await query(service, "CREATE TRIGGER wait BEFORE INSERT ON timers FOR EACH ROW EXECUTE FUNCTION wait()")
-    const scope = await service.run(Scope.make())
-    const holder = await service.run(PgConnection.make({ url: service.database.url }).pipe(Scope.provide(scope)))
-    await service.run(Effect.andThen(holder.query("BEGIN"), holder.query("LOCK TABLE gate IN EXCLUSIVE MODE")))
-    const host = await service.run(ActorHost)
-    const setAgain = service.run(
-      host.dispatch({ subject, by: operator.by, decide: (turn) => turn.draft.put("timers", later) })
-    )
-    await vi.waitFor(async () => {
-      const waiting = await query(service, "SELECT 1 FROM pg_locks WHERE relation = 'gate'::regclass AND NOT granted")
-      assert.lengthOf(waiting, 1)
+  it("a timer of an object set anew by its firing stays; the others of its handler are untouched", async () => {
+    const later = Date.UTC(2200, 0)
+    const handlers: TimerHandlers = {
+      funding: (turn, _dueAt, id) =>
+        turn.draft.put("timers", { subject: turn.state.subject, name: `funding:${id}`, dueAt: later })
+    }
+    const rows = [timer(1, "funding:7"), timer(1, "funding:8", later)]
+    const { fireDue, timers } = await open({ rows, handlers })
+    await fireDue()
+    assert.sameDeepMembers([...timers()], [timer(1, "funding:7", later), timer(1, "funding:8", later)])
+  })
+
+  it("fires what becomes due when the clock is advanced, by itself", async () => {
+    const { fired, handlers } = noting("expiry")
+    const { clock, timers, fireDue } = await open({ rows: [timer(1, "expiry:1", Date.now() + 3_600_000)], handlers })
+    await fireDue()
+    assert.deepStrictEqual(fired, [])
+    clock.setOffset(7_200_000)
+    while (timers().length > 0) await new Promise(setImmediate)
+    assert.lengthOf(fired, 1)
+  })
+
+  it("D3: set again between its look-up and its turn, a timer stays and does not fire", async () => {
+    const { fired, handlers } = noting("expiry")
+    const again = timer(1, "expiry:5", Date.UTC(2200, 0))
+    let looks = 0
+    const { fireDue, timers } = await open({
+      rows: [timer(1, "expiry:5")],
+      handlers,
+      lookedUp: (host) => {
+        if (looks++ > 0) return
+        Effect.runFork(host.dispatch({ subject: "client:1", by, decide: ({ draft }) => draft.put("timers", again) }))
+      }
     })
-    // Now it is due: the worker looks it up as it still stands, and its firing waits for the client's mailbox.
-    await service.run(BusinessClock.useSync((clock) => clock.setOffset((timer?.dueAt ?? 0) - Date.now() + dayMillis)))
-    await vi.waitFor(() => assert.isAtLeast(host.stats().waiting, 2))
-    await service.run(holder.query("COMMIT"))
-    await setAgain
-    await service.run(host.drain)
-    await service.run(Timers.use(({ fireDue }) => fireDue))
-    assert.deepStrictEqual(await rowsOf(service, "timers", "subject = $1 AND name = $2", [subject, timerName]), [later])
-    const actions = (await ofClient(service, "audit", clientId)).map(({ action }) => action)
-    assert.notInclude(actions, "block.expire")
-    await service.run(Scope.close(scope, Exit.void))
+    await fireDue()
+    assert.deepStrictEqual(fired, [])
+    assert.deepStrictEqual(timers(), [again])
+  })
+
+  it("two passes at once fire it once", async () => {
+    const { fired, handlers } = noting("expiry")
+    const { fireDue } = await open({ rows: [timer(1, "expiry:5")], handlers })
+    await Promise.all([fireDue(), fireDue(), fireDue()])
+    assert.lengthOf(fired, 1)
+  })
+
+  it("a subject that can't be written now keeps its own timers waiting, in order, and nobody else's", async () => {
+    let held = true
+    const handlers: TimerHandlers = {
+      expiry: (turn, dueAt) => turn.draft.put("balances", balance(1, BigInt(dueAt)))
+    }
+    // More of the stopped client than are read at a time, and all of them due before anybody else's.
+    const rows = Array.from({ length: 700 }, (_, index) => timer(1, `expiry:${index}`, past - 1)).concat(
+      Array.from({ length: 40 }, (_, index) => timer(index + 2, "expiry"))
+    )
+    const { fireDue, timers } = await open({
+      rows,
+      handlers,
+      held: ({ fence }) => held && fence?.subject === "client:1"
+    })
+    const exit = await fireDue()
+    assert.deepStrictEqual(exit, Exit.fail(new Unavailable({ unknown: false })))
+    assert.lengthOf(timers(), 700)
+    held = false
+    assert.isTrue(Exit.isSuccess(await fireDue()))
+    assert.deepStrictEqual(timers(), [])
+  })
+
+  it("a handler that throws, or none at all, is left alone and keeps no other waiting", async () => {
+    const { fired, handlers } = noting("expiry")
+    const broken: TimerHandlers = {
+      broken: () => {
+        throw new Error("a defect")
+      }
+    }
+    const rows = [
+      timer(1, "broken:1", past - 2),
+      timer(1, "unknown:1", past - 1),
+      timer(1, "expiry:1"),
+      timer(2, "expiry")
+    ]
+    const { fireDue, timers } = await open({ rows, handlers: { ...handlers, ...broken } })
+    assert.isTrue(Exit.isSuccess(await fireDue()))
+    assert.lengthOf(fired, 2)
+    assert.deepStrictEqual(
+      timers().map(({ name }) => name),
+      ["broken:1", "unknown:1"]
+    )
+    assert.deepStrictEqual(await fireDue(), Exit.succeed(0))
+  })
+})
+
+describe("which timers are due", () => {
+  const rows = [timer(2, "b", 5), timer(2, "a", 5), timer(1, "z:10", 5), timer(3, "a", 4), timer(1, "a", 6)]
+  const expected = ["client:3 a", "client:1 z:10", "client:2 a", "client:2 b"]
+  const assertDue = async (port: DueTimers["Service"]) => {
+    const names = async (now: number, limit: number) =>
+      (await Effect.runPromise(port.first(now, limit))).map(({ subject, name }) => `${subject} ${name}`)
+    assert.deepStrictEqual(await names(5, 10), expected)
+    assert.deepStrictEqual(await names(5, 2), expected.slice(0, 2))
+    assert.deepStrictEqual(await names(3, 10), [])
+  }
+
+  it("in memory", async () => {
+    const store = new MemoryStore()
+    await submit(makeJournalMemory({ store }), commitOf({ rows: { timers: rows } }))
+    await assertDue(Context.get(await build(DueTimersMemory.layer({ store })), DueTimers))
+    const away = Context.get(await build(DueTimersMemory.layer({ store, away: () => true })), DueTimers)
+    assert.strictEqual((await Effect.runPromise(Effect.flip(away.first(5, 1))))._tag, "JournalUnavailable")
+  })
+
+  it("in PostgreSQL", async () => {
+    const bench = await openPgBench()
+    closers.push(bench.close)
+    await submit(bench.journal, commitOf({ rows: { timers: rows } }))
+    const pool = Layer.orDie(PgClient.layer({ url: bench.url, maxConnections: 1 }))
+    await assertDue(Context.get(await build(DueTimers.layer.pipe(Layer.provide(pool))), DueTimers))
   })
 })

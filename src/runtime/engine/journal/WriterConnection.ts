@@ -6,6 +6,7 @@
 import { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Cause, Effect, Exit, type Redacted, Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { textsKept } from "./batchStatement.ts"
 import { columnTypes } from "./ColumnArray.ts"
 import { classify } from "./sqlFailure.ts"
 import { catalogue } from "../../store/Catalogue.ts"
@@ -149,7 +150,9 @@ export class WriterConnection {
         applicationName,
         connectTimeout: 3_000,
         startupParameters: writerSession,
-        types: columnTypes()
+        types: columnTypes(),
+        // The batches' texts, and the few statements of a take-over or a search for culprits.
+        preparedStatementCacheSize: textsKept + 16
       }).pipe(
         Scope.provide(scope),
         Effect.onError(() => Scope.close(scope, Exit.void))

@@ -109,7 +109,17 @@ export const parts: ReadonlyMap<EnginePart | TableName, Part> = new Map<EnginePa
   ...tableNames.map((table) => [table, tablePart(table)] as const)
 ])
 
+/**
+ * Texts kept, and with them the statements that the writer's connection keeps prepared: a text a set of parts that took
+ * part together, the ones used last (decision 12).
+ */
+export const textsKept = 128
+
 const texts = new Map<string, string>()
+let made = 0
+
+/** How many texts are kept, and how many had to be made since the start. */
+export const statementTexts = (): { readonly kept: number; readonly made: number } => ({ kept: texts.size, made })
 
 /**
  * The statement's text when these parts take part, in the order of `parts`. Parameters: writer epoch, number of the
@@ -117,8 +127,15 @@ const texts = new Map<string, string>()
  */
 export const batchText = (present: ReadonlyArray<Part>): string => {
   const key = present.map((each) => each.name).join(" ")
-  let text = texts.get(key)
-  if (text === undefined) texts.set(key, (text = textOf(present)))
+  const known = texts.get(key)
+  const text = known ?? textOf(present)
+  // The map's order is the order of last use.
+  texts.delete(key)
+  texts.set(key, text)
+  if (known !== undefined) return text
+  made++
+  const [oldest] = texts.keys()
+  if (texts.size > textsKept && oldest !== undefined) texts.delete(oldest)
   return text
 }
 

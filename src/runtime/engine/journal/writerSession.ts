@@ -12,6 +12,8 @@ export const writerSession = {
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",
+  // The plan is the same whatever is in the arrays: not worth being made anew for the first five batches of a text.
+  plan_cache_mode: "force_generic_plan",
   // For taking the database over: the writer before may be in the middle of a batch. Batches have their own (lockPatience).
   lock_timeout: "5000",
   statement_timeout: "30000",

@@ -1,25 +1,58 @@
 /**
- * Durable timers: rows due at a business time, unique by (subject, name). A near window is held in memory and fired in
- * due order as commands of their subjects; the firing commit deletes the row it fired, and one pass waits for the other, so
- * that a handler runs once per row. A timer set again between its look-up and its turn does not fire: the new row stands.
- * When the sandbox clock is advanced everything that became due fires, in order.
+ * Durable timers: rows due at a business time, unique by (subject, name). A name is a handler's, or `<handler>:<id>` for one
+ * of the many objects that a subject may have. What is due is fired in due order as commands of the subjects; the firing
+ * commit deletes the row it fired, and one pass waits for the other, so that a handler runs once per row. A timer set again
+ * between its look-up and its turn does not fire: the new row stands. When the sandbox clock is advanced everything that
+ * became due fires, in order. A subject that can't be written now keeps nobody else's timers waiting.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Latch, Layer, Semaphore } from "effect"
+import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
+import { DueTimers } from "../../ports/DueTimers.ts"
 import type { TimerRow } from "../../store/Rows.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../mailbox/ActorHost.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
-import { JournalUnavailable } from "../journal/Journal.ts"
+import type { JournalUnavailable } from "../journal/Journal.ts"
 
-/** Decides what a due timer does; runs in its subject's mailbox. `dueAt` in Unix ms. */
-export type TimerHandler = (turn: Turn, dueAt: number) => void
+/** Decides what a due timer does; runs in its subject's mailbox. `dueAt` in Unix ms; `id`: the object's, null without one. */
+export type TimerHandler = (turn: Turn, dueAt: number, id: string | null) => void
+/** By the name before the first colon. */
 export type TimerHandlers = Readonly<Record<string, TimerHandler>>
+
+export class Timers extends Context.Service<
+  Timers,
+  {
+    /**
+     * Fires everything that is due now; the number fired. Fails when some could not be fired now, after all others were:
+     * those are fired by a later round.
+     */
+    readonly fireDue: Effect.Effect<number, DispatchError | JournalUnavailable>
+  }
+>()("brokerage/runtime/engine/timers/Timers") {
+  static readonly layer = <R>(
+    makeHandlers: Effect.Effect<TimerHandlers, never, R>
+  ): Layer.Layer<Timers, never, R | ActorHost | BusinessClock | DueTimers> =>
+    Layer.effect(
+      Timers,
+      Effect.gen(function* () {
+        const firing = new Firing({
+          host: yield* ActorHost,
+          clock: yield* BusinessClock,
+          due: yield* DueTimers,
+          handlers: yield* makeHandlers,
+          onePass: yield* Semaphore.make(1)
+        })
+        yield* firing.rounds
+        return Timers.of({ fireDue: firing.fireDue })
+      })
+    )
+}
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "timer", requestId: "timer", actor: "system:timers" }
 
 /** Rows read at a time, and the longest sleep between two looks. */
 const pageSize = 512
 const lookEvery = Duration.seconds(30)
+/** A pass that had to put off more than this gives up: the fault is not one subject's. */
+const putOffLimit = 4 * pageSize
 
 const nameOf = ({ subject, name }: TimerRow): string => `${subject} ${name}`
 const keyOf = (timer: TimerRow): string => `${nameOf(timer)} ${timer.dueAt}`
@@ -27,146 +60,169 @@ const keyOf = (timer: TimerRow): string => `${nameOf(timer)} ${timer.dueAt}`
 /** Timers committed since a look-up began: when each is due now, by subject and name. */
 type SetSince = Map<string, number>
 
-export class Timers extends Context.Service<
-  Timers,
-  {
-    /** Fires everything that is due now; the number fired. */
-    readonly fireDue: Effect.Effect<number, DispatchError | JournalUnavailable>
+interface FiringParts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly due: DueTimers["Service"]
+  readonly handlers: TimerHandlers
+  /** Two passes at once would look up the same rows and fire them twice. */
+  readonly onePass: Semaphore.Semaphore
+}
+
+/** What one pass could not fire now, and why at last. */
+class PutOff {
+  readonly keys = new Set<string>()
+  error: DispatchError | null = null
+}
+
+class Firing {
+  private readonly parts: FiringParts
+  private readonly wake = Latch.makeUnsafe(true)
+  private nextDueAt = 0
+  private readonly lookUps = new Set<SetSince>()
+  /** Timers whose firing is a defect: logged once and left alone until the next start, so that they hold up no other. */
+  private readonly stuck = new Set<string>()
+
+  constructor(parts: FiringParts) {
+    this.parts = parts
+    parts.host.onCommitted("timers", (row) => {
+      for (const since of this.lookUps) since.set(nameOf(row), row.dueAt)
+      if (row.dueAt < this.nextDueAt) this.wakeAt(row.dueAt)
+    })
+    parts.clock.onMove(() => this.wakeAt(0))
   }
->()("brokerage/runtime/engine/timers/Timers") {
-  static readonly layer = <R>(
-    makeHandlers: Effect.Effect<TimerHandlers, never, R>
-  ): Layer.Layer<Timers, never, R | ActorHost | BusinessClock | PgClient.PgClient> =>
-    Layer.effect(
-      Timers,
-      Effect.gen(function* () {
-        const host = yield* ActorHost
-        const clock = yield* BusinessClock
-        const sql = yield* PgClient.PgClient
-        const handlers = yield* makeHandlers
-        const wake = Latch.makeUnsafe(true)
-        let nextDueAt = 0
-        const lookUps = new Set<SetSince>()
 
-        host.onCommitted("timers", (row) => {
-          for (const since of lookUps) since.set(nameOf(row), row.dueAt)
-          if (row.dueAt >= nextDueAt) return
-          nextDueAt = row.dueAt
-          wake.openUnsafe()
-        })
-        clock.onMove(() => {
-          nextDueAt = 0
-          wake.openUnsafe()
-        })
+  readonly fireDue: Effect.Effect<number, DispatchError | JournalUnavailable> = Effect.suspend(() =>
+    this.parts.onePass.withPermits(1)(this.pass)
+  )
 
-        // Timers whose firing is a defect: told once and left alone until the next start, so that they hold up no other.
-        const stuck = new Set<string>()
-        const isStuck = (timer: TimerRow): boolean => stuck.has(keyOf(timer))
-
-        const leave = (timer: TimerRow, why: unknown) => {
-          stuck.add(keyOf(timer))
-          return Effect.logError("a timer could not be fired", why).pipe(
-            Effect.annotateLogs({ subject: timer.subject, timer: timer.name })
-          )
-        }
-
-        const fire = (timer: TimerRow, since: SetSince) =>
-          host
-            .dispatch({
-              subject: timer.subject,
-              by,
-              decide: (turn) => {
-                if ((since.get(nameOf(timer)) ?? timer.dueAt) !== timer.dueAt) return
-                const handler = handlers[timer.name]
-                if (handler === undefined) throw new Error(`no handler for timer ${timer.name}`)
-                turn.draft.clearFired(timer)
-                handler(turn, timer.dueAt)
-              }
-            })
-            .pipe(
-              Effect.catchTag("CommitRejected", ({ cause }) => leave(timer, cause)),
-              Effect.catchDefect((defect) => leave(timer, defect))
-            )
-
-        /** The first due timers, stuck ones included; `limit` rows at most. */
-        const due = (now: number, limit: number) =>
-          sql
-            .unsafe<{ readonly subject: string; readonly name: string; readonly due_at: bigint }>(
-              "SELECT subject, name, due_at FROM timers WHERE due_at <= $1 ORDER BY due_at, subject, name LIMIT $2",
-              [BigInt(now), BigInt(limit)]
-            )
-            .pipe(
-              Effect.map((rows): ReadonlyArray<TimerRow> =>
-                rows.map((row) => ({ subject: row.subject, name: row.name, dueAt: Number(row.due_at) }))
-              ),
-              Effect.mapError((error) => new JournalUnavailable({ reason: error.message }))
-            )
-
-        /** Fires the first page of what is due; the number fired, and whether there may be more. */
-        const firePage = (since: SetSince) =>
-          Effect.gen(function* () {
-            const limit = pageSize + stuck.size
-            const page = yield* due(clock.now(), limit)
-            const known = stuck.size
-            const free = page.filter((timer) => !isStuck(timer))
-            // Subjects run side by side; the timers of one subject in due order.
-            const groups = [...Map.groupBy(free, (timer) => timer.subject).values()]
-            yield* Effect.forEach(
-              groups,
-              (group) => Effect.forEach(group, (timer) => fire(timer, since), { discard: true }),
-              { concurrency: 32, discard: true }
-            )
-            return { fired: free.length - (stuck.size - known), more: page.length === limit }
-          })
-
-        // Two passes at once would look up the same rows and fire them twice.
-        const onePass = yield* Semaphore.make(1)
-        const fireDue = Effect.gen(function* () {
-          let fired = 0
-          while (true) {
-            const page = yield* Effect.acquireUseRelease(
-              Effect.sync(() => {
-                const since: SetSince = new Map()
-                lookUps.add(since)
-                return since
-              }),
-              firePage,
-              (since) => Effect.sync(() => lookUps.delete(since))
-            )
-            fired += page.fired
-            if (!page.more) return fired
-          }
-        }).pipe(onePass.withPermits(1))
-
-        const nextDue = Effect.suspend(() => due(Number.MAX_SAFE_INTEGER, stuck.size + 1)).pipe(
-          Effect.map((rows) => rows.find((timer) => !isStuck(timer))?.dueAt ?? Number.MAX_SAFE_INTEGER)
-        )
-
-        const round = Effect.gen(function* () {
-          wake.closeUnsafe()
-          yield* fireDue
-          // Every timer committed while the next one is looked up counts, so none is missed between look and note.
-          nextDueAt = Number.MAX_SAFE_INTEGER
-          const found = yield* nextDue
-          nextDueAt = Math.min(nextDueAt, found)
-          const pause = Math.max(0, Math.min(Duration.toMillis(lookEvery), nextDueAt - clock.now()))
-          yield* Effect.race(wake.await, Effect.sleep(pause))
-        })
-        // Told once until a round succeeds: a database that is away or full is no place for a line a second.
-        let failing = false
-        yield* round.pipe(
-          Effect.tap(Effect.sync(() => (failing = false))),
-          Effect.catchCause((cause) => {
-            const told = failing
-              ? Effect.logDebug("timers could still not be fired", cause)
-              : Effect.logWarning("timers could not be fired", cause)
-            failing = true
-            return Effect.andThen(told, Effect.sleep("1 second"))
-          }),
-          Effect.forever,
-          Effect.forkScoped
-        )
-        return Timers.of({ fireDue })
-      })
+  /** Fires what is due as it becomes due, for as long as the scope lives. */
+  readonly rounds: Effect.Effect<void, never, Scope.Scope> = Effect.suspend(() => {
+    // Warned once until a round succeeds: a database that is away or full is no place for a line a second.
+    let failing = false
+    return this.round.pipe(
+      Effect.tap(() => Effect.sync(() => (failing = false))),
+      Effect.catchCause((cause) => {
+        const logged = failing
+          ? Effect.logDebug("timers could still not be fired", cause)
+          : Effect.logWarning("timers could not be fired", cause)
+        failing = true
+        return Effect.andThen(logged, Effect.sleep("1 second"))
+      }),
+      Effect.forever,
+      Effect.forkScoped,
+      Effect.asVoid
     )
+  })
+
+  private readonly round = Effect.gen({ self: this }, function* () {
+    this.wake.closeUnsafe()
+    yield* this.fireDue
+    // Every timer committed while the next one is looked up counts, so none is missed between look and note.
+    this.nextDueAt = Number.MAX_SAFE_INTEGER
+    const found = yield* this.nextDue
+    this.nextDueAt = Math.min(this.nextDueAt, found)
+    const pause = Math.max(0, Math.min(Duration.toMillis(lookEvery), this.nextDueAt - this.parts.clock.now()))
+    yield* Effect.race(this.wake.await, Effect.sleep(pause))
+  })
+
+  private readonly nextDue = Effect.suspend(() =>
+    Effect.map(
+      this.parts.due.first(Number.MAX_SAFE_INTEGER, this.stuck.size + 1),
+      (rows) => rows.find((timer) => !this.stuck.has(keyOf(timer)))?.dueAt ?? Number.MAX_SAFE_INTEGER
+    )
+  )
+
+  private wakeAt(dueAt: number): void {
+    this.nextDueAt = dueAt
+    this.wake.openUnsafe()
+  }
+
+  /** Page after page until nothing is due but what was put off. */
+  private readonly pass: Effect.Effect<number, DispatchError | JournalUnavailable> = Effect.gen(
+    { self: this },
+    function* () {
+      const putOff = new PutOff()
+      let fired = 0
+      for (let more = true; more && putOff.keys.size <= putOffLimit;) {
+        const page = yield* Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const since: SetSince = new Map()
+            this.lookUps.add(since)
+            return since
+          }),
+          (since) => this.firePage(since, putOff),
+          (since) => Effect.sync(() => this.lookUps.delete(since))
+        )
+        fired += page.fired
+        more = page.more
+      }
+      return putOff.error === null ? fired : yield* Effect.fail(putOff.error)
+    }
+  )
+
+  /** Fires the first page of what is due; the number fired, and whether there may be more. */
+  private firePage(since: SetSince, putOff: PutOff) {
+    return Effect.gen({ self: this }, function* () {
+      const limit = pageSize + this.stuck.size + putOff.keys.size
+      const page = yield* this.parts.due.first(this.parts.clock.now(), limit)
+      const free = page.filter((timer) => !this.stuck.has(keyOf(timer)) && !putOff.keys.has(keyOf(timer)))
+      // Subjects run side by side; the timers of one subject in due order.
+      const fired = yield* Effect.forEach(
+        Map.groupBy(free, (timer) => timer.subject).values(),
+        (group) => this.fireInOrder(group, since, putOff),
+        { concurrency: 32 }
+      )
+      return { fired: fired.reduce((sum, count) => sum + count, 0), more: page.length === limit }
+    })
+  }
+
+  /** The timers of one subject, up to the first that has to be put off; the number fired. */
+  private fireInOrder(group: ReadonlyArray<TimerRow>, since: SetSince, putOff: PutOff): Effect.Effect<number> {
+    return Effect.gen({ self: this }, function* () {
+      let fired = 0
+      for (const [at, timer] of group.entries()) {
+        const error = yield* this.fire(timer, since)
+        if (error === null && !this.stuck.has(keyOf(timer))) fired++
+        if (error === null) continue
+        putOff.error = error
+        for (const later of group.slice(at)) putOff.keys.add(keyOf(later))
+        break
+      }
+      return fired
+    })
+  }
+
+  /** Fires one timer; why not, when it can't be fired now. */
+  private fire(timer: TimerRow, since: SetSince): Effect.Effect<DispatchError | null> {
+    const colon = timer.name.indexOf(":")
+    const name = colon === -1 ? timer.name : timer.name.slice(0, colon)
+    const id = colon === -1 ? null : timer.name.slice(colon + 1)
+    return this.parts.host
+      .dispatch({
+        subject: timer.subject,
+        by,
+        decide: (turn) => {
+          if ((since.get(nameOf(timer)) ?? timer.dueAt) !== timer.dueAt) return
+          const handler = this.parts.handlers[name]
+          if (handler === undefined) throw new Error(`no handler for timer ${name}`)
+          turn.draft.clearFired(timer)
+          handler(turn, timer.dueAt, id)
+        }
+      })
+      .pipe(
+        Effect.as(null),
+        Effect.catchTag("CommitRejected", ({ cause }) => this.leave(timer, cause)),
+        Effect.catch((error) => Effect.succeed(error)),
+        Effect.catchDefect((defect) => this.leave(timer, defect))
+      )
+  }
+
+  private leave(timer: TimerRow, why: unknown): Effect.Effect<null> {
+    this.stuck.add(keyOf(timer))
+    return Effect.logError("a timer could not be fired", why).pipe(
+      Effect.annotateLogs({ subject: timer.subject, timer: timer.name }),
+      Effect.as(null)
+    )
+  }
 }

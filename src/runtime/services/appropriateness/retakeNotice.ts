@@ -5,13 +5,12 @@
  */
 import { retakeTimer } from "../../../machines/appropriateness/Assessment.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { TimerHandlers } from "../../engine/timers/Timers.ts"
 import { moveAssessment } from "../client/clientDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 
 /** The timer's handler by name: what runs in the client's mailbox when it is due. */
-export const retakeHandlers = (directory: Directory["Service"]): TimerHandlers => ({
+export const retakeHandlers = (directory: Directory["Service"]) => ({
   [retakeTimer]: (turn: Turn) => {
     const client = turn.state.one("clients")
     const partner = client === undefined ? null : directory.partner(client.partnerId)

@@ -1,7 +1,9 @@
 /** Every durable timer that lies with a client, by name: the end of documents, cooling periods, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
-import type { TimerHandlers } from "../../engine/timers/Timers.ts"
+import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
+import type { HandlerName, SystemTimer } from "../../../machines/timerNames.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { Settings } from "../../Settings.ts"
 import { Directory } from "../partner/Directory.ts"
 import { expiryHandlers } from "../document/documentExpiry.ts"
@@ -9,7 +11,12 @@ import { retentionHandlers } from "../document/documentRetention.ts"
 import { retakeHandlers } from "../appropriateness/retakeNotice.ts"
 import { sandboxHandlers } from "./sandboxDecisions.ts"
 
-export const clientTimers: Effect.Effect<TimerHandlers, never, ActorHost | Directory | Settings> = Effect.gen(
+/** One for every name that machines and services may set: what is missing does not compile. */
+type ClientTimers = { readonly [N in Exclude<HandlerName, SandboxTimer | SystemTimer>]: TimerHandler } & {
+  readonly [N in SandboxTimer]?: TimerHandler
+}
+
+export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Directory | Settings> = Effect.gen(
   function* () {
     const directory = yield* Directory
     const { sandbox } = yield* Settings

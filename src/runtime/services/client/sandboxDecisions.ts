@@ -6,8 +6,8 @@
 import {
   type SandboxDecision,
   sandboxNameOf,
-  sandboxNames,
   sandboxRetry,
+  type SandboxTimer,
   sandboxTimer
 } from "../../../machines/sandbox/sandboxNames.ts"
 import type { Verdict } from "../../../machines/shared/Refusal.ts"
@@ -15,7 +15,7 @@ import type { ActorHost, Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { TimerHandlers } from "../../engine/timers/Timers.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { ClientRow } from "../../store/Rows.ts"
 import { bookAdjustment, shutRefusal } from "../ledger/Adjustments.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
@@ -79,7 +79,10 @@ export const setSandboxTimers = (turn: Turn, lastName: string): void => {
  * The timers' handlers by name. A refused decision is tried again for a while: the partner may still be on its way to
  * where the decision makes sense.
  */
-export const sandboxHandlers = (directory: Directory["Service"], host: ActorHost["Service"]): TimerHandlers => {
+export const sandboxHandlers = (
+  directory: Directory["Service"],
+  host: ActorHost["Service"]
+): { readonly [N in SandboxTimer]: TimerHandler } => {
   const decisions = decisionsOf(host, directory)
   const handler = (decision: SandboxDecision) => (turn: Turn) => {
     const client = turn.state.one("clients")
@@ -90,6 +93,15 @@ export const sandboxHandlers = (directory: Directory["Service"], host: ActorHost
     const next = turn.now + sandboxRetry.everyMillis
     if (next <= client.createdAt + sandboxRetry.untilMillis) setTimer(turn, decision, next, instance)
   }
-  const used = new Set(sandboxNames.flatMap(({ steps }) => steps.map(({ decision }) => decision)))
-  return Object.fromEntries([...used].map((decision) => [sandboxTimer(decision), handler(decision)]))
+  return {
+    "sandbox.clear": handler("clear"),
+    "sandbox.rejectReliance": handler("rejectReliance"),
+    "sandbox.rejectPerson": handler("rejectPerson"),
+    "sandbox.requestDocuments": handler("requestDocuments"),
+    "sandbox.restrict": handler("restrict"),
+    "sandbox.lift": handler("lift"),
+    "sandbox.downgrade": handler("downgrade"),
+    "sandbox.close": handler("close"),
+    "sandbox.credit": handler("credit")
+  }
 }

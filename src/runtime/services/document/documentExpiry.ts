@@ -5,6 +5,7 @@
 import type { BlockCode } from "../../../machines/verification/Blocks.ts"
 import { utcDateAt } from "../../../machines/shared/CalendarDate.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { keyOf } from "../../store/Catalogue.ts"
 import type { Directory } from "../partner/Directory.ts"
@@ -27,13 +28,16 @@ export const setExpiryTimer = (turn: Turn, code: keyof typeof expiryTimers, date
 }
 
 /** The timers' handlers by name: what runs in the client's mailbox when one is due. */
-export const expiryHandlers = (directory: Directory["Service"]) =>
-  Object.fromEntries(
-    Object.entries(expiryTimers).map(([code, name]) => [
-      name,
-      (turn: Turn, dueAt: number) => expire(turn, code as BlockCode, dueAt, directory)
-    ])
-  )
+export const expiryHandlers = (directory: Directory["Service"]) => {
+  const handler =
+    (code: BlockCode): TimerHandler =>
+    (turn, dueAt) =>
+      expire(turn, code, dueAt, directory)
+  return {
+    [expiryTimers.IDENTIFICATION]: handler("IDENTIFICATION"),
+    [expiryTimers.IDENTITY_CHECK]: handler("IDENTITY_CHECK")
+  }
+}
 
 const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory["Service"]): void => {
   const client = turn.state.one("clients")

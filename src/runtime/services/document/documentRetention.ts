@@ -38,9 +38,9 @@ export const emptyDocument = (turn: Turn, live: DocumentRow, reason: string): Do
 }
 
 /** What runs in the client's mailbox when the timer is due. */
-export const retentionHandlers: TimerHandlers = {
+export const retentionHandlers = {
   [retentionTimer]: (turn) => {
     // Only a closed client has the timer, and nothing leaves CLOSED.
     for (const live of turn.state.all("documents")) emptyDocument(turn, live, "retention ended")
   }
-}
+} satisfies TimerHandlers

@@ -10,7 +10,8 @@ import type { PassScope, PassTrigger, ScreeningPassState } from "../../../machin
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { describeFailure } from "../../engine/journal/sqlFailure.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
-import type { TimerHandlers } from "../../engine/timers/Timers.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import type { SystemTimer } from "../../../machines/timerNames.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { ScreeningPassRow } from "../../store/tables/screening.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../store/paging.ts"
@@ -82,10 +83,11 @@ export class ScreeningPasses extends Context.Service<
 }
 
 /** The handler of the nightly timer. */
-export const nightlyPass: Effect.Effect<TimerHandlers, never, ScreeningPasses> = Effect.map(
-  ScreeningPasses,
-  ({ lastEntry }) => ({ [nightlyTimer]: (turn) => beginNightly(turn, lastEntry()) })
-)
+export const nightlyPass: Effect.Effect<
+  Readonly<Record<SystemTimer, TimerHandler>>,
+  never,
+  ScreeningPasses
+> = Effect.map(ScreeningPasses, ({ lastEntry }) => ({ [nightlyTimer]: (turn) => beginNightly(turn, lastEntry()) }))
 
 /** The timer of the first night; from then on each night sets the next. */
 const ensureNightly = ({ host, stored }: PassTools): Effect.Effect<void, DispatchError> =>

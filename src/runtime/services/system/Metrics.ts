@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
@@ -90,6 +91,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               mailboxes: host.stats(),
               batches: journal.batches(),
               held: journal.held(),
+              texts: statementTexts(),
               webhooks: webhooks.stats(),
               answers: answerCounts(),
               memory: process.memoryUsage(),

@@ -46,6 +46,7 @@ export interface ProcessFigures {
   readonly mailboxes: { readonly resident: number; readonly waiting: number }
   readonly batches: ReturnType<Journal["Service"]["batches"]>
   readonly held: ReturnType<Journal["Service"]["held"]>
+  readonly texts: { readonly kept: number; readonly made: number }
   readonly webhooks: { readonly inFlight: number; readonly held: number }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
@@ -55,7 +56,7 @@ export interface ProcessFigures {
 
 /** What the process knows of itself: there whatever the database does. */
 export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
-  const { databaseUp, mailboxes, batches, webhooks, answers, memory, lag, droppedLines, held } = figures
+  const { databaseUp, mailboxes, batches, held, texts, webhooks, answers, memory, lag, droppedLines } = figures
   return [
     gauge("brokerage_database_up", "1 when the database answered in time and its figures are here, else 0.", [
       { value: databaseUp ? 1 : 0 }
@@ -81,6 +82,12 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     gauge("brokerage_journal_held", "What other database sessions hold locked and commits are refused for.", [
       { labels: { what: "rows" }, value: held.rows },
       { labels: { what: "tables" }, value: held.tables }
+    ]),
+    gauge("brokerage_journal_statement_texts", "Texts of the batch statement that are kept prepared.", [
+      { value: texts.kept }
+    ]),
+    counter("brokerage_journal_statement_texts_made_total", "Texts of the batch statement that had to be planned.", [
+      { value: texts.made }
     ]),
     counter(
       "brokerage_answers_total",
