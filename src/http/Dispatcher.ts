@@ -101,14 +101,16 @@ const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
   options: DispatcherOptions
 ) {
   const business = yield* BusinessClock
+  const host = yield* ActorHost
   return {
     bodies: options.bodies ?? new BodyBudget(),
     wall: yield* Clock.Clock,
     business,
-    host: yield* ActorHost,
+    host,
     idempotency: new Idempotency({
       answers: yield* AnswerStore,
       clock: business,
+      onStored: (listener) => host.onCommitted("answers", listener),
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
     keyedHash: (yield* SealingService).quickFingerprint,

@@ -105,7 +105,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
       verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(toWire(verdict.refusal))
     return Effect.map(
       run(input, slot === null ? storeNothing : slot.storing(render)),
-      (verdict) => slot?.rowOf(verdict) ?? render(verdict)
+      (verdict) => slot?.stored ?? render(verdict)
     )
   }
 })
