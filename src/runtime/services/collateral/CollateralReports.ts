@@ -10,6 +10,7 @@ import { Context, Effect, Layer } from "effect"
 import { collateralMachine } from "../../../machines/collateral/collateralMachine.ts"
 import {
   type CollateralContext,
+  type CollateralAnswer,
   type CollateralReport,
   type CollateralStatus,
   reportOf
@@ -44,19 +45,6 @@ import type { PageEnd, PageQuery } from "../../store/paging.ts"
 import { ofPartner, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
-
-export interface CollateralAnswer {
-  readonly reportId: number
-  readonly status: CollateralStatus
-  readonly ledgerTxId: number | null
-  readonly balances: {
-    readonly cash: string
-    readonly reserved: string
-    readonly free: string
-    readonly freeMargin: string
-  }
-  readonly report: CollateralReport
-}
 
 /** 201 for a report booked now, 200 for the replay of an own reference. */
 export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>
