@@ -111,10 +111,12 @@ const thisMachine = ["127.0.0.0/8", "::1"]
 
 /** Marks answers given while closing, so that their connections end with them. */
 const closingAware = (
-  closing: () => boolean,
+  closing: AbortSignal,
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 ) =>
-  Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
+  Effect.map(app, (response) =>
+    closing.aborted ? HttpServerResponse.setHeader(response, "connection", "close") : response
+  )
 
 /**
  * Closes a listener's scope: silent connections at once, the rest when their requests are answered, and all of them when
@@ -141,10 +143,10 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
  * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop. `make`
  * is given whether the listener is closing and makes what is served; unsound requests never reach it.
  */
-const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) => Effect.Effect<ListenerApp, E, R>) =>
+const start = <E, R>(options: ListenerOptions, make: (closing: AbortSignal) => Effect.Effect<ListenerApp, E, R>) =>
   Effect.gen(function* () {
-    let closing = false
-    const app = yield* make(() => closing)
+    const closing = new AbortController()
+    const app = yield* make(closing.signal)
     const limits = { ...usualLimits(), ...options.limits }
     const server = makeServer(options, limits)
     const connections = new Connections(
@@ -156,7 +158,7 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
-        closing = true
+        closing.abort()
         return closeWithin(closeMillis, server, connections, scope)
       })
     )
@@ -173,7 +175,7 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
         gracefulShutdownTimeout: closeMillis
       })
       yield* Effect.provideService(
-        listener.serve(closingAware(() => closing, sound)),
+        listener.serve(closingAware(closing.signal, sound)),
         HttpIncomingMessage.MaxBodySize,
         ByteSize.bytes(edgeBodyCap)
       )
