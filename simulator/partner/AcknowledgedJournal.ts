@@ -4,8 +4,8 @@
  * (doc 1, Onboarding result; doc 3, Collateral report; D11).
  */
 import { Exit, Schema } from "effect"
-import { OnboardingResult } from "../../src/http/api/ClientsApi.ts"
-import { CollateralAnswer } from "../../src/http/api/CollateralApi.ts"
+import { OnboardingResult } from "../../src/machines/client/ClientWire.ts"
+import { CollateralAnswer } from "../../src/machines/collateral/CollateralReport.ts"
 import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import type { PartnerAnswer } from "./PartnerClient.ts"
 import type { CollateralPlan, OnboardingPlan, PartnerRequest } from "./PartnerRequest.ts"

@@ -4,7 +4,7 @@
  * (architecture, Start-up: kill -9 loses nothing acknowledged; SC-PLT-04, SC-PLT-05).
  */
 import { Effect } from "effect"
-import type { ClientRow } from "../../src/http/api/ClientsApi.ts"
+import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
 import { formatAmount, parseAmount } from "../../src/machines/shared/Money.ts"
 import type { AcknowledgedJournal, KnownClient, KnownReport } from "./AcknowledgedJournal.ts"
@@ -116,7 +116,7 @@ const replayAll = Effect.fnUntraced(function* (options: AuditOptions, findings: 
 
 const compareClients = (
   journal: AcknowledgedJournal,
-  rows: ReadonlyArray<typeof ClientRow.Type>,
+  rows: ReadonlyArray<typeof ClientWire.Type>,
   findings: Findings
 ): void => {
   const known = new Map([...journal.clients.values()].map((client) => [client.partnerClientRef, client]))

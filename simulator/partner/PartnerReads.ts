@@ -3,8 +3,8 @@
  * Client row; doc 2, Balances and Ledger posting; doc 3, Collateral report).
  */
 import { Effect, Exit, Schema } from "effect"
-import { BalanceLine, LedgerPosting } from "../../src/http/api/AccountApi.ts"
-import { ClientRow } from "../../src/http/api/ClientsApi.ts"
+import { BalanceLine, PostingWire } from "../../src/machines/account/AccountWire.ts"
+import { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
 import type { PartnerClient } from "./PartnerClient.ts"
 import { clientsPath } from "./PartnerRequest.ts"
@@ -19,10 +19,10 @@ export class ReadRefused extends Schema.TaggedError<ReadRefused>()("ReadRefused"
 }
 
 export interface PartnerReads {
-  readonly clients: Effect.Effect<ReadonlyArray<typeof ClientRow.Type>, ReadRefused>
+  readonly clients: Effect.Effect<ReadonlyArray<typeof ClientWire.Type>, ReadRefused>
   readonly reports: Effect.Effect<ReadonlyArray<CollateralReport>, ReadRefused>
   readonly balances: (clientId: number) => Effect.Effect<ReadonlyArray<typeof BalanceLine.Type>, ReadRefused>
-  readonly ledger: (clientId: number) => Effect.Effect<ReadonlyArray<typeof LedgerPosting.Type>, ReadRefused>
+  readonly ledger: (clientId: number) => Effect.Effect<ReadonlyArray<typeof PostingWire.Type>, ReadRefused>
 }
 
 interface Page<A> {
@@ -35,7 +35,7 @@ const enveloped = <S extends Schema.Top>(data: S) =>
   Schema.fromJsonString(Schema.Struct({ code: Schema.Literal(0), data }))
 
 const decodeClients = Schema.decodeUnknownExit(
-  enveloped(Schema.Struct({ clients: Schema.Array(ClientRow), nextBefore: cursor }))
+  enveloped(Schema.Struct({ clients: Schema.Array(ClientWire), nextBefore: cursor }))
 )
 const decodeReports = Schema.decodeUnknownExit(
   enveloped(Schema.Struct({ reports: Schema.Array(CollateralReport), nextBefore: cursor }))
@@ -44,7 +44,7 @@ const decodeBalances = Schema.decodeUnknownExit(
   Schema.fromJsonString(Schema.Struct({ balances: Schema.Array(BalanceLine) }))
 )
 const decodeLedger = Schema.decodeUnknownExit(
-  enveloped(Schema.Struct({ postings: Schema.Array(LedgerPosting), nextBefore: cursor }))
+  enveloped(Schema.Struct({ postings: Schema.Array(PostingWire), nextBefore: cursor }))
 )
 
 /** Reads wait for a service that is away; the caller bounds them. */

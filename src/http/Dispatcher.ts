@@ -20,8 +20,16 @@ import type { Principal } from "../runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
 import type { AnyHandlers, AnyRead, AnyWrite, Feature } from "./handlers/feature.ts"
-import { rendered } from "./handlers/handler.ts"
-import { type AnswerHeaders, answerNow, renderRefusal } from "./middleware/answers.ts"
+import { outgoing } from "./handlers/handler.ts"
+import {
+  type AnswerHeaders,
+  answerNow,
+  type Outgoing,
+  renderRefusal,
+  sent,
+  type StreamedAnswer,
+  type WholeAnswer
+} from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
 import { type Gate, passGates } from "./middleware/gates.ts"
@@ -42,6 +50,7 @@ import { wholeSeconds } from "./middleware/RateWindows.ts"
 import { readBody } from "./middleware/readBody.ts"
 import { requestIdOf } from "./middleware/requestId.ts"
 import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
+import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
 
 /** What makes a surface: its gates and whose clients its callers may name. */
@@ -60,8 +69,8 @@ export interface DispatcherOptions {
   readonly waitMillis?: number
   /** What bodies being read share with those of other surfaces; one of its own by default. */
   readonly bodies?: BodyBudget
-  /** Whether the server is closing: answers then end their connections. */
-  readonly closing?: () => boolean
+  /** Aborted when the server closes: answers then end their connections, and streams without an end of their own end. */
+  readonly closing?: AbortSignal
 }
 
 interface Parts<P extends Principal> {
@@ -84,9 +93,14 @@ export const handlersByOperation = Effect.fnUntraced(function* <P extends Princi
   for (const { api, handlers } of features) {
     for (const [name, handler] of Object.entries(yield* handlers)) found[`${api.identifier}.${name}`] = handler
   }
-  for (const { operation, method, rules } of routes.routes) {
+  for (const { operation, method, rules, form } of routes.routes) {
     if (method !== "GET" && rules.bodyCap === 0) {
       return yield* Effect.die(new Error(`the contract's ${operation} has no body cap`))
+    }
+    if (method !== "GET" && form.kind !== "json") {
+      return yield* Effect.die(
+        new Error(`the contract's ${operation} writes and answers no JSON: it could not be replayed`)
+      )
     }
     if (found[operation] === undefined) {
       return yield* Effect.die(new Error(`the contract's ${operation} has no handler`))
@@ -101,14 +115,16 @@ const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
   options: DispatcherOptions
 ) {
   const business = yield* BusinessClock
+  const host = yield* ActorHost
   return {
     bodies: options.bodies ?? new BodyBudget(),
     wall: yield* Clock.Clock,
     business,
-    host: yield* ActorHost,
+    host,
     idempotency: new Idempotency({
       answers: yield* AnswerStore,
       clock: business,
+      onStored: (listener) => host.onCommitted("answers", listener),
       ...(options.waitMillis === undefined ? {} : { waitMillis: options.waitMillis })
     }),
     keyedHash: (yield* SealingService).quickFingerprint,
@@ -179,19 +195,20 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     }
     const admitted = { exchange, principal, match }
     return Effect.matchCauseEffect(
-      Effect.suspend(() =>
+      Effect.suspend((): Effect.Effect<Outgoing, DispatchError> =>
         exchange.method === "GET"
-          ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }))
+          ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
           : this.write(admitted)
       ),
       {
-        onSuccess: (answer) => Effect.succeed(this.send(exchange, answer)),
+        onSuccess: (answer) =>
+          "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
         onFailure: (cause) => this.fail(exchange, cause)
       }
     )
   }
 
-  private read({ exchange, principal, match }: Admitted<P>): Effect.Effect<Rendered, DispatchError> {
+  private read({ exchange, principal, match }: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
     const { route, params } = match
     const unnamed = unnamedBy(match)
     if (unnamed !== null) return Effect.succeed(renderRefusal(unnamed))
@@ -200,7 +217,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const input = { exchange, caller: principal.caller, params, query }
     if (errors === null) {
       const run = typeof handler === "function" ? handler : handler.run
-      return Effect.map(run(input), (reply) => rendered(route.form, reply))
+      return Effect.map(run(input), (reply) => outgoing(route.form, reply))
     }
     // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)
@@ -329,7 +346,33 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     )
   }
 
-  private send(exchange: Exchange<P>, answer: Rendered | KeyedAnswer): HttpServerResponse.HttpServerResponse {
+  private send(exchange: Exchange<P>, answer: WholeAnswer | KeyedAnswer): HttpServerResponse.HttpServerResponse {
+    return answerNow(exchange, answer, this.headersOf(exchange, answer))
+  }
+
+  /** Sends a stream to its end. What goes wrong in it can only be logged: the answer has begun. */
+  private stream(
+    exchange: Exchange<P>,
+    answer: StreamedAnswer,
+    { operation, rules }: Route
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse> {
+    const { requestId } = exchange
+    return answerStreamed(exchange, answer, this.headersOf(exchange, answer), {
+      rules,
+      closing: this.options.closing
+    }).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.interrupt
+          : Effect.as(
+              Effect.annotateLogs(Effect.logError("an answer broke off", cause), { requestId, operation }),
+              sent
+            )
+      )
+    )
+  }
+
+  private headersOf(exchange: Exchange<P>, answer: Outgoing | KeyedAnswer): AnswerHeaders {
     countAnswer(answer.status)
     const headers: AnswerHeaders = { "x-request-id": exchange.requestId }
     const { rate } = exchange
@@ -345,8 +388,8 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
     }
     if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
-    if (exchange.last || this.options.closing?.() === true) headers["connection"] = "close"
-    return answerNow(exchange, answer, headers)
+    if (exchange.last || this.options.closing?.aborted === true) headers["connection"] = "close"
+    return headers
   }
 }
 

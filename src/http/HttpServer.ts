@@ -7,11 +7,11 @@ import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
-import { partnerFeatures, partnerRoutes } from "./features.ts"
+import { partnerFeatures } from "./features.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
-import { under } from "./middleware/routes.ts"
+import { RouteTable, under } from "./middleware/routes.ts"
 import { largestOperatorBody } from "./operator/operatorBody.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./partnerSurface.ts"
@@ -24,6 +24,8 @@ export type MountedApp = Effect.Effect<
 >
 
 export interface HttpServerOptions extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
+  /** What partners are served: the whole contract by default. */
+  readonly features?: typeof partnerFeatures
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
@@ -40,8 +42,13 @@ const start = (options: HttpServerOptions) =>
   Listener.start(options, (closing) =>
     Effect.gen(function* () {
       const bodies = new BodyBudget(options.bodyBudget)
-      const surface = yield* partnerSurface(partnerRoutes, options)
-      const dispatcher = yield* Dispatcher.make(surface, partnerFeatures, { ...options, bodies, closing })
+      const features = options.features ?? partnerFeatures
+      const routes = new RouteTable(
+        partnerPrefix,
+        features.map(({ api }) => api)
+      )
+      const surface = yield* partnerSurface(routes, options)
+      const dispatcher = yield* Dispatcher.make(surface, features, { ...options, bodies, closing })
       const publicRoutes = edged(yield* options.behindEdge === true ? routerApp(options) : publicApp(options))
       const operator =
         options.operatorApp === undefined

@@ -112,10 +112,12 @@ const thisMachine = ["127.0.0.0/8", "::1"]
 
 /** Marks answers given while closing, so that their connections end with them. */
 const closingAware = (
-  closing: () => boolean,
+  closing: AbortSignal,
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 ) =>
-  Effect.map(app, (response) => (closing() ? HttpServerResponse.setHeader(response, "connection", "close") : response))
+  Effect.map(app, (response) =>
+    closing.aborted ? HttpServerResponse.setHeader(response, "connection", "close") : response
+  )
 
 /** Unsound requests never reach the app. */
 const soundOnly =
@@ -165,10 +167,10 @@ const closeWithin = (millis: number, server: Server, { all, silent }: Connection
  * Starts the listener in the current scope and answers where it listens; closing the scope is the graceful stop. `make`
  * is given whether the listener is closing and makes what is served; unsound requests never reach it.
  */
-const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) => Effect.Effect<ListenerApp, E, R>) =>
+const start = <E, R>(options: ListenerOptions, make: (closing: AbortSignal) => Effect.Effect<ListenerApp, E, R>) =>
   Effect.gen(function* () {
-    let closing = false
-    const app = yield* make(() => closing)
+    const closing = new AbortController()
+    const app = yield* make(closing.signal)
     const limits = { ...usualLimits(), ...options.limits }
     const server = makeServer(options, limits)
     const connections = new Connections(
@@ -180,7 +182,7 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
-        closing = true
+        closing.abort()
         return closeWithin(closeMillis, server, connections, scope)
       })
     )
@@ -192,7 +194,7 @@ const start = <E, R>(options: ListenerOptions, make: (closing: () => boolean) =>
       })
       yield* Effect.provideService(
         listener.serve(
-          closingAware(() => closing, Effect.flatMap(HttpServerRequest.HttpServerRequest, inTurn(soundOnly(app))))
+          closingAware(closing.signal, Effect.flatMap(HttpServerRequest.HttpServerRequest, inTurn(soundOnly(app))))
         ),
         HttpIncomingMessage.MaxBodySize,
         ByteSize.bytes(edgeBodyCap)

@@ -16,7 +16,7 @@ import type { KycPackageView, ReonboardingResult } from "../../src/machines/kyc/
 import type { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
-import type { BalancesWire, LedgerPage } from "../../src/runtime/services/account/Accounts.ts"
+import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
 import type { PartnerView } from "../../src/runtime/services/partner/Directory.ts"
 import type { SummaryWire } from "../../src/runtime/services/partner/Summary.ts"
 import type { ApiKeyRow } from "../../src/runtime/store/Rows.ts"

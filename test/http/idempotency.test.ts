@@ -9,6 +9,7 @@ import {
   canonicalOf,
   fingerprintOf,
   Idempotency,
+  type Rendered,
   isIdempotencyKey,
   olderFingerprintOf
 } from "../../src/http/middleware/idempotency.ts"
@@ -238,6 +239,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     const idempotency = new Idempotency({
       answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
       clock: { now: () => now },
+      onStored: () => {},
       waitMillis: 20_000
     })
     const request = { principal: "partner:1", key: "k", fingerprint: "f" } as const
@@ -261,6 +263,30 @@ describe("doc 1, Idempotency: a concurrent request", () => {
       Result.isSuccess(result) ? result.success.replayed : "failed"
     )
     assert.deepStrictEqual([outcomes, runs], [["failed", false, true], 2])
+  })
+
+  it("A1-51: the row that a commit stored is the answer; what was rendered for a lost commit is not", async () => {
+    const listeners: Array<(row: AnswerRow) => void> = []
+    const idempotency = new Idempotency({
+      answers: { find: () => Effect.succeed(null), discardExpired: () => Effect.void },
+      clock: { now: () => now },
+      onStored: (listener) => void listeners.push(listener)
+    })
+    const render = (body: string): Rendered => ({ status: 201, body })
+    const execute = (commits: ReadonlyArray<string>) => (slot: AnswerSlot) =>
+      Effect.sync(() => {
+        slot.storing(render)("lost", { now })
+        for (const body of commits) {
+          const row = slot.storing(render)(body, { now })
+          if (row !== null) for (const tell of listeners) tell(row)
+        }
+        return slot.stored ?? render("not stored")
+      })
+    const ask = (key: string, commits: ReadonlyArray<string>) =>
+      Effect.runPromise(idempotency.answer({ principal: "partner:1", key, fingerprint: "f" }, execute(commits)))
+    assert.strictEqual((await ask("a", ["stored"])).body, "stored")
+    assert.strictEqual((await ask("b", [])).body, "not stored")
+    assert.deepStrictEqual([(await ask("a", ["another"])).body, (await ask("a", [])).replayed], ["stored", true])
   })
 
   it("A1-53: the claim is held when the pause point after it is passed", async () => {

@@ -71,6 +71,8 @@ import { bulkReported, interfirmPage, settlementReport, settlementSummary } from
 
 /** What a test may change while the server runs, and what it may look at. */
 export class Stub {
+  /** Whoever is told of stored answers; no test changes it. */
+  readonly #listeners: Array<(row: AnswerRow) => void> = []
   partner: PartnerView = partner
   healthy = true
   businessNow = now
@@ -86,6 +88,10 @@ export class Stub {
   lastListQuery: unknown = undefined
   failReads: Effect.Effect<never> | null = null
 
+  onStored(listener: (row: AnswerRow) => void): void {
+    this.#listeners.push(listener)
+  }
+
   /** Changes columns of the partner's row. */
   setPartner(columns: Partial<PartnerView["row"]>, reliance: string = this.partner.reliance): void {
     this.partner = { ...this.partner, row: { ...this.partner.row, ...columns }, reliance }
@@ -98,6 +104,7 @@ export class Stub {
       const name = answerClaim(row.principal, row.key)
       if (this.answers.has(name)) return Effect.fail(new ClaimLost({ claims: [{ name, owner: 0 }] }))
       this.answers.set(name, row)
+      for (const listener of this.#listeners) listener(row)
       return Effect.void
     })
 
@@ -152,7 +159,8 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(ActorHost, {
       dispatch: unused,
       read: unused,
-      onCommitted: () => {},
+      onCommitted: (table, listener) =>
+        table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
       stats: () => ({ resident: 0, waiting: 0 }),
       drain: Effect.void,
       record: (rows) => Effect.asVoid(Effect.forEach(rows.answers ?? [], stub.keep))

@@ -166,9 +166,11 @@ export class SimProcess {
     this.fork(build, (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${this.name} does not start`, { cause: exit.cause })
       this.context = exit.value
+      const host = Context.get(exit.value, ActorHost)
       this.idempotency = new Idempotency({
         answers: Context.get(exit.value, AnswerStore),
-        clock: Context.get(exit.value, BusinessClock)
+        clock: Context.get(exit.value, BusinessClock),
+        onStored: (listener) => host.onCommitted("answers", listener)
       })
       this.options.onReady(this)
     })

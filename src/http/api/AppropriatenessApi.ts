@@ -1,32 +1,17 @@
 // The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
 // blocks; A1-39..A1-43).
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AcknowledgeBody, SubmitBody } from "../../machines/appropriateness/AppropriatenessRequest.ts"
 import { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"
 import { ServedQuestionnaire } from "../../machines/appropriateness/Questionnaire.ts"
-import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
+import { MifidResult } from "../../machines/client/ClientWire.ts"
 import { MifidBody } from "../../machines/mifid/MifidRequest.ts"
-import { Id } from "../../machines/shared/Ids.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
-import { Requirements } from "../../machines/verification/requirements.ts"
 import { ok } from "./Envelope.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
-import { AppropriatenessSummary } from "./VerificationApi.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
-
-/** PUT .../mifid, data (doc 1, MiFID blocks). */
-const MifidResult = Schema.Struct({
-  clientId: Id,
-  clientUid: Schema.String,
-  verificationLevel: Schema.Literals(verificationLevels),
-  lifecycleState: Schema.Literals(lifecycleStates),
-  granted: Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." }),
-  appropriateness: AppropriatenessSummary,
-  requirements: Requirements
-}).annotate({ identifier: "MifidResult" })
 
 export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
   .add(

@@ -3,56 +3,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
-import { caseReasons } from "../../machines/compliance/Case.ts"
 import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingRequest.ts"
-import { Id } from "../../machines/shared/Ids.ts"
+import { ClientWire, OnboardingResult } from "../../machines/client/ClientWire.ts"
+import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, kycLengths, pageLimits } from "../../machines/shared/Limits.ts"
-import { Requirements } from "../../machines/verification/requirements.ts"
 import { created, ok } from "./Envelope.ts"
-import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathText, textParam, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
-
-const uid = Schema.String.annotate({ description: "The client's uid, assigned by the service." })
-const ref = Schema.String.annotate({ description: "The partner's own reference, unique per partner for ever." })
-const level = Schema.Literals(verificationLevels)
-const lifecycle = Schema.Literals(lifecycleStates)
-
-/** The client as lists and single reads show it (doc 1, Client row). */
-export const ClientRow = Schema.Struct({
-  clientId: Id,
-  clientUid: uid,
-  partnerClientRef: ref,
-  email: Schema.String.annotate({ description: "Lower case." }),
-  displayName: Schema.String.annotate({ description: "Follows the verified name." }),
-  verificationLevel: level,
-  lifecycleState: lifecycle,
-  categorization: Schema.Literals(["RETAIL", "PROFESSIONAL"]),
-  riskState: Schema.NullOr(Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])).annotate({
-    description: "Null when the margin engine is not attached."
-  }),
-  cashUsdc: Schema.String.annotate({ description: "USDC cash, decimal string with six places." }),
-  createdAt: Schema.Int.annotate({ description: "Unix ms." })
-}).annotate({ identifier: "ClientRow" })
-
-/** POST /clients, data (doc 1, Onboarding result). */
-export const OnboardingResult = Schema.Struct({
-  clientId: Id,
-  clientUid: uid,
-  partnerClientRef: ref,
-  verificationLevel: level.annotate({ description: "MICA on success, NONE on review." }),
-  lifecycleState: lifecycle,
-  status: Schema.Literals(["ACTIVE", "PENDING_REVIEW"]),
-  kycPackageId: Id,
-  requirements: Requirements.annotate({ description: "Blocks still missing per action; an empty list is open." }),
-  review: Schema.NullOr(
-    Schema.Struct({
-      reason: Schema.Literals(caseReasons.filter((reason) => reason !== "DUPLICATE_PERSON")),
-      caseId: Id
-    })
-  )
-}).annotate({ identifier: "OnboardingResult" })
 
 const listQuery = {
   ...pageParams(pageLimits.clients),
@@ -65,16 +24,16 @@ export class ClientsApi extends HttpApiGroup.make("clients")
   .add(
     HttpApiEndpoint.get("list", "/clients", {
       query: listQuery,
-      success: ok(Schema.Struct({ clients: Schema.Array(ClientRow), ...pageEnd })),
+      success: ok(Schema.Struct({ clients: Schema.Array(ClientWire), ...pageEnd })),
       error: BadRequest
     }).annotateMerge(OpenApi.annotations({ summary: "List clients, newest first" })),
     HttpApiEndpoint.get("getByRef", "/clients/by-ref/:partnerClientRef", {
       params: {
         partnerClientRef: pathText("Client", kycLengths.partnerClientRef, "The partner's reference, percent-encoded.")
       },
-      success: ok(ClientRow)
+      success: ok(ClientWire)
     }).annotateMerge(OpenApi.annotations({ summary: "One client by the partner's reference" })),
-    HttpApiEndpoint.get("get", "/clients/:clientId", { params: clientParams, success: ok(ClientRow) }).annotateMerge(
+    HttpApiEndpoint.get("get", "/clients/:clientId", { params: clientParams, success: ok(ClientWire) }).annotateMerge(
       OpenApi.annotations({ summary: "One client" })
     ),
     HttpApiEndpoint.post("create", "/clients", {

@@ -2,29 +2,15 @@
 // it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
+import { CollateralAnswer, CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
 import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
-import { Id } from "../../machines/shared/Ids.ts"
+import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
-import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
-
-/** POST .../collateral, data (doc 3: the report answer; A3-16). */
-export const CollateralAnswer = Schema.Struct({
-  reportId: Id,
-  status: Schema.Literals(collateralStatuses),
-  ledgerTxId: Schema.NullOr(Id),
-  balances: Schema.Struct({
-    cash: Schema.String,
-    reserved: Schema.String,
-    free: Schema.String.annotate({ description: "The lesser of cash and freeMargin; may be negative." }),
-    freeMargin: Schema.String
-  }).annotate({ description: "The client's USDC line after booking." }),
-  report: CollateralReport.annotate({ identifier: "CollateralReport" })
-}).annotate({ identifier: "CollateralAnswer" })
 
 const listQuery = {
   ...pageParams(pageLimits.collateral),

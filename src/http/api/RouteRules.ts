@@ -13,6 +13,11 @@ export interface RouteRules {
   readonly bodyless?: true
   /** A POST that writes nothing: any key may ask. */
   readonly reads?: true
+  /**
+   * How long a read may take (Limits: readTimes): `long` for what is made for minutes, `stream` for what goes on until
+   * the reader leaves or the service stops. `quick` when it is not said.
+   */
+  readonly time?: "quick" | "long" | "stream"
 }
 
 const plain: RouteRules = { idempotent: false, reliance: false, bodyCap: 0 }

@@ -2,11 +2,12 @@
 // Withdrawal request and Money write gates; A3-01, A3-02, A3-07, A3-12).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { WithdrawalBody } from "../../machines/withdrawal/WithdrawalBody.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { created, ok } from "./Envelope.ts"
-import { idempotencyHeaders, pageEnd } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"

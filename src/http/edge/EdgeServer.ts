@@ -165,7 +165,7 @@ const start = (options: EdgeServerOptions) =>
     return yield* Listener.start(options, (closing) =>
       Effect.gen(function* () {
         const edge = yield* Effect.acquireRelease(
-          Effect.sync(() => new Edge(options, clock, closing)),
+          Effect.sync(() => new Edge(options, clock, () => closing.aborted)),
           (made) => Effect.sync(() => made.close())
         )
         const site = edged(yield* siteApp(options))

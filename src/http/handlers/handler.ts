@@ -8,7 +8,7 @@ import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError, StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { PartnerPrincipal, Principal } from "../../runtime/services/shared/Principal.ts"
-import { type AnswerForm, renderRefusal, renderSuccess } from "../middleware/answers.ts"
+import { type AnswerForm, type Outgoing, renderJson, renderRefusal, renderSuccess } from "../middleware/answers.ts"
 import type { Exchange } from "../middleware/Exchange.ts"
 import type { AnswerSlot, Ended, Rendered } from "../middleware/idempotency.ts"
 import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
@@ -105,7 +105,7 @@ export const writeAs = <E extends Endpoint, A, P extends Principal = PartnerPrin
       verdict.ok ? rendered(form, success(verdict.value)) : renderRefusal(toWire(verdict.refusal))
     return Effect.map(
       run(input, slot === null ? storeNothing : slot.storing(render)),
-      (verdict) => slot?.rowOf(verdict) ?? render(verdict)
+      (verdict) => slot?.stored ?? render(verdict)
     )
   }
 })
@@ -118,8 +118,12 @@ export const write = <E extends Endpoint, P extends Principal = PartnerPrincipal
 
 const storeNothing = (): null => null
 
-/** A reply as the answer of its route. */
+/** A reply of a write as the text that is stored and sent. */
 export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>
+  reply.ok ? renderJson(form, reply.data, reply.status) : renderRefusal(reply.refusal)
+
+/** A reply of a read in the form of its route. */
+export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing =>
   reply.ok ? renderSuccess(form, reply.data, reply.status) : renderRefusal(reply.refusal)
 
 type HandlerOf<E, P extends Principal> = E extends Endpoint

@@ -3,12 +3,11 @@
 // (A1-02: 10 before 11).
 import { Effect } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
-import { type BulkKey, BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
+import { BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
 import { SettlementItems } from "../../runtime/services/settlement/SettlementItems.ts"
 import { SettlementReports, type WindowQuery } from "../../runtime/services/settlement/SettlementReports.ts"
 import { SettlementApi } from "../api/SettlementApi.ts"
 import { renderRefusal } from "../middleware/answers.ts"
-import { type AnswerSlot, isSame } from "../middleware/idempotency.ts"
 import { gateRefusals, invalidQuery, toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { done, refused, rendered, type Reply, write } from "./handler.ts"
@@ -54,7 +53,7 @@ export const settlement = feature({
         manyCommits: true,
         // The answer is stored by the dispatcher once every commit is in: no single one could store it.
         run: ({ caller, body, slot, form }) =>
-          Effect.map(bulk.report(caller, body, slot === null ? null : keyOf(slot)), (verdict) => {
+          Effect.map(bulk.report(caller, body, slot?.request ?? null), (verdict) => {
             // Not about this request: stored, it would be told to the one that the key belongs to.
             if (verdict === "keyReused") return { ...renderRefusal(gateRefusals.keyReused), passing: true }
             return verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
@@ -82,9 +81,3 @@ const within = <A, E>(
   window: WindowQuery | null,
   ask: (window: WindowQuery) => Effect.Effect<A, E>
 ): Effect.Effect<Reply<A>, E> => (window === null ? Effect.succeed(endsEarly) : Effect.map(ask(window), done))
-
-const keyOf = ({ request }: AnswerSlot): BulkKey => ({
-  key: request.key,
-  fingerprint: request.fingerprint,
-  isSame: (stored) => isSame(stored, request)
-})

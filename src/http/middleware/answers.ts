@@ -1,4 +1,6 @@
-// How an answer becomes a response: JSON text with its headers, written in one piece (doc 1, Envelope; A1-02, A1-03).
+// How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
+// A1-03). What is sent as it is made is for streams.ts.
+import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalText, type WireRefusal } from "../toWire.ts"
@@ -6,18 +8,49 @@ import type { Rendered } from "./idempotency.ts"
 
 export type AnswerHeaders = Record<string, string>
 
-/** How a success of a route is written: its statuses, and whether in the envelope (doc 1, Envelope; A1-03). */
+export type ByteStream = Stream.Stream<Uint8Array, unknown>
+
+/** How a success of a route is written: its statuses, its media type, and for JSON whether in the envelope (A1-03). */
 export interface AnswerForm {
   readonly statuses: ReadonlyArray<number>
+  readonly kind: "json" | "bytes" | "stream"
+  readonly contentType: string
   readonly enveloped: boolean
 }
 
-/** A success of a route. `status` null: the only one that the contract has; dies of one that it has not. */
-export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Rendered => {
-  const [only, other] = form.statuses
-  const told = status ?? (other === undefined ? only : undefined)
-  if (told === undefined || !form.statuses.includes(told)) throw new Error(`the contract has no status ${status} here`)
-  return { status: told, body: JSON.stringify(form.enveloped ? { code: 0, data } : data) }
+/** An answer in one piece: text, which alone can be stored, or bytes. */
+export interface WholeAnswer extends Omit<Rendered, "body"> {
+  readonly body: string | Uint8Array
+  /** JSON when it is not said. */
+  readonly contentType?: string
+}
+
+/** An answer that is sent as it is made (streams.ts). */
+export interface StreamedAnswer extends Omit<Rendered, "body"> {
+  readonly pieces: ByteStream
+  readonly contentType: string
+}
+
+export type Outgoing = WholeAnswer | StreamedAnswer
+
+/** The status of a success. `status` null: the only one that the contract has; dies of one that it has not. */
+const statusOf = ({ statuses }: AnswerForm, status: number | null): number => {
+  const told = status ?? (statuses.length === 1 ? statuses[0] : undefined)
+  if (told === undefined || !statuses.includes(told)) throw new Error(`the contract has no status ${status} here`)
+  return told
+}
+
+/** A success as JSON text. */
+export const renderJson = (form: AnswerForm, data: unknown, status: number | null): Rendered => ({
+  status: statusOf(form, status),
+  body: JSON.stringify(form.enveloped ? { code: 0, data } : data)
+})
+
+/** A success in the form of its route. Data of the other kinds is what the contract's schema says: bytes or a stream. */
+export const renderSuccess = (form: AnswerForm, data: unknown, status: number | null): Outgoing => {
+  if (form.kind === "json") return renderJson(form, data, status)
+  const head = { status: statusOf(form, status), contentType: form.contentType }
+  return form.kind === "bytes" ? { ...head, body: data as Uint8Array } : { ...head, pieces: data as ByteStream }
 }
 
 /** A refusal as an answer. */
@@ -28,41 +61,53 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** What every JSON answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
-const complete = (status: number, headers: AnswerHeaders): void => {
-  headers["content-type"] = "application/json"
+/** Adds what every answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
+export const complete = (status: number, contentType: string, headers: AnswerHeaders): void => {
+  headers["content-type"] = contentType
   headers["cache-control"] = "no-store"
   if (status === 413) headers["connection"] = "close"
 }
+
+const json = "application/json"
 
 /** A JSON answer. The headers object is taken over, not copied. */
 export const answerWith = (
   { status, body }: Rendered,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
-  complete(status, headers)
+  complete(status, json, headers)
   return HttpServerResponse.text(body, { status, headers })
 }
 
 /** What the adapter is given for an answer that has left already: it finds the response ended and adds nothing. */
-const sent = HttpServerResponse.empty()
+export const sent = HttpServerResponse.empty()
+
+/** A request and the response to it, as Node has them. */
+export interface Pair {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
 
 /**
- * Writes a JSON answer straight to Node's response, which saves a tenth of a request's cost. Only for requests read in
- * full: what is left of a body is the adapter's to drain. The headers object is taken over, not copied.
+ * Writes an answer straight to Node's response, which saves a tenth of a request's cost. Only for requests read in full:
+ * what is left of a body is the adapter's to drain. The headers object is taken over, not copied.
  */
 export const answerNow = (
-  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
-  answer: Rendered,
+  { request, response }: Pair,
+  { status, body, contentType = json }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
   // A body that ended early: what follows on the connection, if anything, is no request.
   if (!request.complete && request.destroyed) headers["connection"] = "close"
-  if (!request.complete || response.destroyed || response.headersSent) return answerWith(answer, headers)
-  complete(answer.status, headers)
-  headers["content-length"] = String(Buffer.byteLength(answer.body))
-  response.writeHead(answer.status, headers)
-  response.end(answer.body)
+  complete(status, contentType, headers)
+  if (!request.complete || response.destroyed || response.headersSent) {
+    return typeof body === "string"
+      ? HttpServerResponse.text(body, { status, headers })
+      : HttpServerResponse.uint8Array(body, { status, headers, contentType })
+  }
+  headers["content-length"] = String(Buffer.byteLength(body))
+  response.writeHead(status, headers)
+  response.end(body)
   return sent
 }
 

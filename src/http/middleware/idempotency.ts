@@ -12,7 +12,7 @@ import { ClaimLost, type DispatchError, type StoreAnswer } from "../../runtime/e
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { answerClaim } from "../../runtime/engine/journal/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
-import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
+import { isSame, keyedForm, type KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../runtime/store/Rows.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../toWire.ts"
@@ -31,14 +31,6 @@ export interface Rendered {
 /** What a caller gets: `replayed` when the request did not run now. */
 export interface KeyedAnswer extends Rendered {
   readonly replayed: boolean
-}
-
-export interface KeyedRequest {
-  readonly principal: PrincipalId
-  readonly key: string
-  readonly fingerprint: string
-  /** The fingerprint in the form of answers that were stored before it was keyed. */
-  readonly olderFingerprint?: () => string
 }
 
 /** The header's shape: printable ASCII, 1 to 128 (A1-52). Sent twice, Node joins it with ", ", which has a space. */
@@ -88,9 +80,6 @@ export const canonicalOf = (body: unknown): string =>
 /** What makes two requests the same: method, path and canonical JSON (A1-52). */
 const samenessOf = (method: string, path: string, body: unknown): string => `${method}\n${path}\n${canonicalOf(body)}`
 
-/** Marks fingerprints by a keyed hash; those before them are 64 hex digits. */
-const keyedForm = "k1:"
-
 /** Hashes a text under a key that the database does not have. */
 export type KeyedHash = (text: string) => string
 
@@ -104,9 +93,6 @@ export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, bo
 /** The plain SHA-256 that fingerprints were before; answers stored with it are replayed for their 24 hours. */
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
-
-export const isSame = (stored: string, { fingerprint, olderFingerprint }: KeyedRequest): boolean =>
-  stored === fingerprint || (!stored.startsWith(keyedForm) && stored === olderFingerprint?.())
 
 /** Answers that are not about the request but about now, or about too much of it: their key is given back (A1-51). */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
@@ -127,14 +113,17 @@ type Settled = RecentAnswer | null
 
 interface InFlight {
   readonly fingerprint: string
+  /** Of the run that is on its way. */
+  slot: AnswerSlot | null
   /** Who waits for the answer; null for the usual nobody. */
   waiters: Set<(answer: Settled) => void> | null
 }
 
-/** Makes answer rows for one request and remembers the last, so that what was committed is what is sent. */
+/** Makes answer rows for one run of a request, and has the one that was committed: that is what is sent. */
 export class AnswerSlot {
   readonly request: KeyedRequest
-  private kept: { readonly value: unknown; readonly row: AnswerRow } | null = null
+  /** Set after COMMIT, before the commit's value is known. */
+  stored: AnswerRow | null = null
 
   constructor(request: KeyedRequest) {
     this.request = request
@@ -152,22 +141,16 @@ export class AnswerSlot {
   storing<A>(render: (value: A) => Rendered): StoreAnswer<A> {
     return (value, turn) => {
       const answer = render(value)
-      if (!isKept(answer)) return null
-      const row = this.row(answer, turn.now)
-      this.kept = { value, row }
-      return row
+      return isKept(answer) ? this.row(answer, turn.now) : null
     }
-  }
-
-  /** The row made for exactly this value; null when the service answered without storing. */
-  rowOf(value: unknown): AnswerRow | null {
-    return this.kept !== null && this.kept.value === value ? this.kept.row : null
   }
 }
 
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
+  /** Tells of every answer that a commit of this process stored, before the value of that commit is known. */
+  readonly onStored: (listener: (row: AnswerRow) => void) => void
   /** How long a second request waits for the first one's answer, wall milliseconds. */
   readonly waitMillis?: number
 }
@@ -190,6 +173,10 @@ export class Idempotency {
   constructor(options: IdempotencyOptions) {
     this.options = options
     this.waitMillis = options.waitMillis ?? idempotency.waitMillis
+    options.onStored((row) => {
+      const slot = this.inFlight.get(nameOf(row))?.slot
+      if (slot !== null && slot !== undefined) slot.stored = row
+    })
   }
 
   /**
@@ -227,7 +214,7 @@ export class Idempotency {
     execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
     deadline: number
   ): Effect.Effect<KeyedAnswer, DispatchError> {
-    const name = `${request.principal} ${request.key}`
+    const name = nameOf(request)
     const running = this.inFlight.get(name)
     if (running !== undefined) {
       if (running.fingerprint !== request.fingerprint) return Effect.succeed(rendered(gateRefusals.keyReused))
@@ -241,12 +228,12 @@ export class Idempotency {
       if (!this.expired(known)) return Effect.succeed(replay(known, request))
       this.recent.delete(name)
     }
-    const entry: InFlight = { fingerprint: request.fingerprint, waiters: null }
+    const entry: InFlight = { fingerprint: request.fingerprint, slot: null, waiters: null }
     this.inFlight.set(name, entry)
     passPausePoint("after-claim")
     // A caller that hangs up interrupts its fiber; the run goes on to its end, or the key would never be settled.
     return Effect.uninterruptible(
-      Effect.matchCauseEffect(this.run(request, execute, rerunLimit), {
+      Effect.matchCauseEffect(this.run(request, execute, entry, rerunLimit), {
         onSuccess: ({ row, answer }) => {
           if (row !== null) this.recent.set(name, row)
           this.settle(name, entry, row)
@@ -264,9 +251,12 @@ export class Idempotency {
   private run(
     request: KeyedRequest,
     execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>,
+    entry: InFlight,
     tries: number
   ): Effect.Effect<Run, DispatchError> {
-    return Effect.matchEffect(execute(new AnswerSlot(request)), {
+    const slot = new AnswerSlot(request)
+    entry.slot = slot
+    return Effect.matchEffect(execute(slot), {
       onSuccess: (ended) => {
         if (!("answeredAt" in ended)) return this.unkept(request, ended)
         return Effect.succeed({ row: ended, answer: { status: ended.status, body: ended.body, replayed: false } })
@@ -274,12 +264,12 @@ export class Idempotency {
       onFailure: (error) => {
         if (tries === 0 || !lostAnswer(error, request)) return Effect.fail(error)
         return Effect.flatMap(this.options.answers.find(request.principal, request.key), (stored) => {
-          if (stored === null) return this.run(request, execute, tries - 1)
+          if (stored === null) return this.run(request, execute, entry, tries - 1)
           if (!this.expired(stored)) return Effect.succeed({ row: stored, answer: replay(stored, request) })
           const cutoff = this.options.clock.now() - idempotency.replayMillis
           return Effect.andThen(
             this.options.answers.discardExpired(request.principal, request.key, cutoff),
-            this.run(request, execute, tries - 1)
+            this.run(request, execute, entry, tries - 1)
           )
         })
       }
@@ -308,6 +298,9 @@ export class Idempotency {
     for (const waiter of entry.waiters ?? []) waiter(answer)
   }
 }
+
+const nameOf = ({ principal, key }: { readonly principal: string; readonly key: string }): string =>
+  `${principal} ${key}`
 
 const lostAnswer = (error: DispatchError, { principal, key }: KeyedRequest): error is ClaimLost =>
   error._tag === "ClaimLost" && error.claims.some((claim) => claim.name === answerClaim(principal, key))

@@ -4,7 +4,7 @@
  * are small, so the hot path needs no general router.
  */
 import { Context, Option, Schema, SchemaAST } from "effect"
-import { HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, type HttpApiGroup, type HttpApiSchema } from "effect/http-api"
 import { isPathId, namedBy, noId } from "../api/Parameters.ts"
 import { RouteRules } from "../api/RouteRules.ts"
 import type { AnswerForm } from "./answers.ts"
@@ -149,6 +149,7 @@ const entryOf = (prefix: string, group: Group, endpoint: HttpApiEndpoint.Top): E
 const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
   const schemas = [...success]
   return {
+    ...kindOf(schemas[0]),
     statuses: schemas.map(({ ast }) => SchemaAST.resolveAt<number>("httpApiStatus")(ast) ?? 200),
     enveloped: schemas.every((schema) => {
       const members = fieldsOf(schema)
@@ -156,3 +157,17 @@ const formOf = ({ success }: HttpApiEndpoint.Top): AnswerForm => {
     })
   }
 }
+
+/** What the first success of an endpoint is made of; all of them are alike. */
+const kindOf = (schema: Schema.Top | undefined): Pick<AnswerForm, "kind" | "contentType"> => {
+  if (schema !== undefined && isByteStream(schema)) return { kind: "stream", contentType: schema.contentType }
+  const encoding =
+    schema === undefined
+      ? undefined
+      : SchemaAST.resolveAt<{ readonly _tag: string; readonly contentType?: string }>("~httpApiEncoding")(schema.ast)
+  if (encoding?._tag !== "Uint8Array") return { kind: "json", contentType: "application/json" }
+  return { kind: "bytes", contentType: encoding.contentType ?? "application/octet-stream" }
+}
+
+const isByteStream = (schema: Schema.Top): schema is Schema.Top & HttpApiSchema.StreamUint8Array =>
+  "mode" in schema && schema.mode === "uint8array"

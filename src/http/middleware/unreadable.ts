@@ -69,13 +69,14 @@ export const answerConnect = (socket: Socket): void => {
 
 /**
  * A connection on which nothing has moved for `millis`, in Node's `timeout` event: an idle one ends, a body that does not
- * go on is answered, an answer that is not read is cut. A request that is being served is no fault of the caller's.
+ * go on is answered, an answer that is not read is cut. A request that is being served is no fault of the caller's, nor is
+ * a stream that has nothing to send.
  */
 export const endStalled = (socket: Socket, millis: number): void => {
   const current = currentOf(socket)
   if (current === null) finish(socket)
-  else if (current.headersSent) socket.destroy()
-  else if (current.req.complete) socket.setTimeout(millis)
+  else if (current.headersSent && current.writableLength > 0) socket.destroy()
+  else if (current.headersSent || current.req.complete) socket.setTimeout(millis)
   else finish(socket, rawAnswer(...tooSlow))
 }
 

@@ -1,48 +1,71 @@
-/** What partners read of a client: the row, the onboarding result and the verification view (doc 1). */
-import type { CaseReason } from "../compliance/Case.ts"
-import type { KycPackageStatus } from "../kyc/KycPackage.ts"
-import type { BlockView } from "../verification/Blocks.ts"
-import type { Requirements } from "../verification/requirements.ts"
-import type { LifecycleState, VerificationLevel } from "./Client.ts"
+/**
+ * What partners read of a client: the row, the onboarding result and the verification view (document 1). Each shape is
+ * declared here once, for the contract and for the services.
+ */
+import { Schema } from "effect"
+import { caseReasons } from "../compliance/Case.ts"
+import { kycPackageStatuses } from "../kyc/KycPackage.ts"
+import { Id } from "../shared/Ids.ts"
+import { BlockView } from "../verification/Blocks.ts"
+import { Requirements } from "../verification/requirements.ts"
+import { lifecycleStates, verificationLevels } from "./Client.ts"
 
-export interface ClientWire {
-  readonly clientId: number
-  readonly clientUid: string
-  readonly partnerClientRef: string
-  readonly email: string
-  readonly displayName: string
-  readonly verificationLevel: VerificationLevel
-  readonly lifecycleState: LifecycleState
-  readonly categorization: "RETAIL" | "PROFESSIONAL"
-  /** Null while no margin engine is attached (A1-12). */
-  readonly riskState: "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT" | null
-  readonly cashUsdc: string
-  readonly createdAt: number
-}
+const uid = Schema.String.annotate({ description: "The client's uid, assigned by the service." })
+const ref = Schema.String.annotate({ description: "The partner's own reference, unique per partner for ever." })
+const level = Schema.Literals(verificationLevels)
+const lifecycle = Schema.Literals(lifecycleStates)
 
-export interface OnboardingResult {
-  readonly clientId: number
-  readonly clientUid: string
-  readonly partnerClientRef: string
-  readonly verificationLevel: VerificationLevel
-  readonly lifecycleState: LifecycleState
-  readonly status: "ACTIVE" | "PENDING_REVIEW"
-  readonly kycPackageId: number
-  readonly requirements: Requirements
-  readonly review: { readonly reason: Exclude<CaseReason, "DUPLICATE_PERSON">; readonly caseId: number } | null
-}
+/** The client as lists and single reads show it (doc 1, Client row; A1-12). */
+export const ClientWire = Schema.Struct({
+  clientId: Id,
+  clientUid: uid,
+  partnerClientRef: ref,
+  email: Schema.String.annotate({ description: "Lower case." }),
+  displayName: Schema.String.annotate({ description: "Follows the verified name." }),
+  verificationLevel: level,
+  lifecycleState: lifecycle,
+  categorization: Schema.Literals(["RETAIL", "PROFESSIONAL"]),
+  riskState: Schema.NullOr(Schema.Literals(["NORMAL", "MARGIN_CALL", "CLOSE_OUT"])).annotate({
+    description: "Null when the margin engine is not attached."
+  }),
+  cashUsdc: Schema.String.annotate({ description: "USDC cash, decimal string with six places." }),
+  createdAt: Schema.Int.annotate({ description: "Unix ms." })
+}).annotate({ identifier: "ClientRow" })
+export type ClientWire = typeof ClientWire.Type
 
-/** All null or 0 before a first attempt. */
-export interface AppropriatenessSummary {
-  readonly version: number | null
-  readonly outcome: "PASS" | "WARN" | "FAIL" | null
-  readonly score: number | null
-  readonly takenAt: number | null
-  readonly acknowledgedAt: number | null
-  readonly retakeAt: number | null
-  readonly requiresAcknowledgement: boolean | null
-  readonly attempt: number
-}
+/** POST /clients, data (doc 1, Onboarding result). */
+export const OnboardingResult = Schema.Struct({
+  clientId: Id,
+  clientUid: uid,
+  partnerClientRef: ref,
+  verificationLevel: level.annotate({ description: "MICA on success, NONE on review." }),
+  lifecycleState: lifecycle,
+  status: Schema.Literals(["ACTIVE", "PENDING_REVIEW"]),
+  kycPackageId: Id,
+  requirements: Requirements.annotate({ description: "Blocks still missing per action; an empty list is open." }),
+  review: Schema.NullOr(
+    Schema.Struct({
+      reason: Schema.Literals(caseReasons.filter((reason) => reason !== "DUPLICATE_PERSON")),
+      caseId: Id
+    })
+  )
+}).annotate({ identifier: "OnboardingResult" })
+export type OnboardingResult = typeof OnboardingResult.Type
+
+const moment = Schema.NullOr(Schema.Int).annotate({ description: "Unix ms." })
+
+/** The assessment in verification views and in the answer of PUT .../mifid (doc 1, Appropriateness summary object). */
+export const AppropriatenessSummary = Schema.Struct({
+  version: Schema.NullOr(Schema.Int),
+  outcome: Schema.NullOr(Schema.Literals(["PASS", "WARN", "FAIL"])),
+  score: Schema.NullOr(Schema.Int),
+  takenAt: moment,
+  acknowledgedAt: moment,
+  retakeAt: moment,
+  requiresAcknowledgement: Schema.NullOr(Schema.Boolean),
+  attempt: Schema.Int
+}).annotate({ description: "All null or 0 before a first attempt." })
+export type AppropriatenessSummary = typeof AppropriatenessSummary.Type
 
 export const noAssessment: AppropriatenessSummary = {
   version: null,
@@ -55,31 +78,35 @@ export const noAssessment: AppropriatenessSummary = {
   attempt: 0
 }
 
-export interface VerificationView {
-  readonly clientId: number
-  readonly clientUid: string
-  readonly partnerClientRef: string
-  readonly level: VerificationLevel
-  readonly lifecycleState: LifecycleState
-  readonly blocks: ReadonlyArray<BlockView>
-  readonly requirements: Requirements
-  readonly appropriateness: AppropriatenessSummary
-  readonly kycPackage: {
-    readonly kycPackageId: number
-    readonly revision: number
-    readonly status: KycPackageStatus
-    readonly reviewNote: string | null
-  } | null
-}
+/** GET .../verification, data (doc 1, Verification view). */
+export const VerificationView = Schema.Struct({
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerClientRef: Schema.String,
+  level: Schema.Literals(verificationLevels),
+  lifecycleState: Schema.Literals(lifecycleStates),
+  blocks: Schema.Array(BlockView).annotate({ description: "Twelve: seven for MICA, five more for MICA_MIFID." }),
+  requirements: Requirements,
+  appropriateness: AppropriatenessSummary,
+  kycPackage: Schema.NullOr(
+    Schema.Struct({
+      kycPackageId: Id,
+      revision: Schema.Int,
+      status: Schema.Literals(kycPackageStatuses),
+      reviewNote: Schema.NullOr(Schema.String)
+    })
+  )
+}).annotate({ identifier: "Verification" })
+export type VerificationView = typeof VerificationView.Type
 
 /** PUT .../mifid, data (doc 1, MiFID blocks). */
-export interface MifidResult {
-  readonly clientId: number
-  readonly clientUid: string
-  readonly verificationLevel: VerificationLevel
-  readonly lifecycleState: LifecycleState
-  /** True on the call that moved the level. */
-  readonly granted: boolean
-  readonly appropriateness: AppropriatenessSummary
-  readonly requirements: Requirements
-}
+export const MifidResult = Schema.Struct({
+  clientId: Id,
+  clientUid: Schema.String,
+  verificationLevel: Schema.Literals(verificationLevels),
+  lifecycleState: Schema.Literals(lifecycleStates),
+  granted: Schema.Boolean.annotate({ description: "True on the call that moved the level to MICA_MIFID." }),
+  appropriateness: AppropriatenessSummary,
+  requirements: Requirements
+}).annotate({ identifier: "MifidResult" })
+export type MifidResult = typeof MifidResult.Type

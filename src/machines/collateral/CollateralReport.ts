@@ -84,3 +84,18 @@ export const reportOf = (context: CollateralContext, state: CollateralStatus): C
   ledgerTxId: context.ledgerTxId,
   createdAt: context.createdAt
 })
+
+/** POST .../collateral, data (doc 3: the report answer; A3-16). */
+export const CollateralAnswer = Schema.Struct({
+  reportId: Id,
+  status: Schema.Literals(collateralStatuses),
+  ledgerTxId: Schema.NullOr(Id),
+  balances: Schema.Struct({
+    cash: Schema.String,
+    reserved: Schema.String,
+    free: Schema.String.annotate({ description: "The lesser of cash and freeMargin; may be negative." }),
+    freeMargin: Schema.String
+  }).annotate({ description: "The client's USDC line after booking." }),
+  report: CollateralReport.annotate({ identifier: "CollateralReport" })
+}).annotate({ identifier: "CollateralAnswer" })
+export type CollateralAnswer = typeof CollateralAnswer.Type

@@ -1,50 +1,58 @@
-/** What partners read of a KYC package and of an update of it (doc 1, KYC package and KYC update result). */
-import type { LifecycleState, VerificationLevel } from "../client/Client.ts"
-import type { OnboardingResult } from "../client/ClientWire.ts"
-import type { Json } from "../Effects.ts"
-import type { RoleLabel } from "../verification/Block.ts"
-import type { Requirements } from "../verification/requirements.ts"
-import type { KycPackageStatus } from "./KycPackage.ts"
+// What partners read of a KYC package and of an update of it (doc 1, KYC package and KYC update result), declared once for
+// the contract and for the services.
+import { Schema } from "effect"
+import { lifecycleStates, verificationLevels } from "../client/Client.ts"
+import { OnboardingResult } from "../client/ClientWire.ts"
+import { Id } from "../shared/Ids.ts"
+import { BlockDecider } from "../verification/Blocks.ts"
+import { kycPackageStatuses } from "./KycPackage.ts"
 
-/** GET .../kyc, data: the latest revision. */
-export interface KycPackageView {
-  readonly kycPackageId: number
-  readonly partnerId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly revision: number
-  readonly status: KycPackageStatus
-  readonly receivedAt: number
-  /** The sections of that revision as received. */
-  readonly payload: Json
-  readonly attestation: Json
-  /** A role, never a person. */
-  readonly reviewedBy: RoleLabel | null
-  readonly reviewedAt: number | null
-  /** For DOCUMENTS_REQUESTED and REJECTED only. */
-  readonly reviewNote: string | null
-}
+const status = Schema.Literals(kycPackageStatuses)
+const revision = Schema.Int.annotate({ description: "1 at onboarding, one more with each update." })
+
+/** GET .../kyc, data (doc 1, KYC package). */
+export const KycPackageView = Schema.Struct({
+  kycPackageId: Id,
+  partnerId: Id,
+  clientId: Id,
+  clientUid: Schema.String,
+  revision,
+  status,
+  receivedAt: Schema.Int.annotate({ description: "Unix ms." }),
+  payload: Schema.Json.annotate({ description: "The sections of this revision as received." }),
+  attestation: Schema.Json.annotate({ description: "As received." }),
+  reviewedBy: Schema.NullOr(BlockDecider).annotate({ description: "A role, never a person's name." }),
+  reviewedAt: Schema.NullOr(Schema.Int).annotate({ description: "Unix ms." }),
+  reviewNote: Schema.NullOr(Schema.String).annotate({ description: "For DOCUMENTS_REQUESTED and REJECTED only." })
+}).annotate({ identifier: "KycPackage" })
+export type KycPackageView = typeof KycPackageView.Type
 
 export const screeningAnswers = ["NOT_RUN", "CLEAR", "PENDING_REVIEW"] as const
 
-/** PUT .../kyc, data. */
-export interface KycUpdateResult {
-  readonly clientId: number
-  readonly clientUid: string
-  readonly partnerClientRef: string
-  readonly kycPackageId: number
-  readonly revision: number
-  readonly status: KycPackageStatus
-  readonly verificationLevel: VerificationLevel
-  readonly lifecycleState: LifecycleState
-  readonly identityChanged: boolean
-  readonly screening: (typeof screeningAnswers)[number]
-}
+/** PUT .../kyc, data (doc 1, KYC update result). */
+export const KycUpdateResult = Schema.Struct({
+  clientId: Id,
+  clientUid: Schema.String,
+  partnerClientRef: Schema.String,
+  kycPackageId: Id,
+  revision,
+  status,
+  verificationLevel: Schema.Literals(verificationLevels),
+  lifecycleState: Schema.Literals(lifecycleStates),
+  identityChanged: Schema.Boolean.annotate({
+    description: "Name, date of birth or the set of citizenships differ from what was known."
+  }),
+  screening: Schema.Literals(screeningAnswers).annotate({
+    description: "NOT_RUN unless the identity changed or the client was onboarded again."
+  }),
+  reonboarded: Schema.optionalKey(Schema.Literal(true)).annotate({
+    description: "Only when the client was onboarded again, as are the three that follow."
+  }),
+  grant: Schema.optionalKey(Schema.Literals(["ACTIVE", "PENDING_REVIEW"])),
+  review: Schema.optionalKey(OnboardingResult.fields.review),
+  requirements: Schema.optionalKey(OnboardingResult.fields.requirements)
+}).annotate({ identifier: "KycUpdateResult" })
+export type KycUpdateResult = typeof KycUpdateResult.Type
 
-/** PUT .../kyc, data, when the client was onboarded again. */
-export interface ReonboardingResult extends KycUpdateResult {
-  readonly reonboarded: true
-  readonly grant: "ACTIVE" | "PENDING_REVIEW"
-  readonly review: OnboardingResult["review"]
-  readonly requirements: Requirements
-}
+/** When the client was onboarded again: with the four members that tell so. */
+export type ReonboardingResult = Required<KycUpdateResult>

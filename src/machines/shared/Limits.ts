@@ -9,6 +9,12 @@ const day = 24 * hour
 /** Per partner and per direct account, requests in a sliding window (doc 1 Limits; A1-05). */
 export const rateLimits = { readPerMinute: 600, tradePerMinute: 120, windowMillis: 60 * second } as const
 
+/**
+ * How long a read may take by the class of its route, wall milliseconds: until its answer is there or begins, and for a
+ * `long` answer that is sent as it is made, until each next piece. What a `stream` sends has no end of its own. Ours.
+ */
+export const readTimes = { quick: 8 * second, long: 120 * second, stream: 8 * second } as const
+
 /** Body caps in bytes (doc 1 Limits; A1-37 reads 8 MB as 8,388,608). */
 export const bodyCaps = {
   onboarding: 256 * 1024,

@@ -4,6 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import type {
+  AccountSummaryWire,
+  BalanceLine,
+  BalancesWire,
+  LedgerPage,
+  PostingWire
+} from "../../../machines/account/AccountWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
@@ -11,67 +18,10 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { BalanceRow } from "../../store/Rows.ts"
-import { type AccountSummaryWire, accountSummary } from "./accountSummary.ts"
+import { accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
-import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import { cutPage, type PageQuery } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
-
-export interface BalanceLine {
-  readonly currency: Currency
-  readonly kind: "CASH" | "ASSET"
-  readonly cash: string
-  readonly reserved: string
-  readonly total: string
-  readonly free: string
-  readonly displayDecimals: number
-  readonly venueAsset: string
-  /** On the USDC line only, null elsewhere. */
-  readonly equity: string | null
-  readonly unrealizedPnl: string | null
-  readonly freeMargin: string | null
-  readonly mark: string | null
-  readonly markFresh: boolean
-  readonly value: string | null
-  readonly valueCurrency: "USDC"
-  readonly staked: string
-  readonly swapClaims: string
-  readonly stakedValue: string
-  readonly claimsValue: string
-}
-
-export interface BalancesWire {
-  readonly balances: ReadonlyArray<BalanceLine>
-  readonly portfolioValue: string
-  readonly portfolioCurrency: "USDC"
-  readonly portfolio: {
-    readonly cashTotal: string
-    readonly reserved: string
-    readonly holdingsValue: string
-    readonly stakedValue: string
-    readonly unrealizedPnl: string
-    readonly claimsValue: string
-    /** Whether every holding has a mark and is inside `holdingsValue`. */
-    readonly holdingsValued: boolean
-    readonly currency: "USDC"
-  }
-}
-
-export interface PostingWire {
-  readonly postingId: number
-  readonly txId: number
-  readonly type: string
-  readonly actor: string
-  readonly reason: string | null
-  readonly ts: number
-  readonly amount: string
-  readonly currency: Currency
-  readonly kind: "cash" | "reserved"
-  readonly refs: Json
-}
-
-export interface LedgerPage extends PageEnd {
-  readonly postings: ReadonlyArray<PostingWire>
-}
 
 export class Accounts extends Context.Service<
   Accounts,

@@ -8,6 +8,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import {
+  type CollateralAnswer,
   type CollateralBalances,
   type CollateralReport,
   type CollateralStatus,
@@ -42,14 +43,6 @@ import { shardOf } from "../../store/shard.ts"
 import { start } from "../../effects/advance.ts"
 import { balancesOf, keptBalances, withBalances } from "./collateralBalances.ts"
 import { referenceClaim } from "../../store/Catalogue.ts"
-
-export interface CollateralAnswer {
-  readonly reportId: number
-  readonly status: CollateralStatus
-  readonly ledgerTxId: number | null
-  readonly balances: CollateralBalances
-  readonly report: CollateralReport
-}
 
 /** 201 for a report booked now, 200 for the replay of an own reference. */
 export type CollateralVerdict = Verdict<{ readonly status: 200 | 201; readonly data: CollateralAnswer }>

@@ -33,14 +33,8 @@ import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { isSame, type KeyedRequest } from "../shared/KeyedRequest.ts"
 import { applyReport, changesOfItem, lostToReports, noItem } from "./settlementDecisions.ts"
-
-/** The request's Idempotency-Key and what makes another request with it the same. */
-export interface BulkKey {
-  readonly key: string
-  readonly isSame: (fingerprint: string) => boolean
-  readonly fingerprint: string
-}
 
 /** `keyReused`: the key belongs to another request that has not been answered yet. */
 export type BulkVerdict = Verdict<BulkAnswer> | "keyReused"
@@ -55,7 +49,7 @@ export class BulkReports extends Context.Service<
      * Applies the entries. Fails when a client could not be decided now: what was done for the others stays done, and
      * the same request under the same key goes on from there.
      */
-    report(caller: Caller, body: unknown, key: BulkKey | null): Effect.Effect<BulkVerdict, DispatchError>
+    report(caller: Caller, body: unknown, key: KeyedRequest | null): Effect.Effect<BulkVerdict, DispatchError>
   }
 >()("brokerage/runtime/services/settlement/BulkReports") {
   static readonly layer = Layer.effect(
@@ -77,7 +71,7 @@ export class BulkReports extends Context.Service<
       }
 
       /** What earlier tries of the request did, by client; parts too old to be replayed are nobody's any more. */
-      const partsOf = (partnerId: number, { key }: BulkKey) =>
+      const partsOf = (partnerId: number, { key }: KeyedRequest) =>
         Effect.map(
           stored.page(
             "bulkReportParts",
@@ -96,7 +90,7 @@ export class BulkReports extends Context.Service<
         clientId: number,
         entries: ReadonlyArray<BulkEntry>,
         found: ReadonlyMap<number, SettlementItemRow>,
-        key: BulkKey | null
+        key: KeyedRequest | null
       ): Effect.Effect<ReadonlyArray<PlacedRow>, DispatchError> => {
         const partnerId = caller.partner.row.id
         const attempt = (items: ReadonlyMap<number, SettlementItemRow>, tries: number) =>
@@ -137,7 +131,7 @@ export class BulkReports extends Context.Service<
             // or the items are as they were before it and the commit below loses to its claims.
             const items = yield* itemsOf(partnerId, entries)
             const parts = key === null ? [] : yield* partsOf(partnerId, key)
-            if (key !== null && !parts.every((part) => key.isSame(part.fingerprint))) return "keyReused"
+            if (key !== null && !parts.every((part) => isSame(part.fingerprint, key))) return "keyReused"
             const byClient = Map.groupBy(entries, ({ itemId }) => items.get(itemId)?.clientId ?? 0)
             const missing = (byClient.get(0) ?? []).map(unknownRow)
             byClient.delete(0)
