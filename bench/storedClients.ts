@@ -4,6 +4,7 @@
  * seals and numbers belong to the service), nor money.
  */
 import type { Client } from "pg"
+import { markScreened } from "./markScreened.ts"
 import { onDatabase } from "./reference/database.ts"
 
 /** Ids of copied clients start above this: far from those the service hands out. */
@@ -73,6 +74,7 @@ export const storeClients = (databaseUrl: string, template: number, count: numbe
                                 WHEN 'email:' THEN c.email ELSE c.person_key END, c.id
          FROM clients c, (VALUES ('ref:'), ('email:'), ('person:')) AS k(kind) WHERE c.id > ${firstStoredId}`
     )
+    await markScreened(client)
     await client.query("COMMIT")
     await client.query("ANALYZE")
     return Array.from({ length: count }, (_, index) => firstStoredId + index + 1)

@@ -1,5 +1,6 @@
 /** A published watch list in the service's own table, as after an import; the next start loads it. */
 import { onDatabase } from "../reference/database.ts"
+import { markScreened } from "../markScreened.ts"
 import { makeEntries } from "../screening/lists.ts"
 
 const seed = 20_260_101
@@ -26,5 +27,6 @@ export const storeWatchList = (databaseUrl: string, count: number): Promise<void
         ]
       )
     }
+    await markScreened(client)
     await client.query("ANALYZE watch_entries")
   })

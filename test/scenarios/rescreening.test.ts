@@ -16,6 +16,7 @@ import type { WatchEntryRequest } from "../../src/runtime/services/screening/Wat
 import {
   advance,
   brokenInvariants,
+  collateral,
   comply,
   dayMillis,
   get,
@@ -55,9 +56,11 @@ const names = [
   "Hartwig Nymphenburger",
   "Kasimir Jablonowski",
   "Emmerich Vandersteen",
-  "Sigismund Abernathy"
+  "Sigismund Abernathy",
+  "Wolfhard Grimaldi"
 ]
 const dob = "1961-02-03"
+const deposit = { direction: "DEPOSIT", amount: "10", asset: "EURD", occurredAt: Date.now() - 1_000 }
 const born = (name: string, date = dob) => ({
   "kyc.personalInfo.first_name": name.split(" ")[0],
   "kyc.personalInfo.last_name": name.split(" ")[1],
@@ -158,6 +161,8 @@ describe("a change of the list", () => {
       (await ofClient(service, "events", clientId)).map(({ name: event }) => event),
       ["client.onboarded"]
     )
+    const refused = await collateral(service, key, clientId, { ...deposit, partnerRef: "frozen-1" })
+    assert.deepStrictEqual([refused.status, refused.json.code], [409, 4092])
   })
 
   it("F26: a possible match and a politically exposed person restrict, and money still moves", async () => {
@@ -170,6 +175,8 @@ describe("a change of the list", () => {
       assert.deepStrictEqual(await casesOf(clientId), ["OPEN SCREENING_POSSIBLE_MATCH"])
       assert.deepStrictEqual(await runsOf(clientId), ["ONBOARDING CLEAR", "LIST POSSIBLE"])
       assert.deepStrictEqual(await feedOf(clientId), ["RESTRICTION_SET NO_NEW_RISK"])
+      const booked = await collateral(service, key, clientId, { ...deposit, partnerRef: `restricted-${clientId}` })
+      assert.strictEqual(booked.status, 201, booked.text)
     }
   })
 
@@ -201,6 +208,18 @@ describe("a change of the list", () => {
       openCases: 2
     })
     assert.deepStrictEqual(await feedOf(clientId), ["RESTRICTION_SET NO_NEW_RISK", "RESTRICTION_SET FROZEN"])
+  })
+
+  it("D2: a client whose reliance was rejected is frozen by a hit, once, and by nothing less", async () => {
+    const { clientId, name } = await active()
+    await comply(service, (compliance) => compliance.reject(operator, String(clientId), "no attestation"))
+    await listed({ name, dob: "1999-09-09", list: "SANCTIONS" })
+    assert.deepStrictEqual(await view(clientId), { state: "KYC_PENDING", restrictions: [], openCases: 0 })
+    await listed({ name, dob, list: "SANCTIONS" })
+    assert.deepStrictEqual(await view(clientId), { state: "KYC_PENDING", restrictions: ["FROZEN"], openCases: 1 })
+    await nightly()
+    assert.deepStrictEqual(await runsOf(clientId), ["ONBOARDING CLEAR", "LIST HIT"])
+    assert.deepStrictEqual(await feedOf(clientId), ["RESTRICTION_SET FROZEN"])
   })
 
   it("F26: closed and refused clients are left alone", async () => {

@@ -3,7 +3,7 @@
  * and then the cursor moves behind the page. A page that is walked again finds what it has written, and writes nothing.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { PassTrigger } from "../../../machines/screening/ScreeningPass.ts"
 import { resultOf, type ScreenedPerson, type Settled } from "../../../machines/screening/screen.ts"
 import { breathe } from "../../engine/breathe.ts"
@@ -33,13 +33,13 @@ export interface PassTools {
   readonly sql: PgClient.PgClient
 }
 
-/** Clients of one page, and of one stretch of comparing: a few milliseconds, then whoever else waits has its turn. */
+/** Clients of one page, and of one stretch of comparing: a millisecond, then whoever else waits has its turn. */
 const pageSize = 128
-const stretch = 8
-/** Between two pages. */
+const stretch = 3
+/** Between two pages, at the least: a page that took longer is followed by as long a pause. */
 const pauseMillis = 20
 /** Clients judged side by side. */
-const judgedAtOnce = 4
+const judgedAtOnce = 2
 
 /** Goes on with a pass until no client is left, or another pass has taken its place. */
 export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effect<void, DispatchError> =>
@@ -50,6 +50,7 @@ export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effec
     const find = changed === null ? screening.find : screening.among(changed)
     let after = pass.context.after
     while (true) {
+      const began = yield* Clock.currentTimeMillis
       const persons =
         changed?.length === 0 ? [] : yield* Effect.catch(personsAfter(sql, sealing, after, pageSize), whenAway)
       const suspects = yield* suspectsAmong(persons, find)
@@ -65,7 +66,7 @@ export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effec
       })
       if (moved?.state !== "RUNNING") return
       after = moved.context.after
-      yield* Effect.sleep(pauseMillis)
+      yield* Effect.sleep(Math.max(pauseMillis, (yield* Clock.currentTimeMillis) - began))
     }
   })
 
