@@ -34,6 +34,7 @@ import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { RowReads } from "./ports/RowReads.ts"
+import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { SettlementItems } from "./services/settlement/SettlementItems.ts"
@@ -126,6 +127,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const workers = Layer.mergeAll(
     Timers.layer(clientTimers),
     layerSandboxList,
+    layerPayoutCorrections,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

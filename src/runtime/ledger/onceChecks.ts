@@ -12,7 +12,7 @@ export const onceChecks = [
     figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%'",
     // A payout in two steps belongs to the one that took the money out.
     breaks: `WITH filed AS MATERIALIZED (
-               SELECT CASE type WHEN 'MANUAL' THEN 'manual:' ELSE 'payout:' END || client_id || ':' || (refs ->> 'reference') AS name,
+               SELECT CASE WHEN key LIKE 'payout:%' THEN 'payout:' ELSE 'manual:' END || client_id || ':' || (refs ->> 'reference') AS name,
                       tx_id AS owner
                  FROM ledger_transactions
                 WHERE (type = 'MANUAL' OR (key LIKE 'payout:%' AND key NOT LIKE 'payout:%:reserve'))
