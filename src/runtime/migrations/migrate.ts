@@ -21,6 +21,7 @@ import { m0017 } from "./0017_custody_changes.ts"
 import { m0018 } from "./0018_disposition_history.ts"
 import { m0019 } from "./0019_sealed_settlement.ts"
 import { m0020 } from "./0020_ended.ts"
+import { m0021 } from "./0021_closed_deliveries.ts"
 
 const run = Migrator.make({})
 
@@ -46,7 +47,8 @@ export const migrate = run({
     "0017_custody_changes": m0017,
     "0018_disposition_history": m0018,
     "0019_sealed_settlement": m0019,
-    "0020_ended": m0020
+    "0020_ended": m0020,
+    "0021_closed_deliveries": m0021
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

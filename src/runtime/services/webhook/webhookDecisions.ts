@@ -6,7 +6,12 @@ import type { JsonObject } from "../../../machines/Effects.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { deliveryMachine } from "../../../machines/webhook/deliveryMachine.ts"
 import { endpointMachine } from "../../../machines/webhook/endpointMachine.ts"
-import type { DeliveryContext, EndpointContext, EndpointEvent } from "../../../machines/webhook/Webhook.ts"
+import {
+  type DeliveryContext,
+  type EndpointContext,
+  type EndpointEvent,
+  partnerClosedError
+} from "../../../machines/webhook/Webhook.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { create, step, versionOf } from "../../engine/machine/decide.ts"
 import { applyEffects, type Instance } from "../../effects/Interpreter.ts"
@@ -105,6 +110,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
 
 /** Gives a failed delivery ten attempts more, under the same id and with the same bytes (D14; A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
+  if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict(partnerClosedError))
   const decided = step(
     deliveryMachine,
     { state: row.state, context: row.context as unknown as DeliveryContext },
