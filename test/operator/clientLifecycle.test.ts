@@ -219,16 +219,16 @@ describe("operator surface, client close", () => {
     const clientId = await service.client(firm.key)
     const adjust = (amount: string) =>
       service.cli(["ledger", "adjust", String(clientId), "--currency", "USDC", `--amount=${amount}`, "--reason", "r"])
-    let ended = false
+    const going = { on: true }
     const moving = Promise.all(
       Array.from({ length: 6 }, async () => {
-        while (!ended) {
+        while (going.on) {
           await adjust("7")
           await adjust("-7")
         }
       })
     )
-    const closed = await service.cli(command("close", clientId), "COMPLIANCE").finally(() => (ended = true))
+    const closed = await service.cli(command("close", clientId), "COMPLIANCE").finally(() => (going.on = false))
     await moving
     assert.isTrue(closed.status === 0 || closed.refusal.code === 4092, closed.stderr)
   })

@@ -166,7 +166,7 @@ interface Decision extends CollateralFacts {
 }
 
 const decide = (input: Decision): CollateralVerdict => {
-  const { turn, caller, client, filed } = input
+  const { caller, client, filed } = input
   const partner = presentPartner(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
   if (filed != null && filed.clientId === client.id) return answerOf(filed, 200)
