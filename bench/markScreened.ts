@@ -5,7 +5,7 @@
 import type { Client } from "pg"
 import type { ScreeningPassContext } from "../src/machines/screening/ScreeningPass.ts"
 import { screeningPassMachine } from "../src/machines/screening/screeningPassMachine.ts"
-import { screeningRulesVersion } from "../src/machines/screening/screeningRulesVersion.ts"
+import { screeningRulesVersion } from "../src/machines/screening/screen.ts"
 
 export const markScreened = async (client: Client): Promise<void> => {
   const { rows } = await client.query<{ readonly id: string; readonly last: string }>(

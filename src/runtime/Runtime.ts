@@ -35,6 +35,7 @@ import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import { RowReads } from "./ports/RowReads.ts"
+import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
@@ -131,6 +132,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
       Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxList,
+    layerPayoutCorrections,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

@@ -282,12 +282,12 @@ describe("creations that decide nothing", () => {
     assert.deepStrictEqual(effects.map(effectName), ["audit key.issue"])
   })
 
-  it("Four eyes: asking is the approval's first audit row and names the command and its arguments' hash", () => {
+  it("Four eyes: asking is the approval's first audit row and names the command, its arguments' hash and the key that asked", () => {
     const [input] = machines.approval.inputs
     assert.isDefined(input)
     if (input === undefined) return
     assert.deepStrictEqual(begin(machines.approval.machine, input).effects, [
-      { type: "audit", action: "approval.request", before: null, after: "PENDING", reason: "ledger adjust a1" }
+      { type: "audit", action: "approval.request", before: null, after: "PENDING", reason: "ledger adjust a1 by 1" }
     ])
   })
 

@@ -214,6 +214,25 @@ describe("operator surface, client close", () => {
     assert.deepStrictEqual(broken, [])
   })
 
+  it("D1: closing ends while money moves without a pause: closed or refused, never too busy", async () => {
+    const firm = await service.partner({ code: "MOVING", custody: "BROKER", collateralAsset: "" })
+    const clientId = await service.client(firm.key)
+    const adjust = (amount: string) =>
+      service.cli(["ledger", "adjust", String(clientId), "--currency", "USDC", `--amount=${amount}`, "--reason", "r"])
+    const going = { on: true }
+    const moving = Promise.all(
+      Array.from({ length: 6 }, async () => {
+        while (going.on) {
+          await adjust("7")
+          await adjust("-7")
+        }
+      })
+    )
+    const closed = await service.cli(command("close", clientId), "COMPLIANCE").finally(() => (going.on = false))
+    await moving
+    assert.isTrue(closed.status === 0 || closed.refusal.code === 4092, closed.stderr)
+  })
+
   it("D1: an item that comes in after the look at the items stands in the way all the same", async () => {
     const clientId = await service.client(key)
     const adjust = (amount: string) =>

@@ -181,6 +181,15 @@ describe("doc 3, Changing the custody model", () => {
       await payFirms(way.code, way.change)
       assert.strictEqual((await service.done(custody(way.code, "BROKER"))).custodyModel, "BROKER")
       assert.deepStrictEqual(await brokenInvariants(service), [])
+      // Nothing is reset: what the firms have paid each other stays in the collateral held, as its definition says.
+      const { currencies, definitions } = (await get(service, firm.key, "/settlement/summary")).json.data
+      const paid = BigInt(way.change) * BigInt(round + 1)
+      assert.deepInclude(currencies[0], { collateralHeld: `${-paid}.000000`, clientCash: "0.000000" })
+      assert.deepInclude(currencies[0].interfirm, { settlementsRecorded: `${paid}.000000`, outstanding: "0.000000" })
+      assert.match(
+        definitions.collateralHeld,
+        /plus what it has paid the service and less what the service has paid it/
+      )
       assert.strictEqual((await service.done(custody(way.code, "PARTNER"))).custodyModel, "PARTNER")
     }
   })

@@ -4,7 +4,8 @@ import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { ApprovalRow } from "../../src/runtime/store/Rows.ts"
-import { query } from "../support/Builders.ts"
+import { brokenInvariants, query } from "../support/Builders.ts"
+import { heldAt } from "../support/lockTable.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
@@ -252,10 +253,10 @@ describe("operator surface, Four eyes", () => {
   })
 
   /** A guarded request of an operator key of its own, which is revoked afterwards when `revoke` is called. */
-  const askedByAnother = async (label: string) => {
+  const askedByAnother = async (label: string, line: ReadonlyArray<string> = adjust("1")) => {
     const { operatorId, key } = await service.done(["operator", "create", "--label", label, "--role", "FINANCE"])
     const connection = ["--url", service.url, "--operator-key", key, "--ca", service.caFile]
-    const ran = await runRecorded([...adjust("1"), "--json", "--yes", ...connection])
+    const ran = await runRecorded([...line, "--json", "--yes", ...connection])
     const grant = ["approval", "grant", String(ran.json.approvalId)]
     return { approvalId: ran.json.approvalId as number, grant, revoke: ["operator", "revoke", String(operatorId)] }
   }
@@ -284,15 +285,77 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await cash(), before)
   })
 
+  it("a key revoked between the grant's commit and the command's: the command never takes effect", async () => {
+    const firm = await service.partner({ code: "EYER", custody: "BROKER", collateralAsset: "", sandbox: false })
+    const owner = await service.client(firm.key)
+    const own = await service.done(["ledger", "adjust", String(owner), ...adjust("9").slice(3)], "FINANCE")
+    await service.done(["approval", "grant", String(own.approvalId)], "ADMIN")
+    const asking = { partnerRef: "w", currency: "USDC", amount: "9" }
+    const { requestId } = (
+      await service.call("POST", `/partner/v1/clients/${owner}/withdrawals`, { key: firm.key, body: asking })
+    ).json.data
+    const { approvalId, grant, revoke } = await askedByAnother("fired", ["withdrawal", "approve", String(requestId)])
+    const late = await heldAt(
+      service,
+      "withdrawal_requests",
+      () => service.cli(grant, "ADMIN"),
+      () => service.done(revoke)
+    )
+    assert.deepStrictEqual([late.status, late.refusal.code, late.refusal.msg], [1, 4092, revoked])
+    const { withdrawals } = await service.done(["withdrawal", "list", "--partner", "EYER"], "FINANCE")
+    assert.deepStrictEqual(
+      withdrawals.map((row: { status: string }) => row.status),
+      ["REQUESTED"]
+    )
+    assert.strictEqual(await outcomeOf(approvalId), "REFUSED")
+    assert.strictEqual((await service.cli(grant, "SECOND")).refusal.code, 4092)
+    // One that was done before the revocation stays done, and holds nobody up.
+    const done = await askedByAnother("left early")
+    await service.done(done.grant, "ADMIN")
+    await service.done(done.revoke)
+    assert.strictEqual(await outcomeOf(done.approvalId), "DONE")
+  })
+
+  it("who asked is bound by the audit: another asker written into the row is refused, and found by ledger verify", async () => {
+    const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
+    const forge = (keyId: string) =>
+      query(
+        service,
+        `UPDATE approvals SET state = 'GRANTED', requested_by = ${keyId},
+           context = jsonb_set(context::jsonb, '{requestedBy}', to_jsonb(${keyId}))::json WHERE id = $1`,
+        [BigInt(approvalId)]
+      )
+    const [row] = await query<{ readonly asker: bigint }>(
+      service,
+      "SELECT requested_by AS asker FROM approvals WHERE id = $1",
+      [BigInt(approvalId)]
+    )
+    const another = (await service.done(["operator", "list"])).operators.find(
+      (each: { operatorId: number; status: string }) =>
+        BigInt(each.operatorId) !== row?.asker && each.status === "ACTIVE"
+    )
+    await forge(String(another.operatorId))
+    const late = await service.cli(grant, "FINANCE")
+    assert.deepStrictEqual([late.status, late.refusal.code], [1, 4092])
+    assert.include(late.refusal.msg, "Who asked")
+    const broken = async () =>
+      (await brokenInvariants(service)).filter((sentence) => sentence.startsWith("every approval is as the audit says"))
+    assert.match((await broken()).join(), new RegExp(`approval ${approvalId} of key ${another.operatorId} `))
+    await forge(String(row?.asker))
+    assert.deepStrictEqual(await broken(), [])
+  })
+
   it("arguments changed in the approval's row with their hash are not what the audit says: no grant, no resume", async () => {
     const before = await cash()
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
     const [entry] = (await service.done(["audit", "tail", "--object", `approval:${approvalId}`])).entries
-    const row = (await query<{ readonly args: string }>(service, "SELECT args::text FROM approvals WHERE id = $1", [
-      BigInt(approvalId)
-    ])) as ReadonlyArray<{ readonly args: string }>
-    const args = JSON.parse(row[0]?.args ?? "{}")
-    assert.strictEqual(entry.reason, `ledger adjust ${hashArguments(args)}`)
+    const [row] = await query<{ readonly args: string; readonly asker: bigint }>(
+      service,
+      "SELECT args::text, requested_by AS asker FROM approvals WHERE id = $1",
+      [BigInt(approvalId)]
+    )
+    const args = JSON.parse(row?.args ?? "{}")
+    assert.strictEqual(entry.reason, `ledger adjust ${hashArguments(args)} by ${row?.asker}`)
     const forged = { ...args, amount: "4000" }
     // As if it had been granted: a row that waits is taken from memory, not from the table.
     await query(
@@ -308,14 +371,17 @@ describe("operator surface, Four eyes", () => {
   })
 
   it.each([
-    ["the note of the request", `ledger adjust ${hashArguments({ a: "1" })}`, true],
+    ["the note of the request", `ledger adjust ${hashArguments({ a: "1" })} by 1`, true],
+    ["another key that asked", `ledger adjust ${hashArguments({ a: "1" })} by 2`, false],
+    ["a request that does not say who asked", `ledger adjust ${hashArguments({ a: "1" })}`, true],
     ["a request of an older service", "ledger adjust", true],
     ["other arguments", `ledger adjust ${hashArguments({ a: "2" })}`, false],
     ["another command", `ledger export ${hashArguments({ a: "1" })}`, false],
     ["no audit row", null, false]
   ])("the audit of the request against the row that waits: %s", (_, asked, same) => {
     const turn = { state: { get: () => ({ state: "ACTIVE" }) } } as unknown as Turn
-    const row = { command: "ledger adjust", args: { a: "1" }, requestedBy: 1 } as unknown as ApprovalRow
+    const of = { command: "ledger adjust", args: { a: "1" }, requestedBy: 1, context: { requestedBy: 1 } }
+    const row = of as unknown as ApprovalRow
     assert.strictEqual(grantRefusal(turn, row, asked) === null, same)
   })
 

@@ -1,7 +1,7 @@
 // Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
 // A3-43; D1, A1-47).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { brokenInvariants, collateral, ofClient, query, rowCounts } from "../support/Builders.ts"
+import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
@@ -85,17 +85,44 @@ describe("operator surface, client payout", () => {
     assert.strictEqual((await service.cli(payout(clientId, "1"), "FINANCE")).refusal.code, 4092)
   })
 
-  it("A3-43: PARTNER custody has the posting of a collateral withdrawal, without an item", async () => {
+  it("A3-43: under PARTNER custody the partner owes what the service paid, until finance records its payment", async () => {
     const own = await service.partner({ custody: "PARTNER", code: "PAYC" })
     const clientId = String(await service.client(own.key))
     await collateral(service, own.key, Number(clientId), { partnerRef: "in", direction: "DEPOSIT", amount: "30" })
     await hold(clientId)
-    await service.done(payout(clientId, "30"), "FINANCE")
+    const { ledgerTxId } = await service.done([...payout(clientId, "30"), "--reference", "case-9"], "FINANCE")
     assert.deepStrictEqual(await postings(clientId), [
-      ["PARTNER_COLLATERAL_OUT", `client:${clientId}`, "cash", -30_000_000],
-      ["PARTNER_COLLATERAL_OUT", `partner_custody:${own.partnerId}`, "cash", 30_000_000]
+      ["MANUAL", `client:${clientId}`, "cash", -30_000_000],
+      ["MANUAL", "manual", "cash", 30_000_000]
     ])
-    assert.deepStrictEqual(await ofClient(service, "settlementItems", Number(clientId)), [])
+    const items = (await get(service, own.key, "/settlement/items")).json.data.items
+    assert.lengthOf(items, 1)
+    assert.deepInclude(items[0], { type: "MANUAL", amount: "-30.000000", status: "PENDING", ledgerTxId })
+    assert.deepStrictEqual(items[0].refs, { payoutId: ledgerTxId, reference: "case-9" })
+    const figures = async () => {
+      const [line] = (await get(service, own.key, "/settlement/summary")).json.data.currencies
+      return [line.collateralHeld, line.clientCash, line.interfirm.outstanding]
+    }
+    assert.deepStrictEqual(await figures(), ["30.000000", "0.000000", "-30.000000"])
+    const lines = [
+      ["partner", "status", "PAYC", "CLOSED", "--reason", "r"],
+      ["partner", "custody", "PAYC", "BROKER", "--reason", "r"]
+    ]
+    const blocked = async () => {
+      for (const line of lines) assert.strictEqual((await service.cli(line)).refusal.code, 4092, line.join(" "))
+    }
+    await blocked()
+    await service.call("POST", `/partner/v1/settlement/items/${items[0].itemId}/report`, {
+      key: own.key,
+      body: { status: "SETTLED", partnerTxRef: "debited" }
+    })
+    await blocked()
+    const wire = ["--amount", "-30", "--from", "0", "--to", String(Date.now()), "--tx-ref", "wire 9"]
+    await service.done(["interfirm", "record", "PAYC", ...wire], "FINANCE")
+    assert.deepStrictEqual(await figures(), ["30.000000", "0.000000", "0.000000"])
+    assert.deepStrictEqual(await brokenInvariants(service), [])
+    for (const line of lines.toReversed()) await service.done(line)
+    assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
   it("A3-43: another currency under PARTNER custody is paid at any level as a withdrawal, so the partner can be closed", async () => {

@@ -1,10 +1,12 @@
 // The webhook commands of the operator through the command line, on a real service (operator surface, Back office; D14;
 // A3-35).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import { deliveryStatuses as statuses } from "../../src/machines/webhook/Webhook.ts"
+import { endedByCommit } from "../../src/runtime/migrations/0023_closed_deliveries.ts"
 import { query, rowsOf } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { nextRow } from "../../src/runtime/effects/machineRow.ts"
 
 let service: OperatorService
 beforeAll(async () => {
@@ -106,6 +108,67 @@ describe("operator surface, webhook deliveries", () => {
     const both = await Promise.all([0, 1].map(() => service.cli(["webhook", "redeliver", String(failed)])))
     assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [0, 1])
     assert.strictEqual((await rowsOf(service, "audit", "object = $1", [`webhookDelivery:${failed}`])).length, 1)
+  })
+
+  const close = (code: string) => service.done(["partner", "status", code, "CLOSED", "--reason", "contract ended"])
+  const rowsFor = (partnerId: number) => rowsOf(service, "webhookDeliveries", "partner_id = $1", [BigInt(partnerId)])
+
+  it("D13, D14: closing the partner ends what waits in its own commit, and nothing else; it can't be revived", async () => {
+    const { code, partnerId, ids } = await withDeliveries(4)
+    const [retried, failed, sent, claimed] = ids
+    await giveUp(failed)
+    await query(
+      service,
+      `UPDATE webhook_deliveries SET state = 'RETRYING', claim_token = 'worker:1', claimed_at = 1, context = json_build_object(
+         'attempts', 3, 'lastStatus', 503, 'error', 'The endpoint answered 503.', 'sentAt', NULL, 'nextAt', 7) WHERE id = ${retried}`
+    )
+    await query(
+      service,
+      `UPDATE webhook_deliveries SET state = 'SENT', context = json_build_object(
+         'attempts', 1, 'lastStatus', 204, 'error', NULL, 'sentAt', 5, 'nextAt', NULL) WHERE id = ${sent}`
+    )
+    // Claimed by nobody who is there: no attempt under way can write its result any more.
+    await query(service, `UPDATE webhook_deliveries SET claim_token = 'worker:2', claimed_at = 1 WHERE id = ${claimed}`)
+    const before = await rowsFor(partnerId)
+    await close(code)
+    const [partner] = await rowsOf(service, "partners", "id = $1", [BigInt(partnerId)])
+    const closedAt = partner?.context.changedAt ?? 0
+    const expected = before.map((row) => {
+      const closed = nextRow("webhookDeliveries", row, { type: "PARTNER_CLOSED", at: closedAt })
+      return closed === null ? row : { ...closed.row, nextAt: closedAt, claimToken: null, claimedAt: null }
+    })
+    assert.deepStrictEqual(await rowsFor(partnerId), expected)
+    assert.deepStrictEqual(
+      (await log(code)).deliveries.map(({ status, error }: { status: string; error: string }) => [status, error]),
+      [
+        ["FAILED", "The partner is closed."],
+        ["SENT", null],
+        ["FAILED", "The endpoint answered 503."],
+        ["FAILED", "The partner is closed."]
+      ]
+    )
+    const { status, refusal } = await service.cli(["webhook", "redeliver", String(failed)])
+    assert.deepStrictEqual([status, refusal.code, refusal.msg], [1, 4092, "The partner is closed."])
+  })
+
+  it("D14: more deliveries than a closing commit ends: all of them end, none of another partner", async () => {
+    const { code, partnerId, ids } = await withDeliveries(1)
+    const other = await withDeliveries(1)
+    await query(
+      service,
+      `INSERT INTO webhook_deliveries SELECT 1000000000 + n, partner_id, client_id, event, state, version, context, body, ts,
+         next_at + n, NULL, NULL FROM webhook_deliveries, generate_series(1, ${endedByCommit + 5_000}) n WHERE id = ${ids[0]}`
+    )
+    await close(code)
+    const waiting = async (of: number) =>
+      (
+        await query(
+          service,
+          `SELECT 1 FROM webhook_deliveries WHERE partner_id = ${of} AND state IN ('PENDING', 'RETRYING')`
+        )
+      ).length
+    await vi.waitFor(async () => assert.strictEqual(await waiting(partnerId), 0), { timeout: 30_000, interval: 50 })
+    assert.strictEqual(await waiting(other.partnerId), 1)
   })
 
   it.each([

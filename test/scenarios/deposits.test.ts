@@ -306,22 +306,6 @@ describe("deposits", () => {
       assert.strictEqual((await file(clientId, { amount: "20000" })).status, 201)
     })
 
-    it.each(["BTC", "ETH", "SOL", "BNB", "XRP"])("F25: %s has no value, so it asks for the block", async (currency) => {
-      const clientId = await client()
-      for (const amount of ["1000", "0.000001"]) {
-        const stopped = await file(clientId, { currency, amount })
-        assert.deepStrictEqual([stopped.status, stopped.json.data.missingBlocks], [403, ["SOURCE_OF_WEALTH"]])
-      }
-      await approveWealth(clientId)
-      const { noticeId } = await filed(clientId, { currency, amount: "1000" })
-      await confirm(noticeId)
-      const audit = await rowsOf(service, "audit", "object = $1", [`depositNotice:${noticeId}`])
-      assert.deepStrictEqual(
-        audit.flatMap(({ action, after }) => (action === "deposit.unvalued" ? [after] : [])),
-        ["15000.000000 USDC"]
-      )
-    })
-
     it("F2: what PENDING notices and cash would lead to must fit 64 bits", async () => {
       const clientId = await client()
       await approveWealth(clientId)

@@ -95,6 +95,21 @@ describe("money at the edges", () => {
     }
   )
 
+  it.each(["BTC", "ETH", "SOL", "BNB", "XRP"])("F25: %s has no value, so it asks for the block", async (currency) => {
+    const poor = await service.client(partner.key)
+    for (const amount of ["1000", "0.000001"]) {
+      const stopped = await deposit(poor, amount, currency)
+      assert.deepStrictEqual([stopped.status, stopped.json.data.missingBlocks], [403, ["SOURCE_OF_WEALTH"]])
+    }
+    const { noticeId } = (await deposit(await wealthy(), "1000", currency)).json.data
+    assert.isTrue((await confirm(noticeId)).ok)
+    const audit = await rowsOf(service, "audit", "object = $1", [`depositNotice:${noticeId}`])
+    assert.deepStrictEqual(
+      audit.flatMap(({ action, after }) => (action === "deposit.unvalued" ? [after] : [])),
+      ["15000.000000 USDC"]
+    )
+  })
+
   it("F2: nothing comes in that would keep a reserve from coming back", async () => {
     const clientId = await holding(most)
     const requestId = await withdraw(clientId, most)

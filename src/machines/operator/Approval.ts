@@ -21,9 +21,13 @@ export interface ApprovalInput {
   readonly expiresAt: number
 }
 
-/** What the audit says of a request: the command and the arguments it was asked with. */
-export const requestNote = ({ command, argumentsHash }: Pick<ApprovalInput, "command" | "argumentsHash">): string =>
-  `${command} ${argumentsHash}`
+/** What the audit says of a request: the command, the arguments it was asked with, and the operator key that asked. */
+export const requestNote = ({
+  command,
+  argumentsHash,
+  requestedBy
+}: Pick<ApprovalInput, "command" | "argumentsHash" | "requestedBy">): string =>
+  `${command} ${argumentsHash} by ${requestedBy}`
 
 export interface ApprovalContext extends ApprovalInput {
   readonly decidedBy: number | null

@@ -50,7 +50,7 @@ export const approvalMachine = approval.createMachine({
         action: "approval.request",
         before: null,
         after: "PENDING",
-        // The audit is sealed, the approval's own row is not: whoever changes the arguments there can't change them here.
+        // The audit is sealed, the approval's own row is not: whoever changes there what was asked, or by whom, can't change it here.
         reason: requestNote(context)
       })),
       on: {

@@ -9,6 +9,10 @@ import { Id } from "../shared/Ids.ts"
 import { formatAmount, MoneyText } from "../shared/Money.ts"
 import { type SettlementStatus, settlementStatuses } from "./SettlementItem.ts"
 
+/** Recorded payments post nothing, so this figure keeps what they have settled (document 3, Settlement summary). */
+const collateralHeld =
+  "Collateral reported as received less collateral reported as paid out, over all time: what the partner holds for the service's clients, plus what it has paid the service and less what the service has paid it in recorded interfirm settlements. As of now."
+
 /** The custody model as answers name it. */
 const custody = {
   custodyModel: Schema.Literals(["BROKER", "PARTNER"]),
@@ -50,7 +54,7 @@ export const SettlementSummary = Schema.Struct({
       pending: StateFigures,
       settled: StateFigures,
       failed: StateFigures,
-      collateralHeld: MoneyText,
+      collateralHeld: MoneyText.annotate({ description: collateralHeld }),
       clientCash: MoneyText,
       interfirm: Interfirm
     })
@@ -121,7 +125,7 @@ export const summaryDefinitions = {
   pending: "Settlement items of the window that the partner has not reported: owed from the moment they exist.",
   settled: "Settlement items of the window that the partner has reported as settled with its client.",
   failed: "Settlement items of the window that the partner could not settle yet.",
-  collateralHeld: "Collateral that the partner holds for the service's clients, as of now.",
+  collateralHeld,
   clientCash:
     "Cash plus reserved of all clients of the partner, as of now. Under PARTNER custody: collateralHeld plus the net of every settlement item ever produced.",
   custodyModel: custodyDefinition,

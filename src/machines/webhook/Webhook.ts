@@ -47,6 +47,11 @@ export type DeliveryEvent =
       readonly error: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
+  /** Nobody is told anything any more; the commit that closes the partner ends what waits (D13, D15). */
+  | { readonly type: "PARTNER_CLOSED"; readonly at: number }
+
+/** Why a delivery ended that nobody will try again. */
+export const partnerClosedError = "The partner is closed."
 
 /** Wait before the next attempt after the n-th failed one: 5 s x 2^n, n capped at 7. Milliseconds (F29). */
 export const retryDelay = (failedAttempts: number): number =>

@@ -6,7 +6,13 @@
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import { webhookLimits } from "../shared/Limits.ts"
-import { type DeliveryContext, type DeliveryEvent, type DeliveryInput, retryDelay } from "./Webhook.ts"
+import {
+  type DeliveryContext,
+  type DeliveryEvent,
+  type DeliveryInput,
+  partnerClosedError,
+  retryDelay
+} from "./Webhook.ts"
 
 const delivery = setup({
   types: {
@@ -30,6 +36,12 @@ const fail = delivery.assign(({ context, event }) =>
     : {}
 )
 
+/** Migration 0021 says the same in SQL: a partner has more deliveries than a commit has rows. */
+const partnerClosed = {
+  target: "FAILED",
+  actions: delivery.assign({ error: partnerClosedError, nextAt: null })
+} as const
+
 const retryLater = delivery.assign(({ context, event }) => ({ nextAt: event.at + retryDelay(context.attempts) }))
 
 const acknowledged = { target: "SENT", actions: acknowledge } as const
@@ -40,21 +52,22 @@ const failedAttempt = [
 
 export const deliveryMachine = delivery.createMachine({
   id: "webhookDelivery",
-  version: "1",
+  version: "2",
   context: ({ input }) => ({ ...input, lastStatus: null, error: null, sentAt: null }),
   initial: "PENDING",
   states: {
     PENDING: {
       description: "Queued in the transaction of its cause and due at once.",
-      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt }
+      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt, PARTNER_CLOSED: partnerClosed }
     },
     RETRYING: {
       description: "An attempt failed; the next one is due after the backoff.",
-      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt }
+      on: { ACKNOWLEDGED: acknowledged, ATTEMPT_FAILED: failedAttempt, PARTNER_CLOSED: partnerClosed }
     },
     SENT: { type: "final", description: "The receiver answered a 2xx in time." },
     FAILED: {
-      description: "Ten attempts failed. It stays in the log, and the operator can redeliver it.",
+      description:
+        "Ten attempts failed, or the partner was closed. It stays in the log, and the operator can redeliver it while the partner is there.",
       on: {
         ACKNOWLEDGED: acknowledged,
         REDELIVER: {

@@ -14,6 +14,7 @@ export const endpointSamples: ReadonlyArray<EndpointEvent> = [
 export const deliveryInputs: ReadonlyArray<DeliveryInput> = [0, 8, 9].map((attempts) => ({ nextAt: 0, attempts }))
 
 export const deliverySamples: ReadonlyArray<DeliveryEvent> = [
+  { type: "PARTNER_CLOSED", at: 1 },
   { type: "ACKNOWLEDGED", at: 1, status: 200 },
   { type: "ATTEMPT_FAILED", at: 1, status: 500, error: "The endpoint answered 500." },
   { type: "REDELIVER", at: 2 }

@@ -81,6 +81,23 @@ export const figureChecks = [
                LEFT JOIN collateral_reports r
                  ON 'collateral:' || r.id = t.key AND r.state = 'BOOKED' AND (r.context ->> 'ledgerTxId')::bigint = t.tx_id
               WHERE t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') AND r.id IS NULL
-                AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key = 'payout:' || t.tx_id) IS NOT TRUE LIMIT 1`
+                AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key ~ '^payout:[0-9]+(:reversed)?$') IS NOT TRUE LIMIT 1`
+  },
+  {
+    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 11).
+    name: "every corrected payout is reversed to its last unit, and booked again as what the partner owes",
+    figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%:owed'",
+    breaks: `WITH steps AS MATERIALIZED (
+               SELECT t.key, t.type, split_part(t.key, ':', 2) AS payout, split_part(t.key, ':', 3) AS step, t.client_id, p.amount
+                 FROM ledger_transactions t JOIN postings p USING (tx_id)
+                WHERE t.key LIKE 'payout:%' AND t.type IN ('PARTNER_COLLATERAL_OUT', 'MANUAL') AND p.client_id IS NOT NULL)
+             SELECT 'payout ' || payout || ' of client ' || client_id || ' is corrected by halves' AS what
+               FROM steps GROUP BY payout, client_id
+             HAVING count(*) FILTER (WHERE step <> '') > 0
+                AND (count(*) <> 3 OR count(DISTINCT step) <> 3 OR count(DISTINCT abs(amount)) <> 1
+                     OR sum(amount) FILTER (WHERE type = 'PARTNER_COLLATERAL_OUT') <> 0
+                     OR count(*) FILTER (WHERE step = 'owed' AND type = 'MANUAL' AND amount < 0) <> 1
+                     OR count(*) FILTER (WHERE step = 'reversed' AND type = 'PARTNER_COLLATERAL_OUT' AND amount > 0) <> 1)
+              LIMIT 1`
   }
 ] as const

@@ -12,7 +12,7 @@ export const onceChecks = [
     figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%'",
     // A payout in two steps belongs to the one that took the money out.
     breaks: `WITH filed AS MATERIALIZED (
-               SELECT CASE type WHEN 'MANUAL' THEN 'manual:' ELSE 'payout:' END || client_id || ':' || (refs ->> 'reference') AS name,
+               SELECT CASE WHEN key LIKE 'payout:%' THEN 'payout:' ELSE 'manual:' END || client_id || ':' || (refs ->> 'reference') AS name,
                       tx_id AS owner
                  FROM ledger_transactions
                 WHERE (type = 'MANUAL' OR (key LIKE 'payout:%' AND key NOT LIKE 'payout:%:reserve'))
@@ -38,5 +38,16 @@ export const onceChecks = [
                UNION ALL
                SELECT h.name || ' is used and was not granted'
                  FROM held h LEFT JOIN granted g ON g.name = h.name AND h.owner IN (0, g.id) WHERE g.name IS NULL) f LIMIT 1`
+  },
+  {
+    name: "every approval is as the audit says it was asked for: command, arguments and who asked",
+    figure: "SELECT count(*) AS n FROM approvals",
+    // Requests of older services left the command alone, or not who asked.
+    breaks: `WITH asked AS MATERIALIZED (SELECT object, reason FROM audit WHERE action = 'approval.request')
+             SELECT 'approval ' || p.id || ' of key ' || p.requested_by || ' was asked for as ' || coalesce(a.reason, 'nothing') AS what
+               FROM approvals p LEFT JOIN asked a ON a.object = 'approval:' || p.id
+              WHERE (a.reason IN (p.command, p.command || ' ' || (p.context ->> 'argumentsHash'),
+                                  p.command || ' ' || (p.context ->> 'argumentsHash') || ' by ' || p.requested_by)) IS NOT TRUE
+                 OR (p.context ->> 'requestedBy')::bigint IS DISTINCT FROM p.requested_by LIMIT 1`
   }
 ] as const

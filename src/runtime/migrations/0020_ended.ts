@@ -6,8 +6,11 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { personRefusedNote } from "../../machines/kyc/KycPackage.ts"
-import { unvaluedDeposit } from "../../machines/verification/depositValue.ts"
+
+/** As the package's machine writes it (`personRefusedNote`). */
+const personRefusedNote = "The person was refused for good."
+/** What a deposit without a value counts (`unvaluedDeposit`), micro-USDC. */
+const unvaluedDeposit = 15_000_000_000n
 
 export const m0020 = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

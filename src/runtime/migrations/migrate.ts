@@ -23,6 +23,7 @@ import { m0019 } from "./0019_sealed_settlement.ts"
 import { m0020 } from "./0020_ended.ts"
 import { m0021 } from "./0021_answer_principals.ts"
 import { m0022 } from "./0022_screening_passes.ts"
+import { m0023 } from "./0023_closed_deliveries.ts"
 
 const run = Migrator.make({})
 
@@ -50,7 +51,8 @@ export const migrate = run({
     "0019_sealed_settlement": m0019,
     "0020_ended": m0020,
     "0021_answer_principals": m0021,
-    "0022_screening_passes": m0022
+    "0022_screening_passes": m0022,
+    "0023_closed_deliveries": m0023
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -411,6 +411,7 @@ CREATE TABLE partners (
   CONSTRAINT partners_trade_per_minute_check CHECK (((trade_per_minute >= 1) AND (trade_per_minute <= 1000000000))),
   CONSTRAINT partners_uid_prefix_key UNIQUE (uid_prefix)
 );
+CREATE TRIGGER partner_closed AFTER UPDATE ON public.partners FOR EACH ROW WHEN (((old.state <> 'CLOSED'::text) AND (new.state = 'CLOSED'::text))) EXECUTE FUNCTION partner_closed(); -- for every role, always
 
 CREATE TABLE posting_totals (
   partner_id bigint NOT NULL,
@@ -690,6 +691,26 @@ CREATE TABLE writer (
   CONSTRAINT writer_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=10);
 
+CREATE OR REPLACE FUNCTION public.end_deliveries(closed bigint, at bigint, most bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+    DECLARE ended bigint;
+    BEGIN
+      WITH due AS MATERIALIZED (
+        SELECT id FROM webhook_deliveries WHERE partner_id = closed AND state IN ('PENDING', 'RETRYING')
+         ORDER BY next_at LIMIT most),
+      locked AS MATERIALIZED (
+        SELECT d.id FROM webhook_deliveries d JOIN due USING (id) WHERE d.state IN ('PENDING', 'RETRYING')
+         ORDER BY d.id FOR UPDATE OF d)
+      UPDATE webhook_deliveries d
+         SET state = 'FAILED', next_at = at, claim_token = NULL, claimed_at = NULL,
+             context = (d.context::jsonb || '{"error": "The partner is closed.", "nextAt": null}')::json
+        FROM locked l WHERE d.id = l.id;
+      GET DIAGNOSTICS ended = ROW_COUNT;
+      RETURN ended;
+    END $function$;
+
 CREATE OR REPLACE FUNCTION public.journal_guard(written bigint, expected bigint, what text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -699,6 +720,15 @@ AS $function$
         RAISE EXCEPTION 'journal guard %: % of %', what, written, expected USING ERRCODE = 'BJ001';
       END IF;
       RETURN true;
+    END $function$;
+
+CREATE OR REPLACE FUNCTION public.partner_closed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    BEGIN
+      PERFORM end_deliveries(NEW.id, (NEW.context ->> 'changedAt')::bigint, 20000);
+      RETURN NULL;
     END $function$;
 
 CREATE OR REPLACE FUNCTION public.postings_balance()

@@ -148,6 +148,15 @@ describe("ledger verify", () => {
       "UPDATE ledger_transactions SET key = 'payout:' || key WHERE key LIKE 'withdrawal:%:out'",
       "UPDATE ledger_transactions SET key = substr(key, 8) WHERE key LIKE 'payout:withdrawal:%'"
     ],
+    "every corrected payout is reversed to its last unit, and booked again as what the partner owes": [
+      "UPDATE ledger_transactions SET key = 'payout:' || tx_id || ':owed' WHERE key = 'manual:' || tx_id",
+      "UPDATE ledger_transactions SET key = 'manual:' || tx_id WHERE key = 'payout:' || tx_id || ':owed'"
+    ],
+    "every approval is as the audit says it was asked for: command, arguments and who asked": [
+      `INSERT INTO approvals (id, state, version, context, command, args, requested_by, requested_at)
+         VALUES (998, 'PENDING', '1', '{"requestedBy": 1, "argumentsHash": "a1"}', 'ledger adjust', '{}', 1, 1)`,
+      "DELETE FROM approvals WHERE id = 998"
+    ],
     "every deposit notice is in a state its decision can have led to, with the amount it shows": [
       "UPDATE deposit_notices SET decided_at = 1 WHERE state = 'PENDING'",
       "UPDATE deposit_notices SET decided_at = NULL WHERE state = 'PENDING'"

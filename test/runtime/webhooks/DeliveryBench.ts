@@ -1,5 +1,6 @@
 // What the common suite of delivery stores needs of each implementation, and the rows it puts into them.
 import type { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
+import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/Rows.ts"
 import { noon } from "../engine/fixtures.ts"
 
@@ -18,7 +19,7 @@ export const deliveryOf = (id: number, partnerId: number, over: Partial<Delivery
   clientId: null,
   event: "webhook.test",
   state: "PENDING",
-  version: "1",
+  version: versionOf("webhookDelivery"),
   context: { attempts: 0, lastStatus: null, error: null, sentAt: null, nextAt: over.nextAt ?? noon },
   body: `{"id":${id}}`,
   ts: noon,

@@ -8,7 +8,6 @@ import { Context, Effect, Layer } from "effect"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/Rows.ts"
 import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
 import { type CommandTools, type Decided, decideOnClient, decideOnFacts, idOf } from "./clientCommands.ts"
@@ -78,14 +77,8 @@ export class Lifecycle extends Context.Service<
   )
 }
 
-/**
- * An item comes in with its posting, and a posting with its balance. Whatever else is open, an account with money or with
- * anything undecided in its mailbox does not end: steady postings must not keep that from being told.
- */
-const ending = {
-  restsOn: ["clients", "balances"],
-  refusesAnyway: (state: SubjectState): boolean => accountBlockers(state, { openItems: [] }).length > 0
-} as const
+/** An item comes in with its posting, and a posting with its balance; steady postings must not keep the end from coming. */
+const ending = { restsOn: ["clients", "balances"], heldAtLast: true } as const
 
 /** What the zero check needs beside the mailbox: open settlement items, and whose the person's unique fact is. */
 const accountFacts =

@@ -8,7 +8,6 @@ import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { RoleLabel } from "../../../machines/verification/Block.ts"
 import type { ActorHost, DispatchError, Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow, TableName } from "../../store/Rows.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import { findClient } from "./clientLookup.ts"
@@ -63,7 +62,7 @@ export const decideOnFacts = <Facts, A>(
   decide: (at: ClientTurn, row: ClientRow, facts: Facts) => Verdict<A>,
   how: {
     readonly restsOn?: ReadonlyArray<TableName>
-    readonly refusesAnyway?: (state: SubjectState) => boolean
+    readonly heldAtLast?: boolean
   } = {}
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>

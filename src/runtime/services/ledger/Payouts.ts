@@ -1,13 +1,12 @@
 /**
  * Paying a client out who can't ask, because compliance holds or has refused the person (operator surface, client payout;
- * A3-43): under BROKER custody the postings of a withdrawal, under PARTNER custody those of a collateral withdrawal, in
- * one turn and behind the same money-out gate. With a reference of finance's own it is paid once: the same payout again is
- * answered with the first, so the command is safe to repeat.
+ * A3-43): the postings of a withdrawal, in one turn and behind the same money-out gate. With a reference of finance's own
+ * it is paid once: the same payout again is answered with the first, so the command is safe to repeat.
  *
- * Under PARTNER custody this is the one collateral posting without a report, which is the partner's own word on its own
- * rails: the operator pays, so there is no collateral.booked, and money.movement tells the partner. The partner holds USDC
- * alone; another currency there is with the service, no route lets anybody ask for it, and so it is paid out at any level,
- * with the postings of a withdrawal.
+ * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of minus
+ * the amount with its settlement item, which the partner owes from then on (decision record 11). Another currency is with
+ * the service there too, no route lets anybody ask for it, and so it is paid out at any level, with the postings of a
+ * withdrawal.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -286,8 +285,8 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
   const payoutId = turn.nextId("transaction")
-  const asCollateral = partner.row.custodyModel === "PARTNER" && currency === "USDC"
-  const leg = (entry: "WITHDRAWAL_RESERVE" | "WITHDRAWAL" | "PARTNER_COLLATERAL_OUT", step: string) =>
+  const owed = partner.row.custodyModel === "PARTNER" && currency === "USDC"
+  const leg = (entry: "WITHDRAWAL_RESERVE" | "WITHDRAWAL" | "MANUAL", step: string) =>
     ({
       type: "ledger.post",
       entry,
@@ -298,13 +297,13 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
       refs: { payoutId, ...(reference === null ? {} : { reference }) }
     }) satisfies MachineEffect
   // Transactions are numbered in the order in which they are booked: the seals rely on it.
-  if (!asCollateral)
+  if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
-  const txId = asCollateral ? payoutId : turn.nextId("transaction")
+  const txId = owed ? payoutId : turn.nextId("transaction")
   if (reference !== null) turn.draft.claim(payoutClaim(client.id, reference), txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
-    asCollateral ? leg("PARTNER_COLLATERAL_OUT", "") : leg("WITHDRAWAL", ":out"),
+    owed ? leg("MANUAL", "") : leg("WITHDRAWAL", ":out"),
     { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
     {
       type: "audit",

@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type ClaimLost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -23,7 +23,8 @@ import {
   grantRefusal,
   hashArguments,
   requestApproval,
-  resumeApproval
+  resumeApproval,
+  revokedRequester
 } from "./approvalDecisions.ts"
 import {
   type ArgsOf,
@@ -34,6 +35,7 @@ import {
   storedArgs
 } from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
+import { runningApprovals, usedFact } from "./runningApprovals.ts"
 import { pageOf } from "../../store/paging.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
@@ -90,8 +92,7 @@ export class Approvals extends Context.Service<
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const stored = yield* RowReads
-      /** Granted commands on their way in this process. */
-      const running = new Set<number>()
+      const running = runningApprovals(host)
 
       const request = (caller: OperatorCaller, command: GuardedName, args: JsonObject): Answer<Pending> =>
         host.dispatch({
@@ -158,8 +159,10 @@ export class Approvals extends Context.Service<
                 )
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
-          // Another grant of the same approval was faster.
-          Effect.catchIf(isUsed(id), () => Effect.succeed(refuse(decidedAlready))),
+          // Another grant of the same approval was faster, or the key that asked for it is revoked.
+          Effect.catchIf(isUsed(id), ({ claims }) =>
+            Effect.succeed(refuse(claims.some(({ owner }) => owner === 0) ? revokedRequester : decidedAlready))
+          ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
         )
       }
@@ -222,9 +225,10 @@ export class Approvals extends Context.Service<
         grant: (caller, approvalId) =>
           Effect.suspend((): Answer<Granted> => {
             if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
-            running.add(approvalId)
+            running.set(approvalId, null)
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
+              if (row !== null) running.set(approvalId, row.requestedBy)
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
@@ -257,12 +261,9 @@ export class Approvals extends Context.Service<
   )
 }
 
-/** The unique fact that an approval is used: by the commit of its command, or by the command's refusal (owner 0). */
-const usedFact = (approvalId: number): string => `approval:${approvalId}`
-
 const isUsed =
   (approvalId: number) =>
-  (error: DispatchError): boolean =>
+  (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" && error.claims.some(({ name }) => name === usedFact(approvalId))
 
 /** Nothing was done for certain, and the approval is not used. */

@@ -12,6 +12,8 @@ import type { Instance } from "../../effects/Instance.ts"
 import type { OperatorKeyRow } from "../../store/Rows.ts"
 import { Directory } from "../partner/Directory.ts"
 import { advance, start } from "../../effects/advance.ts"
+import { runningApprovals, usedFact } from "./runningApprovals.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
 
 export type OperatorRole = OperatorKeyRow["role"]
 
@@ -103,6 +105,30 @@ export class OperatorKeys extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
 
+      /** The revocation ends the granted commands of the key that are on their way; `done`: those that were faster. */
+      const revoke = (
+        caller: OperatorCaller,
+        operatorId: number,
+        reason: string,
+        done: ReadonlySet<string> = new Set()
+      ): Effect.Effect<Verdict<OperatorView>, DispatchError> =>
+        host
+          .dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => {
+              const onTheWay = [...runningApprovals(host)].flatMap(([id, by]) =>
+                by === operatorId && !done.has(usedFact(id)) ? [id] : []
+              )
+              return revokeOperatorKey(turn, operatorId, reason, onTheWay)
+            }
+          })
+          .pipe(
+            Effect.catchTag("ClaimLost", ({ claims }) =>
+              revoke(caller, operatorId, reason, new Set([...done, ...claims.map(({ name }) => name)]))
+            )
+          )
+
       /** A key left in the file by a start that did not get further: well-formed, and never the key of anybody. */
       const leftKey = (file: KeyFile): string | null => {
         const text = file.read()?.trim() ?? ""
@@ -139,12 +165,7 @@ export class OperatorKeys extends Context.Service<
             .toSorted((a, b) => a.id - b.id)
             .map(operatorView)
         ),
-        revoke: (caller, operatorId, reason) =>
-          host.dispatch({
-            subject: systemSubject,
-            by: caller.by,
-            decide: (turn) => revokeOperatorKey(turn, operatorId, reason)
-          }),
+        revoke: (caller, operatorId, reason) => revoke(caller, operatorId, reason),
         ensureFirst: (file) =>
           Effect.suspend(() => {
             if (!directory.operatorKeys().some(isLiveAdmin)) return makeFirst(file)
@@ -189,7 +210,13 @@ const issueOperatorKey = (
   return { operatorId: id, key, prefix, label, role }
 }
 
-const revokeOperatorKey = (turn: Turn, operatorId: number, reason: string): Verdict<OperatorView> => {
+/** `onTheWay`: approvals of commands that the key asked for, granted and not committed; none of them will be. */
+const revokeOperatorKey = (
+  turn: Turn,
+  operatorId: number,
+  reason: string,
+  onTheWay: ReadonlyArray<number>
+): Verdict<OperatorView> => {
   const row = turn.state.get("operatorKeys", String(operatorId))
   if (row === undefined) return refuse(unknown("Operator key"))
   const admins = turn.state.all("operatorKeys").filter(isLiveAdmin)
@@ -197,5 +224,13 @@ const revokeOperatorKey = (turn: Turn, operatorId: number, reason: string): Verd
     return refuse(conflict("This is the last live ADMIN key: create another one before you revoke it."))
   }
   const next = advance(turn, "operatorKeys", row, { type: "REVOKE", at: turn.now, reason })
-  return next === null ? refuse(conflict("This operator key is revoked already.")) : accept(operatorView(next))
+  if (next === null) return refuse(conflict("This operator key is revoked already."))
+  for (const id of onTheWay) {
+    turn.draft.claim(usedFact(id), 0)
+    const used = { before: "GRANTED", after: "COMMAND_REFUSED", reason: "the key that asked for it is revoked" }
+    applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, [
+      { type: "audit", action: "approval.used", ...used }
+    ])
+  }
+  return accept(operatorView(next))
 }

@@ -63,23 +63,30 @@ export const decideApproval = (
 export const decidedAlready = conflict("This approval is decided already.")
 const expired = conflict("This approval has expired: ask for the command again.")
 const ownRequest = conflict("The operator key that asked for the command can't grant it.")
+const changedRequester = conflict("Who asked for this approval has been changed: it can't be granted.")
 const changedArguments = conflict("The arguments of this approval have changed: it can't be granted.")
-const revokedRequester = conflict(
+export const revokedRequester = conflict(
   "The operator key that asked for the command is revoked: ask for it again with another key."
 )
 
 /** What keeps a key that may grant from granting now; null when nothing does. */
 export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
 
-/** `asked` is the audit's note of the request; requests of an older service left the command's name alone. */
+/**
+ * `asked` is the audit's note of the request; those of older services left the command's name alone, or not who asked.
+ */
 export const grantRefusal = (
   turn: Turn,
-  { command, args, requestedBy }: ApprovalRow,
+  { command, args, requestedBy, context }: ApprovalRow,
   asked: string | null
 ): Refusal | null => {
   if (turn.state.get("operatorKeys", String(requestedBy))?.state !== "ACTIVE") return revokedRequester
-  const same = asked === command || asked === requestNote({ command, argumentsHash: hashArguments(args) })
-  return same ? null : changedArguments
+  if (context.requestedBy !== requestedBy) return changedRequester
+  const argumentsHash = hashArguments(args)
+  const bound = `${command} ${argumentsHash}`
+  if (asked === command || asked === bound || asked === requestNote({ command, argumentsHash, requestedBy }))
+    return null
+  return asked?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
 }
 
 /** The grant stands; who lets the command run now is written down beside who granted it. */

@@ -1,9 +1,9 @@
 /**
  * Decisions on rows that no mailbox holds in memory: they are read first, and the decision counts only when the mailbox
  * has committed nothing in between that they depend on. A commit whose fate was unknown meanwhile reloads the mailbox, so
- * it is seen as well.
+ * it is seen as well. A mailbox that moves all the time is held in the end, where the decision asks for it.
  */
-import { Effect, Random } from "effect"
+import { Effect, Exit, Random } from "effect"
 import {
   type ActorHost,
   type Attribution,
@@ -12,6 +12,7 @@ import {
   type Turn,
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
+import { PartnerHeld } from "../../engine/mailbox/PartnerHeld.ts"
 import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../store/Rows.ts"
@@ -28,10 +29,10 @@ interface Unmoved<R, A> {
   /** The mailbox's tables that every commit which touches the rows read writes too; whatever it commits when absent. */
   readonly restsOn?: ReadonlyArray<TableName>
   /**
-   * Whether the mailbox alone refuses, whatever was read: in the last round that is told, with reasons that may be a moment
-   * old, instead of a mailbox that is too busy. Such a decision writes nothing.
+   * The last round reads with the mailbox held: its other turns wait for as long as that takes, so that the decision ends
+   * whatever moves. Only for a `read` that is bounded and asks no mailbox.
    */
-  readonly refusesAnyway?: (state: SubjectState) => boolean
+  readonly heldAtLast?: boolean
   readonly read: (state: SubjectState) => Effect.Effect<R, Unavailable>
   readonly decide: (turn: Turn, read: R) => A
 }
@@ -48,11 +49,28 @@ const sameRows = (a: ReadonlyArray<object>, b: ReadonlyArray<object>): boolean =
 /** Reads and decides, again and again until nothing happened between the two. */
 export const decideUnmoved = <R, A>(
   host: ActorHost["Service"],
-  { subject, by, partner, restsOn, refusesAnyway, read, decide }: Unmoved<R, A>
+  { subject, by, partner, restsOn, heldAtLast = false, read, decide }: Unmoved<R, A>
 ): Effect.Effect<A, DispatchError> => {
+  const command = { subject, by, ...(partner === undefined ? {} : { partner }) }
+  /** The turn keeps its place at the head of the mailbox until the rows are read, and is decided then. */
+  const heldRound = Effect.suspend(() => {
+    let found: Exit.Exit<R, Unavailable> | null = null
+    const look = (state: SubjectState): Effect.Effect<void> =>
+      Effect.map(Effect.exit(read(state)), (exit) => {
+        found = exit
+      })
+    return host.dispatch<Exit.Exit<A, Unavailable>>({
+      ...command,
+      decide: (turn) => {
+        if (found === null) throw new PartnerHeld(look(turn.state))
+        return Exit.map(found, (rows) => decide(turn, rows))
+      }
+    })
+  })
   const round = (left: number): Effect.Effect<A, DispatchError> =>
     Effect.gen(function* () {
       if (left === 0) return yield* new Unavailable({ unknown: false })
+      if (left === 1 && heldAtLast) return yield* yield* heldRound
       if (left < rounds) yield* Effect.flatMap(Random.nextBetween(0, pauseMillis), (millis) => Effect.sleep(millis))
       const seen = yield* host.read(subject, (state) => ({
         token: state.token,
@@ -63,11 +81,8 @@ export const decideUnmoved = <R, A>(
         state.token === seen.token || (restsOn !== undefined && sameRows(seen.rows, rowsOf(state, restsOn)))
       const found = yield* seen.found
       const decided = yield* host.dispatch<A | typeof moved>({
-        subject,
-        by,
-        ...(partner === undefined ? {} : { partner }),
-        decide: (turn) =>
-          same(turn.state) || (left === 1 && refusesAnyway?.(turn.state) === true) ? decide(turn, found) : moved
+        ...command,
+        decide: (turn) => (same(turn.state) ? decide(turn, found) : moved)
       })
       return decided === moved ? yield* round(left - 1) : (decided as A)
     })

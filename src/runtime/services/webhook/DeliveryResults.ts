@@ -13,7 +13,7 @@ import { nextRow } from "../../effects/machineRow.ts"
 /** A finished attempt of a claimed delivery; `event` null: it was not tried, the claim is given back. */
 export interface AttemptResult {
   readonly row: DeliveryRow
-  readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" }> | null
+  readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" | "PARTNER_CLOSED" }> | null
 }
 
 type Late = AttemptResult & { readonly event: Extract<DeliveryEvent, { readonly type: "ACKNOWLEDGED" }> }

@@ -3,6 +3,7 @@
  * its machine (D13, D14; doc 3, Webhook registration and delivery). Pure but for the turn's draft and ids.
  */
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { partnerClosedError } from "../../../machines/webhook/Webhook.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
@@ -90,6 +91,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
 
 /** Gives a failed delivery ten attempts more, under the same id and with the same bytes (D14; A3-35). */
 export const redeliver = (turn: Turn, row: DeliveryRow): Verdict<DeliveryRow> => {
+  if (turn.state.one("partners")?.state === "CLOSED") return refuse(conflict(partnerClosedError))
   const next = advance(
     turn,
     "webhookDeliveries",

@@ -1,5 +1,6 @@
-/** Everything that runs in the background for webhooks on Postgres: delivery worker, feed sweep, retention of the log. */
+/** Everything that runs in the background for webhooks on Postgres: delivery worker, feed sweep, retention of the log, the end of closed partners' deliveries. */
 import { Layer } from "effect"
+import { layerClosedDeliveries } from "./ClosedDeliveries.ts"
 import { DeliveryRetention } from "./DeliveryRetention.ts"
 import { DeliveryStorePg } from "./DeliveryStorePg.ts"
 import { DeliveryWorker, type DeliveryWorkerOptions } from "./DeliveryWorker.ts"
@@ -10,7 +11,7 @@ import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 /** `name`: unique among the processes on one database. */
 export const layerWebhookWorkers = (options: DeliveryWorkerOptions & HttpsWebhookSenderOptions) =>
-  Layer.mergeAll(DeliveryWorker.layer(options), FeedSweep.layer, DeliveryRetention.layer).pipe(
+  Layer.mergeAll(DeliveryWorker.layer(options), FeedSweep.layer, DeliveryRetention.layer, layerClosedDeliveries).pipe(
     Layer.provide(
       Layer.mergeAll(
         DeliveryStorePg.layer,
