@@ -15,7 +15,8 @@ import {
   person,
   query,
   rowCounts,
-  rowsOf
+  rowsOf,
+  passesDone
 } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -310,6 +311,7 @@ describe("operator surface, client reopen", () => {
     const { first_name, last_name, date_of_birth } = sent.kyc.personalInfo
     const name = `${first_name} ${last_name}`
     await service.done(["screening", "add", "--name", name, "--dob", date_of_birth, "--list", "SANCTIONS"])
+    await passesDone(service)
     const { clientId } = (await onboard(service, key, sent)).json.data
     await kyc("reject-person", clientId, "--reason", "listed")
     await run("reopen", clientId)

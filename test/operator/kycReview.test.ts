@@ -2,7 +2,7 @@
 // and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { brokenInvariants, get, ofClient, rowCounts, rowsOf } from "../support/Builders.ts"
+import { brokenInvariants, get, ofClient, passesDone, rowCounts, rowsOf } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -52,6 +52,7 @@ const heldClient = async () => {
     ["screening", "add", "--name", `${first_name} ${last_name}`, "--dob", date_of_birth, "--list", "SANCTIONS"],
     "COMPLIANCE"
   )
+  await passesDone(service)
   const { status, json } = await service.call("POST", "/partner/v1/clients", { key, body })
   assert.deepStrictEqual([status, json.data.status], [201, "PENDING_REVIEW"])
   return { body, entryId: entry.entryId as number, clientId: json.data.clientId as number }

@@ -22,10 +22,11 @@ import {
   get,
   ofClient,
   onboard,
+  passesDone,
   person,
   query,
   rowsOf,
-  watch
+  watchAll
 } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
@@ -76,20 +77,7 @@ const active = async (over: Readonly<Record<string, unknown>> = {}) => {
 
 const contexts = async () =>
   (await rowsOf(service, "screeningPasses")).map((row) => ({ ...row.context, state: row.state }))
-/** Waits until every client has been screened against the entries that are there now. */
-const passed = async (): Promise<void> => {
-  const entry = await service.run(Effect.map(ScreeningPasses, (passes) => passes.lastEntry()))
-  await vi.waitFor(
-    async () => assert.isTrue((await contexts()).some((pass) => pass.state === "DONE" && pass.toEntry >= entry)),
-    { timeout: 20_000, interval: 20 }
-  )
-}
-/** Adds an entry, and waits until every client has been screened against it. */
-const listed = async (entry: WatchEntryRequest): Promise<number> => {
-  const { entryId } = await watch(service, entry)
-  await passed()
-  return entryId
-}
+const listed = async (entry: WatchEntryRequest): Promise<number> => (await watchAll(service, entry)).entryId
 const imports = async (
   use: (service: ScreeningImports["Service"]) => ReturnType<ScreeningImports["Service"]["begin"]>
 ): Promise<ImportView> => {
@@ -255,7 +243,7 @@ describe("a change of the list", () => {
     const first = await announced("UN", "1", people)
     assert.deepStrictEqual(await view(clientId), { state: "ACTIVE", restrictions: [], openCases: 0 })
     await imports((service) => service.finish(operator, first, false))
-    await passed()
+    await passesDone(service)
     assert.deepStrictEqual(await view(clientId), { state: "RESTRICTED", restrictions: ["FROZEN"], openCases: 1 })
     const before = await contexts()
     const second = await announced("UN", "2", people)
@@ -332,7 +320,7 @@ describe("a start", () => {
       await third.stop()
       // Known rules: the next pass is that of the next entry.
       const fourth = await life()
-      await watch(fourth, { name: "Nobody Whatsoever", dob, list: "SANCTIONS" })
+      await watchAll(fourth, { name: "Nobody Whatsoever", dob, list: "SANCTIONS" })
       await settled(fourth, ["RULES DONE", "RULES DONE", "LIST DONE"])
       await fourth.stop()
     } finally {

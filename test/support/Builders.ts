@@ -3,17 +3,25 @@
  * reports, operator decisions, and the stored rows with sealed values opened, for facts that no route shows.
  */
 import { PgClient } from "@effect/sql-pg"
+import { assert, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
+import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { systemSubject } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { columnList, decodeRow } from "../../src/runtime/engine/journal/SubjectLoader.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
-import { type WatchEntryRequest, WatchLists } from "../../src/runtime/services/screening/WatchLists.ts"
+import {
+  type WatchEntryRequest,
+  type WatchEntryView,
+  WatchLists
+} from "../../src/runtime/services/screening/WatchLists.ts"
 import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
 import type { TableSpec } from "../../src/runtime/store/Table.ts"
+import { ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
 import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 
@@ -103,13 +111,57 @@ export const comply = async (
   if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
 }
 
-export const watch = (service: Service, entry: WatchEntryRequest) =>
+/** An entry as an import under way brings it: it counts at once, and no pass over stored clients is made for it. */
+export const watch = (service: Service, { name, dob, country, list }: WatchEntryRequest) =>
   service.run(
+    Effect.flatMap(ActorHost, (host) =>
+      host.dispatch({
+        subject: systemSubject,
+        by: operator.by,
+        decide: (turn) => {
+          const id = turn.nextId("watchEntry")
+          const known = { dob: dob ?? null, country: country ?? null }
+          turn.draft.put("watchEntries", {
+            id,
+            list,
+            name,
+            ...known,
+            source: "TEST",
+            addedAt: turn.now,
+            removedAt: null,
+            importId: 1
+          })
+          return { entryId: id }
+        }
+      })
+    )
+  )
+
+/** Adds an entry as an operator does, and waits until the clients that are stored have been screened against it. */
+export const watchAll = async (service: Service, entry: WatchEntryRequest): Promise<WatchEntryView> => {
+  const added = await service.run(
     Effect.provide(
       Effect.flatMap(WatchLists, (lists) => lists.add(operator, entry)),
       WatchLists.layer
     )
   )
+  await passesDone(service)
+  return added
+}
+
+/** Waits until no screening of stored clients is due for the entries that are there now. */
+export const passesDone = async (service: Service): Promise<void> => {
+  const entry = await service.run(Effect.map(ScreeningPasses, (passes) => passes.lastEntry()))
+  await vi.waitFor(
+    async () => {
+      const passes = await rowsOf(service, "screeningPasses")
+      const isDone = passes.some((row) => row.state === "DONE" && row.context.toEntry >= entry)
+      const isIdle = passes.length === 0 && (await rowsOf(service, "clients")).length === 0
+      assert.isTrue(isIdle || (isDone && passes.every(({ state }) => state !== "RUNNING")))
+    },
+    { timeout: 20_000, interval: 10 }
+  )
+}
 
 /** Partner commands of the operator. */
 export const partners = <A, E>(
