@@ -9,6 +9,7 @@ import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { serveEdge } from "./edgeMain.ts"
 import { HttpServer } from "./http/HttpServer.ts"
+import { layerService } from "./http/layerService.ts"
 import { defaultFourEyes } from "./http/api/operator/operatorCommands.ts"
 import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
 import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
@@ -28,7 +29,6 @@ import { Journal } from "./runtime/engine/journal/Journal.ts"
 import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
-import { layerRuntime } from "./runtime/Runtime.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
@@ -87,7 +87,7 @@ const serveWhole = (
       const runtime = yield* Layer.build(
         operatorServices.pipe(
           Layer.provideMerge(
-            layerRuntime({
+            layerService({
               databaseUrl: url,
               sealing,
               keyStore,

@@ -19,7 +19,7 @@ import { countAnswer } from "../runtime/services/system/answerCounts.ts"
 import type { Principal } from "../runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../runtime/store/AnswerStore.ts"
 import { noId } from "./api/Parameters.ts"
-import type { AnyHandlers, AnyRead, AnyWrite, Feature } from "./handlers/feature.ts"
+import type { AnyHandlers, AnyRead, AnyWrite, Served } from "./handlers/feature.ts"
 import { outgoing } from "./handlers/handler.ts"
 import {
   type AnswerHeaders,
@@ -86,7 +86,7 @@ interface Parts<P extends Principal> {
 
 /** The handlers of all features by operation. Dies when a route of theirs has no handler, or a write no cap. */
 export const handlersByOperation = Effect.fnUntraced(function* <P extends Principal, R>(
-  features: ReadonlyArray<Feature<P, R>>,
+  features: ReadonlyArray<Served<P, R>>,
   routes: RouteTable
 ) {
   const found: Record<string, AnyRead<P> | AnyWrite<P>> = {}
@@ -110,7 +110,7 @@ export const handlersByOperation = Effect.fnUntraced(function* <P extends Princi
 })
 
 const partsOf = Effect.fnUntraced(function* <P extends Principal, R>(
-  features: ReadonlyArray<Feature<P, R>>,
+  features: ReadonlyArray<Served<P, R>>,
   routes: RouteTable,
   options: DispatcherOptions
 ) {
@@ -156,7 +156,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
   /** The dispatcher of a surface over the services of the current context. Dies of a contract that is not served whole. */
   static make<P extends Principal, S extends { readonly routes: RouteTable }, R>(
     surface: Surface<P, S>,
-    features: ReadonlyArray<Feature<P, R>>,
+    features: ReadonlyArray<Served<P, R>>,
     options: DispatcherOptions
   ) {
     return Effect.map(

@@ -1,5 +1,8 @@
-/** What the partner surface serves: a feature for each group of the contract; the compiler misses one that is left out. */
-import type { Effect } from "effect"
+/**
+ * What the partner surface serves: a feature for each group of the contract; the compiler misses one that is left out. The
+ * services of all of them stand over the runtime.
+ */
+import { type Effect, Layer } from "effect"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
 import { partnerPrefix, type PartnerApi } from "./api/PartnerApi.ts"
@@ -10,7 +13,7 @@ import { collateral } from "./handlers/collateral.ts"
 import { deposits } from "./handlers/deposits.ts"
 import { documents } from "./handlers/documents.ts"
 import { explain } from "./handlers/explain.ts"
-import type { Feature } from "./handlers/feature.ts"
+import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
 import { profile } from "./handlers/profile.ts"
 import { settlement } from "./handlers/settlement.ts"
@@ -43,9 +46,11 @@ const features = {
 
 type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never
 
-export const partnerFeatures: ReadonlyArray<
-  Feature<PartnerPrincipal, Needs<(typeof features)[keyof typeof features]>>
-> = Object.values(features)
+export const partnerFeatures: ReadonlyArray<Served<PartnerPrincipal, Needs<(typeof features)[keyof typeof features]>>> =
+  Object.values(features)
+
+/** The services behind the partner's routes; they need the engine, its views and what several of them share. */
+export const partnerServices = Layer.mergeAll(profile.layer, ...Object.values(features).map(({ layer }) => layer))
 
 /** The partner's routes as the contract has them. */
 export const partnerRoutes = new RouteTable(

@@ -1,6 +1,7 @@
 /**
- * The runtime as one layer: database, journal, mailboxes, services and workers over one connection string. The HTTP
- * surfaces, tests and tools build on it; nothing here knows HTTP.
+ * The runtime: database, journal, mailboxes, live views and what the services of several nouns share, over one connection
+ * string; the services of a noun come with its feature (http/features.ts), the workers run over all of them. Nothing here
+ * knows HTTP.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
@@ -13,23 +14,13 @@ import type { KeyStore } from "./engine/sealing/KeyStore.ts"
 import type { Sealing } from "./engine/sealing/Sealing.ts"
 import { SealingService } from "./engine/sealing/SealingService.ts"
 import { Timers } from "./engine/timers/Timers.ts"
-import { Accounts } from "./services/account/Accounts.ts"
-import { Appropriateness } from "./services/appropriateness/Appropriateness.ts"
 import { Breaks } from "./services/reconciliation/Breaks.ts"
-import { BulkReports } from "./services/settlement/BulkReports.ts"
-import { Clients } from "./services/client/Clients.ts"
 import { clientTimers } from "./services/client/clientTimers.ts"
-import { CollateralReports } from "./services/collateral/CollateralReports.ts"
-import { Deposits } from "./services/deposit/Deposits.ts"
 import { DocumentContents } from "./services/document/DocumentContents.ts"
-import { Documents } from "./services/document/Documents.ts"
 import { Directory } from "./services/partner/Directory.ts"
-import { Explain } from "./services/money/Explain.ts"
 import { Health } from "./services/system/Health.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
-import { KycUpdates } from "./services/kyc/KycUpdates.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
-import { Onboarding } from "./services/client/Onboarding.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
@@ -39,14 +30,8 @@ import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
-import { SettlementItems } from "./services/settlement/SettlementItems.ts"
-import { SettlementReports } from "./services/settlement/SettlementReports.ts"
-import { Summary } from "./services/partner/Summary.ts"
-import { Webhooks } from "./services/webhook/Webhooks.ts"
-import { Withdrawals } from "./services/withdrawal/Withdrawals.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
-import { DeliveryFigures } from "./services/webhook/DeliveryFigures.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
@@ -104,30 +89,21 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )
-  const services = Layer.mergeAll(
-    Onboarding.layer,
-    KycUpdates.layer,
-    CollateralReports.layer,
-    Deposits.layer,
-    Withdrawals.layer.pipe(Layer.provideMerge(Breaks.layer)),
-    SettlementItems.layer,
-    BulkReports.layer,
-    SettlementReports.layer,
-    Appropriateness.layer,
-    Documents.layer.pipe(Layer.provideMerge(DocumentContents.layer)),
-    Webhooks.layer.pipe(Layer.provide(DeliveryFigures.layer)),
-    Clients.layer,
-    Accounts.layer,
-    Summary.layer,
+  return Layer.mergeAll(
+    Breaks.layer,
+    DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
-    Explain.layer,
     ScreeningPasses.layer,
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
-  const workers = Layer.mergeAll(
+}
+
+/** What runs by itself, over all services. */
+export const layerWorkers = (options: RuntimeOptions) =>
+  Layer.mergeAll(
     Timers.layer(
       Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
@@ -142,5 +118,3 @@ export const layerRuntime = (options: RuntimeOptions) => {
     }),
     layerWebhookWorkers({ name: options.owner })
   )
-  return workers.pipe(Layer.provideMerge(services))
-}

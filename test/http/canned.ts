@@ -18,7 +18,7 @@ import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
 import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
 import type { PartnerView } from "../../src/runtime/services/partner/Directory.ts"
-import type { SummaryWire } from "../../src/runtime/services/partner/Summary.ts"
+import type { PartnerSummary } from "../../src/machines/partner/PartnerSummary.ts"
 import type { ApiKeyRow } from "../../src/runtime/store/Rows.ts"
 
 export const keys = { trade: "pbk_trade", read: "pbk_read" } as const
@@ -330,7 +330,7 @@ export const keyRow = (id: number, key: string, scope: "READ" | "TRADE"): ApiKey
 
 export const page = { hasMore: false, nextBefore: null }
 
-export const summary: SummaryWire = {
+export const summary: PartnerSummary = {
   asOf: now,
   clients: {
     total: 1,

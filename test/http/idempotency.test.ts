@@ -286,6 +286,13 @@ describe("doc 1, Idempotency: a concurrent request", () => {
       Effect.runPromise(idempotency.answer({ principal: "partner:1", key, fingerprint: "f" }, execute(commits)))
     assert.strictEqual((await ask("a", ["stored"])).body, "stored")
     assert.strictEqual((await ask("b", [])).body, "not stored")
+    const late = (slot: AnswerSlot) =>
+      Effect.sync(() => {
+        for (const tell of listeners) tell({ ...slot.row(render("of an earlier run"), now) })
+        return slot.stored ?? render("own")
+      })
+    const request = { principal: "partner:1", key: "c", fingerprint: "f" } as const
+    assert.strictEqual((await Effect.runPromise(idempotency.answer(request, late))).body, "own")
     assert.deepStrictEqual([(await ask("a", ["another"])).body, (await ask("a", [])).replayed], ["stored", true])
   })
 

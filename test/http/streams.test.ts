@@ -1,7 +1,7 @@
 // Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
 // meet the close of the server (architecture 5 and 8).
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Schema, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { once } from "node:events"
@@ -51,6 +51,7 @@ const watched = Stream.suspend(() => {
 
 const planted = feature({
   api: PlantedApi,
+  layer: Layer.empty,
   handlers: Effect.succeed(
     handlersOf(PlantedApi, {
       pdf: ({ params }) => Effect.succeed(done(text(`%PDF statement ${params.statementId}`))),

@@ -8,7 +8,7 @@ import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import { handlersByOperation } from "../../src/http/Dispatcher.ts"
 import { clients } from "../../src/http/handlers/clients.ts"
 import { collateral } from "../../src/http/handlers/collateral.ts"
-import type { AnyHandlers, AnyWrite, Feature } from "../../src/http/handlers/feature.ts"
+import type { AnyHandlers, AnyWrite, Served } from "../../src/http/handlers/feature.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
 import { settlement } from "../../src/http/handlers/settlement.ts"
 import { webhook } from "../../src/http/handlers/webhook.ts"
@@ -120,7 +120,7 @@ const unasked = () => Effect.die(new Error("a simulation writes alone"))
 const reports = SettlementReports.of({ report: unasked, summary: unasked, interfirm: unasked })
 
 /** The nouns that are simulated. */
-const simulated: ReadonlyArray<Feature<PartnerPrincipal, Services>> = [
+const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   clients,
   collateral,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },

@@ -9,10 +9,11 @@ import { Agent, request as httpsRequest } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { HttpServer } from "../../src/http/HttpServer.ts"
+import { layerService } from "../../src/http/layerService.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { makeSealing, type Sealing } from "../../src/runtime/engine/sealing/Sealing.ts"
-import { layerRuntime, type RuntimeOptions } from "../../src/runtime/Runtime.ts"
+import type { RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { type PartnerCreation, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
@@ -44,7 +45,7 @@ export const operator: OperatorCaller = {
   by: { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 }
 
-type RuntimeServices = Layer.Success<ReturnType<typeof layerRuntime>>
+type RuntimeServices = Layer.Success<ReturnType<typeof layerService>>
 
 export interface ServiceOptions {
   readonly settings?: Partial<SettingsShape>
@@ -60,7 +61,7 @@ export const startService = async (options: ServiceOptions = {}) => {
   const url = (own?.url ?? options.database?.url) as Redacted.Redacted
   const sealing = options.database?.sealing ?? makeSealing({ current: 1, keys: new Map([[1, randomBytes(32)]]) })
   const runtime = ManagedRuntime.make(
-    layerRuntime({
+    layerService({
       databaseUrl: url,
       sealing,
       settings: { ...defaultSettings, sandbox: true, ...options.settings },

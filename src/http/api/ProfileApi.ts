@@ -1,10 +1,9 @@
 // The calling partner: its profile and the figures over all its clients (doc 1, Partner profile and Summary; A1-13).
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { partnerStatuses } from "../../machines/partner/Partner.ts"
+import { PartnerSummary } from "../../machines/partner/PartnerSummary.ts"
 import { relianceStatuses } from "../../machines/partner/Reliance.ts"
-import { Currency } from "../../machines/shared/Currency.ts"
 import { Id } from "../../machines/shared/Ids.ts"
 import { ok } from "./Envelope.ts"
 
@@ -39,24 +38,6 @@ export const PartnerProfile = Schema.Struct({
   asOf: millis("When this was read")
 }).annotate({ identifier: "PartnerProfile" })
 export type PartnerProfile = typeof PartnerProfile.Type
-
-const count = Schema.Int
-const countsOf = <const K extends string>(keys: ReadonlyArray<K>) =>
-  Schema.Struct(Object.fromEntries(keys.map((key) => [key, count])) as Record<K, typeof count>)
-
-/** GET /summary, data (doc 1, Summary; A1-13). */
-export const PartnerSummary = Schema.Struct({
-  asOf: millis("When this was read"),
-  clients: Schema.Struct({ total: count, byState: countsOf(lifecycleStates), byLevel: countsOf(verificationLevels) }),
-  clientCash: Schema.Array(
-    Schema.Struct({ currency: Currency, cash: Schema.String, reserved: Schema.String, total: Schema.String })
-  ).annotate({ description: "Every currency with a nonzero balance, USDC always." }),
-  openBarriers: count,
-  openSwaps: count,
-  pendingDeposits: count,
-  pendingWithdrawals: count,
-  pendingReviews: count.annotate({ description: "KYC packages in SPOT_CHECK or DOCUMENTS_REQUESTED." })
-}).annotate({ identifier: "PartnerSummary" })
 
 export class ProfileApi extends HttpApiGroup.make("profile")
   .add(

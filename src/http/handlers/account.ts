@@ -7,6 +7,7 @@ import { orUnknown } from "./handler.ts"
 
 export const account = feature({
   api: AccountApi,
+  layer: Accounts.layer,
   handlers: Effect.map(Accounts, (accounts) =>
     handlersOf(AccountApi, {
       balances: ({ caller, params: { clientId }, query: { at } }) => {

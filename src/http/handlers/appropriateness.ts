@@ -7,6 +7,7 @@ import { done, write } from "./handler.ts"
 
 export const appropriateness = feature({
   api: AppropriatenessApi,
+  layer: Appropriateness.layer,
   handlers: Effect.map(Appropriateness, (service) =>
     handlersOf(AppropriatenessApi, {
       questionnaire: () => Effect.sync(() => done(service.questionnaire())),

@@ -1,5 +1,5 @@
 // The routes of clients: onboarding, list, row and look-up by reference (doc 1, Client row and Onboarding request).
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { Clients } from "../../runtime/services/client/Clients.ts"
 import { Onboarding } from "../../runtime/services/client/Onboarding.ts"
 import { ClientsApi } from "../api/ClientsApi.ts"
@@ -8,6 +8,7 @@ import { done, orUnknown, write } from "./handler.ts"
 
 export const clients = feature({
   api: ClientsApi,
+  layer: Layer.merge(Clients.layer, Onboarding.layer),
   handlers: Effect.gen(function* () {
     const clients = yield* Clients
     const onboarding = yield* Onboarding

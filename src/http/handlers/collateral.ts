@@ -13,6 +13,7 @@ interface Reported {
 
 export const collateral = feature({
   api: CollateralApi,
+  layer: CollateralReports.layer,
   handlers: Effect.map(CollateralReports, (reports) =>
     handlersOf(CollateralApi, {
       report: writeAs(

@@ -13,6 +13,7 @@ interface Filed {
 
 export const deposits = feature({
   api: DepositsApi,
+  layer: Deposits.layer,
   handlers: Effect.map(Deposits, (deposits) =>
     handlersOf(DepositsApi, {
       file: writeAs(

@@ -7,6 +7,7 @@ import { orUnknown, write } from "./handler.ts"
 
 export const documents = feature({
   api: DocumentsApi,
+  layer: Documents.layer,
   handlers: Effect.map(Documents, (service) =>
     handlersOf(DocumentsApi, {
       upload: write(({ caller, params, body }, store) => service.upload(caller, params.clientId, body, store)),

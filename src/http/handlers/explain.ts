@@ -12,6 +12,7 @@ type OfClient = Endpoint & { readonly "~Params": { readonly Type: { readonly cli
 
 export const explain = feature({
   api: ExplainApi,
+  layer: Explain.layer,
   handlers: Effect.map(Explain, (service) => {
     const explaining =
       (name: ExplainedWrite) =>

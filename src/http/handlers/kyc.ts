@@ -7,6 +7,7 @@ import { orUnknown, write } from "./handler.ts"
 
 export const kyc = feature({
   api: KycApi,
+  layer: KycUpdates.layer,
   handlers: Effect.map(KycUpdates, (kyc) =>
     handlersOf(KycApi, {
       update: write(({ caller, params, body }, store) => kyc.update(caller, params.clientId, body, store)),

@@ -10,6 +10,7 @@ import { done } from "./handler.ts"
 
 export const profile = feature({
   api: ProfileApi,
+  layer: Summary.layer,
   handlers: Effect.gen(function* () {
     const summary = yield* Summary
     const clock = yield* BusinessClock

@@ -1,7 +1,7 @@
 // The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
 // A3-22). The client that a list names is a query parameter, told unknown before anything else is wrong with the query
 // (A1-02: 10 before 11).
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
 import { SettlementItems } from "../../runtime/services/settlement/SettlementItems.ts"
@@ -14,6 +14,7 @@ import { done, refused, rendered, type Reply, write } from "./handler.ts"
 
 export const settlement = feature({
   api: SettlementApi,
+  layer: Layer.mergeAll(SettlementItems.layer, SettlementReports.layer, BulkReports.layer),
   handlers: Effect.gen(function* () {
     const items = yield* SettlementItems
     const reports = yield* SettlementReports

@@ -7,6 +7,7 @@ import { orUnknown } from "./handler.ts"
 
 export const verification = feature({
   api: VerificationApi,
+  layer: Clients.layer,
   handlers: Effect.map(Clients, (clients) =>
     handlersOf(VerificationApi, {
       get: ({ caller, params }) => Effect.map(clients.verification(caller.partner.row.id, params.clientId), orUnknown)

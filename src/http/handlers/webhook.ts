@@ -1,5 +1,6 @@
 // The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's.
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { DeliveryFigures } from "../../runtime/services/webhook/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
 import { WebhookApi } from "../api/WebhookApi.ts"
 import { toWire } from "../toWire.ts"
@@ -8,6 +9,7 @@ import { done, orRefused, write } from "./handler.ts"
 
 export const webhook = feature({
   api: WebhookApi,
+  layer: Webhooks.layer.pipe(Layer.provide(DeliveryFigures.layer)),
   handlers: Effect.map(Webhooks, (webhooks) =>
     handlersOf(WebhookApi, {
       register: write(({ caller, body }) => webhooks.register(caller, body)),

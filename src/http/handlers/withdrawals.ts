@@ -15,6 +15,7 @@ interface Filed {
 
 export const withdrawals = feature({
   api: WithdrawalsApi,
+  layer: Withdrawals.layer,
   handlers: Effect.map(Withdrawals, (withdrawals) =>
     handlersOf(WithdrawalsApi, {
       request: writeAs(

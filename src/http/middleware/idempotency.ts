@@ -124,6 +124,7 @@ export class AnswerSlot {
   readonly request: KeyedRequest
   /** Set after COMMIT, before the commit's value is known. */
   stored: AnswerRow | null = null
+  private made: AnswerRow | null = null
 
   constructor(request: KeyedRequest) {
     this.request = request
@@ -131,7 +132,12 @@ export class AnswerSlot {
 
   row({ status, body }: Rendered, now: number): AnswerRow {
     const { principal, key, fingerprint } = this.request
-    return { principal, key, fingerprint, status, body, answeredAt: now }
+    return (this.made = { principal, key, fingerprint, status, body, answeredAt: now })
+  }
+
+  /** A commit of the key is in. That of an earlier run, given up when its fate was not known, is not this run's answer. */
+  committed(row: AnswerRow): void {
+    if (row === this.made) this.stored = row
   }
 
   /**
@@ -174,8 +180,7 @@ export class Idempotency {
     this.options = options
     this.waitMillis = options.waitMillis ?? idempotency.waitMillis
     options.onStored((row) => {
-      const slot = this.inFlight.get(nameOf(row))?.slot
-      if (slot !== null && slot !== undefined) slot.stored = row
+      this.inFlight.get(nameOf(row))?.slot?.committed(row)
     })
   }
 

@@ -7,37 +7,15 @@ import {
   type VerificationLevel,
   verificationLevels
 } from "../../../machines/client/Client.ts"
+import type { PartnerSummary } from "../../../machines/partner/PartnerSummary.ts"
 import { type Currency, currencyCodes } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 
-export interface SummaryWire {
-  readonly asOf: number
-  readonly clients: {
-    readonly total: number
-    readonly byState: Readonly<Record<LifecycleState, number>>
-    readonly byLevel: Readonly<Record<VerificationLevel, number>>
-  }
-  readonly clientCash: ReadonlyArray<{
-    readonly currency: Currency
-    readonly cash: string
-    readonly reserved: string
-    readonly total: string
-  }>
-  readonly openBarriers: number
-  readonly openSwaps: number
-  /** Deposit notices that are PENDING. */
-  readonly pendingDeposits: number
-  /** Withdrawal requests that are REQUESTED or APPROVED. */
-  readonly pendingWithdrawals: number
-  /** KYC packages in SPOT_CHECK or DOCUMENTS_REQUESTED, of clients that are neither refused for good nor closed. */
-  readonly pendingReviews: number
-}
-
 export class Summary extends Context.Service<
   Summary,
-  { of(partnerId: number): Effect.Effect<SummaryWire, Unavailable> }
+  { of(partnerId: number): Effect.Effect<PartnerSummary, Unavailable> }
 >()("brokerage/runtime/services/partner/Summary") {
   static readonly layer = Layer.effect(
     Summary,

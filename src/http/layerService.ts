@@ -1,0 +1,7 @@
+/** The whole of the service but its sockets: the runtime, the services of every feature, and the workers over them. */
+import { Layer } from "effect"
+import { layerRuntime, layerWorkers, type RuntimeOptions } from "../runtime/Runtime.ts"
+import { partnerServices } from "./features.ts"
+
+export const layerService = (options: RuntimeOptions) =>
+  layerWorkers(options).pipe(Layer.provideMerge(partnerServices), Layer.provideMerge(layerRuntime(options)))
