@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { brokenInvariants, comply, get, ofClient, onboard, person, watch } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
+import type { NameDoubt } from "../../src/machines/screening/foldName.ts"
 
 let service: Service
 let key: string
@@ -67,7 +68,7 @@ describe("a listed name in disguise", () => {
 })
 
 describe("a name that can't be compared", () => {
-  const names: ReadonlyArray<readonly [string, string, string]> = [
+  const names: ReadonlyArray<readonly [NameDoubt, string, string]> = [
     ["UNKNOWN_LETTERS", "محمد", "الاسد"],
     ["MIXED_WORD", "W\u0430lpurga", "Zumthor"],
     ["TITLE_ALONE", "Dr.", "Zumthor"]
@@ -76,7 +77,7 @@ describe("a name that can't be compared", () => {
     const { n, clientId, status, review } = await onboarded(first, last, "1990-07-08")
     assert.strictEqual(status, "PENDING_REVIEW")
     assert.deepInclude(review, { reason: "SCREENING_POSSIBLE_MATCH" })
-    const itself = { entryId: 0, list: "UNREADABLE", score: 1, nameScore: 1, why }
+    const itself = { entryId: 0, list: "UNREADABLE", score: 1, nameScore: 1, why } as const
     const [run] = await ofClient(service, "screeningRuns", clientId)
     assert.deepInclude(run, { outcome: "POSSIBLE", candidates: [itself] })
     const [opened] = await ofClient(service, "cases", clientId)

@@ -26,7 +26,7 @@ export const screeningRulesVersion = 2
  * An entry at or over a threshold; or the name itself, which can't be compared and might be anybody's (list UNREADABLE,
  * entry 0, likeness 1): a possible match that compliance looks at and clears as it does any other.
  */
-export interface ScreeningCandidate {
+export type ScreeningCandidate = {
   readonly entryId: number
   readonly list: WatchListName | "UNREADABLE"
   readonly score: number

@@ -45,7 +45,7 @@ export class Questionnaires extends Context.Service<
       const stored = yield* RowReads
       let current: CurrentQuestionnaire = { version: 1, content: questionnaire1 }
       const follow = ({ version, content }: QuestionnaireRow): void => {
-        if (version > current.version) current = { version, content: content as unknown as Questionnaire }
+        if (version > current.version) current = { version, content }
       }
       for (const row of yield* Effect.orDie(stored.all("questionnaires"))) follow(row)
       host.onCommitted("questionnaires", follow)
@@ -65,7 +65,7 @@ export class Questionnaires extends Context.Service<
               const version = before + 1
               turn.draft.put("questionnaires", {
                 version,
-                content: content as unknown as JsonObject,
+                content,
                 publishedAt: turn.now
               })
               applyEffects(turn, { ...systemInstance, object: `questionnaire:${version}` }, [

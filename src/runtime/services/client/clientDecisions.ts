@@ -171,7 +171,7 @@ const noteScreening = (
     outcome: again.outcome,
     listVersion: again.listVersion,
     listVersions: again.listVersions,
-    candidates: again.candidates as unknown as Json,
+    candidates: again.candidates,
     ranAt: turn.now
   })
   const { outcome, candidates } = again

@@ -216,7 +216,7 @@ const sentenceOf = (refusal: Refusal): string => {
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""
-  return conflict(refusal, { reportId, status: "REFUSED", refusal, report: report as unknown as JsonObject })
+  return conflict(refusal, { reportId, status: "REFUSED", refusal, report })
 }
 
 /** A reference keeps its report for good: BOOKED with the balances after its own booking, REFUSED with its refusal. */

@@ -26,7 +26,7 @@ export const balancesOf = (cash: bigint, reserved: bigint): CollateralBalances =
 
 /** What a booked report keeps of the line; null: it is older than that. */
 export const keptBalances = ({ context }: CollateralReportRow): CollateralBalances | null => {
-  const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context as unknown as CollateralContext
+  const { cashAfter, reservedAfter, freeAfter, freeMarginAfter } = context
   if (cashAfter === null || reservedAfter === null || freeAfter === null || freeMarginAfter === null) return null
   return { cash: cashAfter, reserved: reservedAfter, free: freeAfter, freeMargin: freeMarginAfter }
 }
@@ -58,7 +58,7 @@ const lineUpTo = (
   { clientId, context }: CollateralReportRow
 ): Effect.Effect<{ readonly cash: bigint; readonly reserved: bigint }, Unavailable> =>
   Effect.gen(function* () {
-    const { ledgerTxId } = context as unknown as CollateralContext
+    const { ledgerTxId } = context
     const conditions = [
       { column: "client_id", value: clientId },
       { column: "currency", value: "USDC" }

@@ -130,7 +130,7 @@ export const repeatedDecision = (row: DepositNoticeRow, to: DepositOrder["to"]):
   row.state === to
     ? accept(wireNotice(row))
     : refuse(
-        conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) as unknown as JsonObject })
+        conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) })
       )
 
 /** What stands against crediting the client now, as a sentence. */

@@ -220,7 +220,7 @@ export class KycFiles extends Context.Service<
 }
 
 const entriesOf = ({ candidates }: ScreeningRunRow): ReadonlyArray<number> =>
-  (candidates as unknown as ReadonlyArray<ScreeningCandidate>).map(({ entryId }) => entryId)
+  candidates.map(({ entryId }) => entryId)
 
 const dispositionOf = ({ entryId, disposition, outcome, score, decidedAt, decidedBy }: DispositionRow) => ({
   entryId,

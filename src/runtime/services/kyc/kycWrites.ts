@@ -125,7 +125,7 @@ export const writeScreening = (
     outcome,
     listVersion,
     listVersions,
-    candidates: candidates as unknown as Json,
+    candidates,
     ranAt: turn.now
   })
   return id
@@ -144,7 +144,7 @@ export const writeReportingRecord = (
     partnerId: client.partnerId,
     fromRevision: revision,
     complete: record.complete,
-    record: record as unknown as Json,
+    record,
     builtAt: turn.now
   })
 }
@@ -173,7 +173,7 @@ export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): v
       clientId: client.id,
       shard: client.shard,
       reason,
-      details: { reasons, screeningRunId, candidates: candidates as unknown as Json, duplicateOf },
+      details: { reasons, screeningRunId, candidates, duplicateOf },
       openedAt: turn.now
     }
   })

@@ -81,7 +81,7 @@ export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later
   const known = new Set(candidates.map(({ entryId }) => entryId))
   const shown = [...candidatesOf(open).filter(({ entryId }) => !known.has(entryId)), ...candidates]
   const reasons = reasonsAfter(open, outcome)
-  const details: JsonObject = { ...open.details, reasons, screeningRunId, candidates: shown as unknown as Json }
+  const details: JsonObject = { ...open.details, reasons, screeningRunId, candidates: shown }
   const set = { reason: reasons[0] ?? open.reason, details }
   const noted = advance(turn, "cases", open, { type: "NOTE", at: turn.now, note }, { of: instance, set })
   if (noted === null) throw new Error("an open case refused a note")

@@ -171,10 +171,10 @@ const restOf = (entries: ReadonlyArray<BulkEntry>, rows: ReadonlyMap<number, Bul
   })
 
 const rowsOfPart = ({ results }: BulkPartRow): ReadonlyMap<number, BulkRow> =>
-  new Map(results as unknown as ReadonlyArray<PlacedRow>)
+  new Map(results)
 
 const putPart = (turn: Turn, part: Omit<BulkPartRow, "results" | "decidedAt">, rows: ReadonlyArray<PlacedRow>): void =>
-  turn.draft.put("bulkReportParts", { ...part, results: rows as unknown as ReadonlyArray<Json>, decidedAt: turn.now })
+  turn.draft.put("bulkReportParts", { ...part, results: rows, decidedAt: turn.now })
 
 /** One client's entries in their order, each on the item as the one before has left it. */
 const decideEntries = (

@@ -1,5 +1,6 @@
 /** The appropriateness test: assessments, attempts with their answers, questionnaires (doc 1, Appropriateness; D19). */
-import type { Json, JsonObject } from "../../../machines/Effects.ts"
+import type { Questionnaire } from "../../../machines/appropriateness/Questionnaire.ts"
+import type { Json } from "../../../machines/Effects.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, table } from "../Table.ts"
 
 /** The client's latest attempt at the appropriateness test. */
@@ -25,7 +26,7 @@ export interface AssessmentAttemptRow {
 /** A published version of the appropriateness questionnaire. */
 export interface QuestionnaireRow {
   readonly version: number
-  readonly content: JsonObject
+  readonly content: Questionnaire
   readonly publishedAt: number
 }
 

@@ -1,5 +1,5 @@
 /** What transaction reports say of a client (doc 1, RTS 22 record). */
-import type { Json } from "../../../machines/Effects.ts"
+import type { ReportingRecord } from "../../../machines/reporting/ReportingRecord.ts"
 import { table } from "../Table.ts"
 
 export interface ReportingRecordRow {
@@ -7,7 +7,7 @@ export interface ReportingRecordRow {
   readonly partnerId: number
   readonly fromRevision: number
   readonly complete: boolean
-  readonly record: Json
+  readonly record: ReportingRecord
   readonly builtAt: number
 }
 

@@ -1,6 +1,5 @@
 /** The watch list, imports of published lists, screening runs and what compliance found about candidates (F26). */
-import type { Json } from "../../../machines/Effects.ts"
-import type { ScreeningOutcome } from "../../../machines/screening/screen.ts"
+import type { ScreeningCandidate, ScreeningOutcome } from "../../../machines/screening/screen.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, onlyIn, table } from "../Table.ts"
 
 export interface WatchEntryRow {
@@ -40,7 +39,7 @@ export interface ScreeningRunRow {
   readonly listVersion: number
   /** Version of every imported list by its source. */
   readonly listVersions: Readonly<Record<string, string>>
-  readonly candidates: Json
+  readonly candidates: ReadonlyArray<ScreeningCandidate>
   /** The pass that screened a stored client; null where something that came in was screened. */
   readonly passId: number | null
   readonly ranAt: number

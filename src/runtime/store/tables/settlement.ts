@@ -1,5 +1,5 @@
 /** Settlement items, bulk reports under way and payments between the firms (doc 3, Settlement item; D12). */
-import type { Json } from "../../../machines/Effects.ts"
+import type { PlacedRow } from "../../../machines/settlement/BulkReport.ts"
 import { type MachineRow, machineColumns, table } from "../Table.ts"
 
 export interface SettlementItemRow extends MachineRow<"settlementItem"> {
@@ -37,7 +37,7 @@ export interface BulkPartRow {
   readonly clientId: number
   readonly fingerprint: string
   /** Pairs of the entry's place in the request and its row of the answer. */
-  readonly results: ReadonlyArray<Json>
+  readonly results: ReadonlyArray<PlacedRow>
   readonly decidedAt: number
 }
 
