@@ -141,7 +141,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     what: "an answer that somebody has stored and not committed",
-    lock: (id) => `INSERT INTO answers VALUES (1, 'key-${id}', 'f', 200, '\\x00', 1)`,
+    lock: (id) => `INSERT INTO answers VALUES ('partner:1', 'key-${id}', 'f', 200, '\\x00', 1)`,
     wants: (id) => ({ rows: { answers: [sampleRows(id).answers] } })
   },
   {
