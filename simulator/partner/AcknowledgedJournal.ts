@@ -36,6 +36,8 @@ export interface KnownReport {
   readonly plan: CollateralPlan
   readonly reportId: number
   readonly ledgerTxId: number
+  /** The client's cash right after the booking, which every answer about the report shows. Micro-USDC. */
+  readonly cashAfter: bigint
 }
 
 /** Contradictions kept as text; the rest is only counted. */
@@ -111,9 +113,10 @@ export class AcknowledgedJournal {
     if (plan.repeats === null) this.book(plan, client, data.reportId, data.ledgerTxId)
     else if (data.reportId !== plan.repeats)
       this.contradict(`${what}: repeated under a new key it became report ${data.reportId}, not ${plan.repeats}.`)
-    // One request a client at a time: the balance told is exactly the one after this report.
-    if (parseAmount(data.balances.cash, "USDC") !== client.cash) {
-      this.contradict(`${what}: cash ${data.balances.cash} was told, ${formatAmount(client.cash, "USDC")} expected.`)
+    // One request a client at a time: the balance answered is exactly the one after this report's own booking.
+    const { cashAfter } = this.reports.get(plan.partnerRef) ?? { cashAfter: client.cash }
+    if (parseAmount(data.balances.cash, "USDC") !== cashAfter) {
+      this.contradict(`${what}: cash ${data.balances.cash} was told, ${formatAmount(cashAfter, "USDC")} expected.`)
     }
   }
 
@@ -125,11 +128,11 @@ export class AcknowledgedJournal {
     }
     this.reportIds.add(reportId)
     this.transactionIds.add(ledgerTxId)
-    this.reports.set(plan.partnerRef, { plan, reportId, ledgerTxId })
     if (plan.direction === "DEPOSIT") {
       client.cash += plan.amount
       client.deposited += plan.amount
     } else client.cash -= plan.amount
+    this.reports.set(plan.partnerRef, { plan, reportId, ledgerTxId, cashAfter: client.cash })
   }
 }
 

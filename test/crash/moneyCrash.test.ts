@@ -127,10 +127,10 @@ const assertOnce = Effect.fnUntraced(function* (desk: MoneyDesk, move: Move, ans
 const booksOf = (world: CrashWorld, desk: MoneyDesk) =>
   Effect.fnUntraced(function* ({ reader, clientId }: Move): Effect.fn.Return<Books> {
     const read = (what: string) =>
-      Effect.map(
-        desk.send(reader, { method: "GET", path: `/partner/v1/clients/${clientId}/${what}` }),
-        ({ body }) => JSON.parse(body.toString()) as { readonly [name: string]: ReadonlyArray<Row> }
-      )
+      Effect.map(desk.send(reader, { method: "GET", path: `/partner/v1/clients/${clientId}/${what}` }), ({ body }) => {
+        const answer = JSON.parse(body.toString()) as { readonly data?: object }
+        return (answer.data ?? answer) as { readonly [name: string]: ReadonlyArray<Row> }
+      })
     assert.isFalse(world.service().hasExited())
     const usdc = (yield* read("balances"))["balances"]?.find(({ currency }) => currency === "USDC")
     const postings = (yield* read("ledger?limit=500"))["postings"] ?? []

@@ -161,7 +161,7 @@ describe("the demo's receiver", () => {
       const { authority, service, run } = yield* start((count) => registered(secrets[count] as string))
       for (const round of [1, 2]) {
         const sheet = paper()
-        const running = yield* Effect.forkChild(run(sheet.print))
+        const running = yield* Effect.forkChild(run((line) => sheet.print(`${line}\n`)))
         const said = yield* sheet.line(/arrive at/)
         const url = service.registrations[round - 1]?.url ?? ""
         assert.strictEqual(said, `The demo partner's webhooks arrive at ${url} and are shown here.`)
@@ -183,7 +183,7 @@ describe("the demo's receiver", () => {
     Effect.gen(function* () {
       const { run } = yield* start(() => [403, JSON.stringify(denied)])
       const sheet = paper()
-      yield* run(sheet.print)
+      yield* run((line) => sheet.print(`${line}\n`))
       assert.strictEqual(
         yield* sheet.line(/without webhooks/),
         "The demo runs without webhooks: The key is for reading only."

@@ -28,6 +28,11 @@ const client = setup({
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.openCases.length === 0
     },
+    /** Who is held hears by which case, so the event names it. */
+    namesCase: ({ event }) => {
+      assertEvent(event, ["ONBOARD", "REONBOARD"])
+      return event.caseId !== null
+    },
     grantedAndFree: ({ event, context }) => {
       assertEvent(event, ["ONBOARD", "REONBOARD"])
       return event.granted && context.restrictions.length === 0 && context.openCases.length === 0
@@ -317,7 +322,10 @@ export const clientMachine = client.createMachine({
         REONBOARD: [
           { guard: "grantedAndFree", target: "ACTIVE", actions: reonboarded("ACTIVE") },
           { guard: "granted", target: "RESTRICTED", actions: reonboarded("RESTRICTED") },
-          { actions: [openCase, tellReview, note("client.reonboard", "KYC_PENDING", "KYC_PENDING")] }
+          {
+            guard: "namesCase",
+            actions: [openCase, tellReview, note("client.reonboard", "KYC_PENDING", "KYC_PENDING")]
+          }
         ],
         KYC_REVISION: heldRevision("KYC_PENDING"),
         REJECT_RELIANCE: rejectReliance("KYC_PENDING"),

@@ -63,9 +63,11 @@ const associationList = "The list of associations"
 export const Pep = Fields.objectOf(
   {
     is_pep: Fields.flag("The is_pep answer"),
-    details: Schema.optionalKey(PublicFunction),
+    details: Schema.optionalKey(PublicFunction.annotate({ description: "Ignored unless is_pep is true." })),
     has_associations: Fields.flag("The has_associations answer"),
-    associations: Schema.optionalKey(Fields.listOf(Association, associationList))
+    associations: Schema.optionalKey(
+      Fields.listOf(Association, associationList).annotate({ description: "Ignored unless has_associations is true." })
+    )
   },
   "The PEP section"
 )
