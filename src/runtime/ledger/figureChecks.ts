@@ -5,7 +5,8 @@
  */
 import { currencyCodes } from "../../machines/shared/Currency.ts"
 import { depositUnit, unvaluedDeposit } from "../../machines/verification/depositValue.ts"
-import { catalogue, tableNames } from "../store/Catalogue.ts"
+import { partnerSpaces } from "../store/references.ts"
+import { referencesHeld } from "./referenceChecks.ts"
 
 /** What deposits count in each currency, as rows of a VALUES list: for each minor unit, and for each deposit. */
 const values = currencyCodes
@@ -14,19 +15,6 @@ const values = currencyCodes
     return `('${currency}', ${unit ?? 0n}::numeric, ${unit === null ? unvaluedDeposit : 0n}::numeric)`
   })
   .join(", ")
-
-/** Every table whose rows are filed under a partner's reference. */
-const referenced = tableNames.map((table) => catalogue[table]).filter(({ reference }) => reference !== null)
-
-/** The rows with the claim each must hold. */
-const filed = referenced
-  .map(
-    ({ reference, sqlName }) =>
-      `SELECT '${reference}:' || partner_id || ':' || (context ->> 'partnerRef') AS name, id AS owner FROM ${sqlName}`
-  )
-  .join(" UNION ALL ")
-
-const claimed = referenced.map(({ reference }) => `name LIKE '${reference}:%'`).join(" OR ")
 
 /** Entries of the list in verify.ts. */
 export const figureChecks = [
@@ -43,18 +31,10 @@ export const figureChecks = [
                FROM balances b FULL JOIN sums s USING (client_id, currency)
               WHERE coalesce(b.deposited, 0) <> coalesce(s.deposited, 0) LIMIT 1`
   },
-  {
-    name: "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row",
-    figure: `SELECT count(*) AS n FROM claims WHERE ${claimed}`,
-    breaks: `WITH filed AS MATERIALIZED (${filed}),
-             held AS MATERIALIZED (
-               SELECT name, owner FROM claims
-                WHERE ${claimed})
-             SELECT split_part(coalesce(f.name, h.name), ':', 1) || ' ' || coalesce(f.owner, h.owner)
-                    || CASE WHEN h.name IS NULL THEN ' does not hold its reference' ELSE ' holds a reference that is not its own' END AS what
-               FROM filed f FULL JOIN held h ON h.name = f.name AND h.owner = f.owner
-              WHERE f.name IS NULL OR h.name IS NULL LIMIT 1`
-  },
+  referencesHeld(
+    "every deposit, withdrawal and collateral report holds its reference, and every such reference names its row",
+    partnerSpaces
+  ),
   {
     name: "every settlement item occurred when its transaction was booked",
     figure: "SELECT count(*) AS n FROM settlement_items",

@@ -4,25 +4,15 @@
  * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
  * don't, so the fact of a command that was done can't be missed here.
  */
+import { correctionSpace, payoutSpace } from "../store/references.ts"
+import { referencesHeld } from "./referenceChecks.ts"
 
 /** Entries of the list in verify.ts. */
 export const onceChecks = [
-  {
-    name: "every payout and correction with a reference holds it, and every such reference names its transaction",
-    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%'",
-    // A payout in two steps belongs to the one that took the money out.
-    breaks: `WITH filed AS MATERIALIZED (
-               SELECT CASE WHEN key LIKE 'payout:%' THEN 'payout:' ELSE 'manual:' END || client_id || ':' || (refs ->> 'reference') AS name,
-                      tx_id AS owner
-                 FROM ledger_transactions
-                WHERE (type = 'MANUAL' OR (key LIKE 'payout:%' AND key NOT LIKE 'payout:%:reserve'))
-                  AND refs ->> 'reference' IS NOT NULL),
-             held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'payout:%' OR name LIKE 'manual:%')
-             SELECT 'transaction ' || coalesce(f.owner, h.owner)
-                    || CASE WHEN h.name IS NULL THEN ' does not hold its reference' ELSE ' holds a reference that is not its own' END AS what
-               FROM filed f FULL JOIN held h ON h.name = f.name AND h.owner = f.owner
-              WHERE f.name IS NULL OR h.name IS NULL LIMIT 1`
-  },
+  referencesHeld(
+    "every payout and correction with a reference holds it, and every such reference names its transaction",
+    [payoutSpace, correctionSpace]
+  ),
   {
     name: "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval",
     figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'approval:%'",

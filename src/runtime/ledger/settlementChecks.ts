@@ -4,7 +4,9 @@
  * custody model it was made under: a change takes a number of the ledger's transactions, and numbers follow commits.
  */
 import type { LedgerEntryType } from "../../machines/Effects.ts"
+import { interfirmSpace } from "../store/references.ts"
 import { postingRules } from "./postingRules.ts"
+import { referencesHeld } from "./referenceChecks.ts"
 
 /** Posting type and item type of every posting that makes an item, as rows of a VALUES list. */
 const itemTypes = Object.entries(postingRules)
@@ -146,13 +148,7 @@ export const settlementChecks = [
                FROM posting_totals t FULL JOIN sums s USING (partner_id, currency, type, day)
               WHERE coalesce(t.amount, 0) <> coalesce(s.amount, 0) LIMIT 1`
   },
-  {
-    name: "every interfirm record holds its reference, and every such reference names its record",
-    figure: "SELECT count(*) AS n FROM interfirm_records",
-    breaks: `WITH held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'interfirm:%')
-             SELECT 'record ' || coalesce(r.id, h.owner) || ' and the reference ' || coalesce(h.name, 'that it lacks') AS what
-               FROM interfirm_records r FULL JOIN held h
-                 ON h.name = 'interfirm:' || r.partner_id || ':' || r.tx_ref AND h.owner = r.id
-              WHERE r.id IS NULL OR h.owner IS NULL LIMIT 1`
-  }
+  referencesHeld("every interfirm record holds its reference, and every such reference names its record", [
+    interfirmSpace
+  ])
 ] as const

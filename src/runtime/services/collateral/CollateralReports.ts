@@ -2,9 +2,7 @@
  * Collateral reports of PARTNER custody (document 3, Collateral report rules; D11): booked or refused in the call,
  * every gate in the published order, the economic ones under the client's lock.
  *
- * The reference is claimed by the booking commit itself, so that a fresh reference costs no look-up. A report that
- * loses the claim, or is refused by a gate that comes after the replay of an own reference, looks the reference up
- * and is decided again.
+ * This is the hot path: a fresh reference costs no look-up (`fileOnce`, look late).
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -19,13 +17,7 @@ import type { JsonObject } from "../../../machines/Effects.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
-import {
-  ActorHost,
-  type DispatchError,
-  FactNeeded,
-  type StoreAnswer,
-  Unavailable
-} from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
@@ -35,8 +27,8 @@ import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
-import { needsLookUp, rowUnder } from "../money/moneyRequests.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
+import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
 import { ofPartner, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
@@ -75,46 +67,33 @@ export class CollateralReports extends Context.Service<
       const settings = yield* Settings
       const stored = yield* RowReads
 
-      const attempt = (
-        caller: Caller,
-        clientId: number,
-        request: CollateralRequest,
-        store: StoreAnswer<CollateralVerdict>,
-        filed: CollateralReportRow | null | undefined
-      ): Effect.Effect<CollateralVerdict, DispatchError> =>
-        host.dispatch({
-          subject: clientSubject(clientId),
-          by: caller.by,
-          partner: () => directory.stamp(caller.partner.row.id),
-          decide: (turn) => {
-            const client = ownClient(turn.state, caller.partner.row.id)
-            if (client === null) return refuse(unknown("Client"))
-            const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
-            const threshold = settings.sourceOfWealthThreshold
-            return decide({ turn, client, balance, caller, directory, request, filed, threshold })
-          },
-          store
-        })
-
-      const filedUnder = (claim: string): Effect.Effect<CollateralReportRow | null, Unavailable> =>
-        Effect.flatMap(rowUnder(stored, "collateralReports", claim), (row) => withBalances(stored, row))
+      const filedAs = rowFiled(stored, "collateralReports")
 
       return CollateralReports.of({
         report: (caller, clientId, body, store) => {
           const early = refuseEarly(caller, body, clock.now())
           if (!early.ok) return Effect.succeed(early)
           const request = early.value
-          const claim = collateralClaim(caller.partner.row.id, request.partnerRef)
-          const run = (
-            filed: CollateralReportRow | null | undefined,
-            tries: number
-          ): Effect.Effect<CollateralVerdict, DispatchError> =>
-            Effect.catchIf(attempt(caller, clientId, request, store, filed), needsLookUp(claim), () =>
-              tries === 0
-                ? Effect.fail(new Unavailable({ unknown: false }))
-                : Effect.flatMap(filedUnder(claim), (found) => run(found, tries - 1))
-            )
-          return run(undefined, lookUpLimit)
+          const partnerId = caller.partner.row.id
+          return fileOnce(
+            { host, stored },
+            {
+              subject: clientSubject(clientId),
+              by: caller.by,
+              partner: () => directory.stamp(partnerId),
+              claim: collateralClaim(partnerId, request.partnerRef),
+              read: (reportId) => Effect.flatMap(filedAs(reportId), (row) => withBalances(stored, row)),
+              look: "late",
+              decide: (turn, filed) => {
+                const client = ownClient(turn.state, partnerId)
+                if (client === null) return refuse(unknown("Client"))
+                const balance = balanceOf(turn, client.id, client.partnerId, "USDC")
+                const threshold = settings.sourceOfWealthThreshold
+                return decide({ turn, client, balance, caller, directory, request, filed, threshold })
+              },
+              store
+            }
+          )
         },
         list: (partnerId, { clientId, ...query }) =>
           Effect.gen(function* () {
@@ -127,9 +106,6 @@ export class CollateralReports extends Context.Service<
     })
   )
 }
-
-/** Looks at a reference before giving up: once normally, twice when it is taken between look and commit. */
-const lookUpLimit = 3
 
 export const collateralClaim = (partnerId: number, partnerRef: string): string =>
   referenceClaim("collateralReports", partnerId, partnerRef)
@@ -159,10 +135,8 @@ const decide = (input: Decision): CollateralVerdict => {
   const { caller, client, filed } = input
   const partner = presentPartner(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
-  if (filed != null && filed.clientId === client.id) return answerOf(filed, 200)
+  if (filed?.clientId === client.id) return answerOf(filed, 200)
   const refusal = firstRefusal(standingGates, input)
-  // An own reference replays before these gates, so the reference must be known before they refuse.
-  if (refusal !== null && filed === undefined) throw new FactNeeded({ fact: "partnerRef" })
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 

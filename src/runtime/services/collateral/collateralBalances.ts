@@ -34,9 +34,9 @@ export const keptBalances = ({ context }: CollateralReportRow): CollateralBalanc
 /** The report with its line, recomputed where it keeps none. */
 export const withBalances = (
   stored: RowReads["Service"],
-  row: CollateralReportRow | null
-): Effect.Effect<CollateralReportRow | null, Unavailable> => {
-  if (row === null || row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
+  row: CollateralReportRow
+): Effect.Effect<CollateralReportRow, Unavailable> => {
+  if (row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
   return Effect.map(lineUpTo(stored, row), ({ cash, reserved }) => {
     const line = balancesOf(cash, reserved)
     const kept = {

@@ -28,8 +28,8 @@ export interface CollateralFacts {
   /** The client's USDC line before the report. */
   readonly balance: BalanceRow
   readonly request: CollateralRequest
-  /** The report that holds the reference; null when it is free; undefined when nobody has looked. */
-  readonly filed: CollateralReportRow | null | undefined
+  /** The report that holds the reference; null when it is free, or taken to be. */
+  readonly filed: CollateralReportRow | null
   readonly threshold: bigint
 }
 type Gate = MoneyGate<CollateralFacts>

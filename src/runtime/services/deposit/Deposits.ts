@@ -28,9 +28,10 @@ import {
   wireNotice
 } from "./depositDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, fileByReference, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
+import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
 import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 
@@ -77,6 +78,8 @@ export class Deposits extends Context.Service<
       const settings = yield* Settings
       const stored = yield* RowReads
 
+      const filedAs = rowFiled(stored, "depositNotices")
+
       const byId = (noticeId: number): Effect.Effect<DepositNoticeRow | null, Unavailable> =>
         firstRow(stored, "depositNotices", [{ column: "id", value: noticeId }])
 
@@ -108,13 +111,16 @@ export class Deposits extends Context.Service<
           if (!early.ok) return Effect.succeed(early)
           const request = early.value
           const threshold = settings.sourceOfWealthThreshold
-          return fileByReference(
-            { host, directory, stored },
+          const partnerId = caller.partner.row.id
+          return fileOnce(
+            { host, stored },
             {
-              caller,
-              clientId,
-              table: "depositNotices",
-              claim: depositClaim(caller.partner.row.id, request.partnerRef),
+              subject: clientSubject(clientId),
+              by: caller.by,
+              partner: () => directory.stamp(partnerId),
+              claim: depositClaim(partnerId, request.partnerRef),
+              read: filedAs,
+              look: "first",
               decide: (turn, filed) => decideFiling(turn, caller, directory, request, filed, threshold),
               store
             }

@@ -26,6 +26,8 @@ import { closingPartners } from "../partner/closingBlockers.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
+import { claimIn, correctionSpace } from "../../store/references.ts"
 
 export interface AdjustmentRequest {
   readonly currency: string
@@ -71,12 +73,6 @@ export class Adjustments extends Context.Service<
       const sql = yield* PgClient.PgClient
       const stored = yield* RowReads
 
-      /** The transaction that has the reference, or null. */
-      const bookedAs = (clientId: number, reference: string | null): Effect.Effect<number | null, Unavailable> =>
-        reference === null
-          ? Effect.succeed(null)
-          : Effect.map(stored.holders([manualKey(clientId, reference)]), ([claim]) => claim?.owner ?? null)
-
       return Adjustments.of({
         check: (client, request) =>
           Effect.gen(function* () {
@@ -84,7 +80,7 @@ export class Adjustments extends Context.Service<
             if (found === null) return refuse(unknown("Client"))
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return refuse(invalidFields({ amount: parsed }))
-            const booked = yield* bookedAs(found.id, referenceOf(request))
+            const booked = yield* filedUnder(stored, claimOf(found.id, referenceOf(request)), Effect.succeed)
             if (booked !== null) return refuse(alreadyBooked(booked))
             const shut = shutRefusal(found, directory.partner(found.partnerId), closingPartners(host))
             return shut === null ? accept({ clientId: found.id }) : refuse(shut)
@@ -95,35 +91,26 @@ export class Adjustments extends Context.Service<
             const parsed = signedAmount(request)
             if (typeof parsed === "string") return Effect.succeed(refuse(invalidFields({ amount: parsed })))
             const reference = referenceOf(request)
-            const attempt = host.dispatch({
-              subject: clientSubject(found.id),
-              by: caller.by,
-              partner: () => directory.stamp(found.partnerId),
-              decide: (turn): Verdict<Adjustment> => {
-                const row = turn.state.one("clients")
-                const partner = directory.partner(found.partnerId)
-                if (row === undefined || partner === null) return refuse(unknown("Client"))
-                const shut = shutRefusal(row, partner, closingPartners(host))
-                if (shut !== null) return refuse(shut)
-                return bookAdjustment(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
+            return fileOnce(
+              { host, stored },
+              {
+                subject: clientSubject(found.id),
+                by: caller.by,
+                partner: () => directory.stamp(found.partnerId),
+                claim: claimOf(found.id, reference),
+                // The transaction that has the reference.
+                read: Effect.succeed<number>,
+                look: "late",
+                decide: (turn, booked): Verdict<Adjustment> => {
+                  if (booked !== null) return refuse(alreadyBooked(booked))
+                  const row = turn.state.one("clients")
+                  const partner = directory.partner(found.partnerId)
+                  if (row === undefined || partner === null) return refuse(unknown("Client"))
+                  const shut = shutRefusal(row, partner, closingPartners(host))
+                  if (shut !== null) return refuse(shut)
+                  return bookAdjustment(turn, row, partner, { ...parsed, reason: cleanText(request.reason), reference })
+                }
               }
-            })
-            return attempt.pipe(
-              // The claim of a reference belongs to the transaction that has it.
-              Effect.catchTag("ClaimLost", (lost) => {
-                const taken = lost.claims.find(
-                  ({ name }) => reference !== null && name === manualKey(found.id, reference)
-                )
-                return taken === undefined ? Effect.fail(lost) : Effect.succeed(refuse(alreadyBooked(taken.owner)))
-              }),
-              // A repeat is told so before anything else that has come to stand against it since.
-              Effect.flatMap((verdict): Effect.Effect<Verdict<Adjustment>, Unavailable> =>
-                verdict.ok
-                  ? Effect.succeed(verdict)
-                  : Effect.map(bookedAs(found.id, reference), (booked) =>
-                      booked === null ? verdict : refuse(alreadyBooked(booked))
-                    )
-              )
             )
           })
       })
@@ -132,12 +119,13 @@ export class Adjustments extends Context.Service<
 }
 
 /** Unique fact and ledger key of a correction with a reference: the same one is never booked twice. */
-const manualKey = (clientId: number, reference: string): string => `manual:${clientId}:${reference}`
+const claimOf = (clientId: number, reference: string | null): string | null =>
+  reference === null ? null : claimIn(correctionSpace, clientId, reference)
 
 const referenceOf = ({ reference }: AdjustmentRequest): string | null =>
   reference === undefined ? null : cleanText(reference)
 
-const alreadyBooked = (ledgerTxId: number | null): Refusal =>
+const alreadyBooked = (ledgerTxId: number): Refusal =>
   conflict(`This reference is booked already, as transaction ${ledgerTxId}. Nothing was booked now.`, { ledgerTxId })
 
 interface Signed {
@@ -189,15 +177,15 @@ export const bookAdjustment = (
     return refuse(conflict("The adjustment would take the client's balance below zero."))
   }
   const txId = turn.nextId("transaction")
-  const key = reference === null ? `manual:${txId}` : manualKey(row.id, reference)
-  if (reference !== null) turn.draft.claim(key, txId)
+  const claim = claimOf(row.id, reference)
+  if (claim !== null) turn.draft.claim(claim, txId)
   const money = (minor: bigint) => formatAmount(minor, currency)
   const after = { cash: before.cash + amount, reserved: before.reserved }
   applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
     {
       type: "ledger.post",
       entry: "MANUAL",
-      key,
+      key: claim ?? `manual:${txId}`,
       currency,
       amount: money(amount),
       reason,

@@ -24,7 +24,7 @@ import {
 } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
-import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/Rows.ts"
@@ -36,7 +36,10 @@ import { closingPartners } from "../partner/closingBlockers.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
+import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { withinTime } from "../../engine/withinTime.ts"
 import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
 export interface PayoutRequest {
@@ -86,22 +89,20 @@ export class Payouts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const stored = yield* RowReads
 
-      /** The payout that has the reference, if it is this one; another one is refused. Null: the reference is free. */
-      const repeated = (client: ClientRow, order: Order): Effect.Effect<Verdict<Payout | null>, Unavailable> =>
-        Effect.gen(function* () {
-          if (order.reference === null) return accept(null)
-          const [claim] = yield* stored.holders([payoutClaim(client.id, order.reference)])
-          if (claim === undefined) return accept(null)
-          const rows = yield* Effect.catch(
-            sql.unsafe<PaidRow>(paidStatement, [BigInt(claim.owner), BigInt(client.id)]),
-            whenAway
+      /** The payout that a reference of the client's belongs to. */
+      const filedBy =
+        (client: ClientRow) =>
+        (ledgerTxId: number): Effect.Effect<Paid, Unavailable> =>
+          Effect.map(
+            withinTime(
+              Effect.catch(sql.unsafe<PaidRow>(paidStatement, [BigInt(ledgerTxId), BigInt(client.id)]), whenAway),
+              () => new Unavailable({ unknown: false })
+            ),
+            ([row]) => {
+              if (row === undefined) throw new Error(`the payout ${ledgerTxId} is not in the ledger`)
+              return { ledgerTxId, row }
+            }
           )
-          const [row] = rows
-          if (row === undefined) throw new Error(`the payout ${claim.owner} is not in the ledger`)
-          return isSame(row, order)
-            ? accept(paidBefore(client, order, claim.owner, row))
-            : refuse(otherPayout(claim.owner))
-        })
 
       /** What stands against paying a client now. */
       const refusalOf = (row: ClientRow, cashOf: CashOf, order: Order): Refusal | null => {
@@ -114,30 +115,12 @@ export class Payouts extends Context.Service<
         )
       }
 
-      /** The client, the order, and the payout when the reference is paid already. */
       const find = (client: string, request: PayoutRequest) =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
           const order = orderOf(request)
-          if (typeof order === "string") return refuse(invalidFields({ amount: order }))
-          const before = yield* repeated(found, order)
-          return before.ok ? accept({ found, order, paid: before.value }) : before
-        })
-
-      const payNow = (caller: OperatorCaller, found: ClientRow, order: Order): Answer<Payout> =>
-        host.dispatch({
-          subject: clientSubject(found.id),
-          by: caller.by,
-          partner: () => directory.stamp(found.partnerId),
-          decide: (turn): Verdict<Payout> => {
-            const row = turn.state.one("clients")
-            const partner = directory.partner(found.partnerId)
-            if (row === undefined || partner === null) return refuse(unknown("Client"))
-            const of = { turn, client: row, partner }
-            const refusal = refusalOf(row, cashInTurn(of), order)
-            return refusal === null ? accept(payOut(of, order)) : refuse(refusal)
-          }
+          return typeof order === "string" ? refuse(invalidFields({ amount: order })) : accept({ found, order })
         })
 
       return Payouts.of({
@@ -145,8 +128,12 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order, paid } = judged.value
-            if (paid !== null) return accept({ clientId: found.id, paid })
+            const { found, order } = judged.value
+            const paid = yield* filedUnder(stored, claimOf(found, order), filedBy(found))
+            if (paid !== null) {
+              const replay = replayOf(found, order, paid)
+              return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
+            }
             return yield* host.read(clientSubject(found.id), (state) => {
               const refusal = refusalOf(state.one("clients") ?? found, cashIn(state), order)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
@@ -156,19 +143,26 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order, paid } = judged.value
-            if (paid !== null) return accept(paid)
-            // Refused, or beaten to the reference: what stood in the way may have been the same payout.
-            const again = Effect.map(repeated(found, order), (verdict) =>
-              verdict.ok && verdict.value === null ? null : (verdict as Verdict<Payout>)
-            )
-            return yield* payNow(caller, found, order).pipe(
-              Effect.flatMap((verdict) =>
-                verdict.ok ? Effect.succeed(verdict) : Effect.map(again, (other) => other ?? verdict)
-              ),
-              Effect.catchTag("ClaimLost", (lost) =>
-                Effect.flatMap(again, (other) => (other === null ? Effect.fail(lost) : Effect.succeed(other)))
-              )
+            const { found, order } = judged.value
+            return yield* fileOnce(
+              { host, stored },
+              {
+                subject: clientSubject(found.id),
+                by: caller.by,
+                partner: () => directory.stamp(found.partnerId),
+                claim: claimOf(found, order),
+                read: filedBy(found),
+                look: "first",
+                decide: (turn, paid): Verdict<Payout> => {
+                  if (paid !== null) return replayOf(found, order, paid)
+                  const row = turn.state.one("clients")
+                  const partner = directory.partner(found.partnerId)
+                  if (row === undefined || partner === null) return refuse(unknown("Client"))
+                  const of = { turn, client: row, partner }
+                  const refusal = refusalOf(row, cashInTurn(of), order)
+                  return refusal === null ? accept(payOut(of, order)) : refuse(refusal)
+                }
+              }
             )
           })
       })
@@ -197,8 +191,9 @@ const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order 
   }
 }
 
-/** The unique fact of a reference; it belongs to the transaction that took the money out. */
-const payoutClaim = (clientId: number, reference: string): string => `payout:${clientId}:${reference}`
+/** The unique fact of the order's reference; it belongs to the transaction that took the money out. */
+const claimOf = ({ id }: ClientRow, { reference }: Order): string | null =>
+  reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
   conflict(`This reference is paid already with other content, as transaction ${ledgerTxId}. Nothing was paid now.`, {
@@ -215,6 +210,12 @@ interface PaidRow {
   readonly reserved: string
 }
 
+/** What a reference was paid as. */
+interface Paid {
+  readonly ledgerTxId: number
+  readonly row: PaidRow
+}
+
 /** $1 the transaction, $2 the client. */
 const paidStatement = `
   SELECT t.reason, t.ts, p.currency, -p.amount AS minor, after.cash, after.reserved
@@ -229,13 +230,12 @@ const paidStatement = `
 const isSame = (row: PaidRow, { currency, minor, reason }: Order): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
-const paidBefore = (client: ClientRow, order: Order, ledgerTxId: number, row: PaidRow): Payout =>
-  payoutView(client, order, {
-    ledgerTxId,
-    cash: BigInt(row.cash),
-    reserved: BigInt(row.reserved),
-    ts: Number(row.ts)
-  })
+/** The payout that has the reference, if it is this one; another one is refused. */
+const replayOf = (client: ClientRow, order: Order, { ledgerTxId, row }: Paid): Verdict<Payout> => {
+  if (!isSame(row, order)) return refuse(otherPayout(ledgerTxId))
+  const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
+  return accept(payoutView(client, order, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
+}
 
 interface Booked {
   readonly ledgerTxId: number
@@ -300,7 +300,8 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
   const txId = owed ? payoutId : turn.nextId("transaction")
-  if (reference !== null) turn.draft.claim(payoutClaim(client.id, reference), txId)
+  const claim = claimOf(client, order)
+  if (claim !== null) turn.draft.claim(claim, txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
     owed ? leg("MANUAL", "") : leg("WITHDRAWAL", ":out"),

@@ -24,7 +24,8 @@ import { type DepositFacts, depositGates } from "../deposit/depositGates.ts"
 import { checkDeposit } from "../deposit/Deposits.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { type GateResult, type MoneyGate, type MoneyGates, notReached, walkGates } from "./moneyGates.ts"
-import { notUnderBroker, rowUnder } from "./moneyRequests.ts"
+import { notUnderBroker } from "./moneyRequests.ts"
+import { filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { withdrawalClaim } from "../withdrawal/withdrawalDecisions.ts"
 import { checkWithdrawal, type WithdrawalFacts, withdrawalGates } from "../withdrawal/withdrawalGates.ts"
@@ -120,7 +121,7 @@ const explainWrite = <Request extends { readonly partnerRef: string }, T extends
     const decoded = rules.decode(asking, clock.now())
     const early = walkGates(earlyGates(rules), { custody: partner.row.custodyModel, decoded })
     const filed = decoded.ok
-      ? yield* rowUnder(stored, rules.table, rules.claim(partnerId, decoded.value.partnerRef))
+      ? yield* filedUnder(stored, rules.claim(partnerId, decoded.value.partnerRef), rowFiled(stored, rules.table))
       : null
     return yield* host.dispatch({
       subject: clientSubject(clientId),

@@ -37,8 +37,8 @@ export const firstRefusal = <Facts>(gates: MoneyGates<Facts>, facts: Facts): Ref
 /** What every money write knows of its client and its reference. */
 export interface MoneyFacts {
   readonly client: ClientRow
-  /** Whoever holds the reference; null when it is free, undefined when nobody has looked. */
-  readonly filed?: { readonly clientId: number } | null | undefined
+  /** Whoever holds the reference; null when it is free, or taken to be. */
+  readonly filed: { readonly clientId: number } | null
 }
 
 export const accountGate: MoneyGate<MoneyFacts> = {
@@ -51,9 +51,8 @@ export const accountGate: MoneyGate<MoneyFacts> = {
 export const referenceGate: MoneyGate<MoneyFacts> = {
   gate: "reference",
   refusal: ({ filed, client }) =>
-    filed != null && filed.clientId !== client.id ? conflict("This partnerRef was used for another client.") : null,
+    filed !== null && filed.clientId !== client.id ? conflict("This partnerRef was used for another client.") : null,
   compared: ({ filed, client }) => {
-    if (filed === undefined) return null
     const figure = filed === null ? "free" : filed.clientId === client.id ? "this client's" : "another client's"
     return { figure, limit: "free" }
   }

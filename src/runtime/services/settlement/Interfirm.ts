@@ -26,6 +26,8 @@ import { Directory } from "../partner/Directory.ts"
 import { interfirmView } from "./interfirmView.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { fileOnce, filedUnder, rowFiled } from "../shared/fileOnce.ts"
+import { claimIn, interfirmSpace } from "../../store/references.ts"
 
 export interface InterfirmRequest {
   /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
@@ -66,21 +68,7 @@ export class Interfirm extends Context.Service<
       const directory = yield* Directory
       const stored = yield* RowReads
 
-      /** The record that has the reference, or null. */
-      const recordedAs = (partnerId: number, txRef: string): Effect.Effect<InterfirmRow | null, Unavailable> =>
-        Effect.gen(function* () {
-          const [claim] = yield* stored.holders([referenceClaim(partnerId, txRef)])
-          if (claim === undefined) return null
-          return (yield* stored.among("interfirmRecords", [claim.owner]))[0] ?? null
-        })
-
-      const repeated = (
-        partnerId: number,
-        payment: Payment
-      ): Effect.Effect<Verdict<InterfirmRecord | null>, Unavailable> =>
-        Effect.map(recordedAs(partnerId, payment.txRef), (row) =>
-          row === null ? accept(null) : isSame(row, payment) ? accept(interfirmView(row)) : refuse(otherRecord(row.id))
-        )
+      const recordOf = rowFiled(stored, "interfirmRecords")
 
       /** Whether the firms can owe each other: PARTNER custody now, or at some time before. */
       const everUnderPartner = ({ id, custodyModel }: PartnerRow): Effect.Effect<boolean, Unavailable> =>
@@ -93,66 +81,73 @@ export class Interfirm extends Context.Service<
           return false
         })
 
-      const check = (partner: string, request: InterfirmRequest) =>
-        Effect.gen(function* () {
-          const view = directory.findPartner(partner)
-          if (view === null) return refuse(unknown("Partner"))
-          const payment = paymentOf(request)
-          if (!payment.ok) return payment
-          const { row } = view
-          // A repetition is told so before anything that has come to stand against it since.
-          const before = yield* repeated(row.id, payment.value)
-          if (!before.ok) return before
-          if (before.value === null) {
+      const find = (partner: string, request: InterfirmRequest) => {
+        const view = directory.findPartner(partner)
+        if (view === null) return refuse(unknown("Partner"))
+        const payment = paymentOf(request)
+        return payment.ok ? accept({ row: view.row, payment: payment.value }) : payment
+      }
+
+      return Interfirm.of({
+        check: (partner, request) =>
+          Effect.gen(function* () {
+            const found = find(partner, request)
+            if (!found.ok) return found
+            const { row, payment } = found.value
+            const recorded = yield* filedUnder(stored, claimOf(row.id, payment), recordOf)
+            // A repetition is answered as one before anything that has come to stand against it since.
+            if (recorded !== null) {
+              const replay = replayOf(recorded, payment)
+              return replay.ok ? accept({ partnerId: row.id, recorded: replay.value }) : replay
+            }
             const shut = shutRefusal(row, closingPartners(host))
             if (shut !== null) return refuse(shut)
             if (!(yield* everUnderPartner(row))) return refuse(nothingBetween)
-          }
-          return accept({ partnerId: row.id, recorded: before.value, payment: payment.value })
-        })
-
-      return Interfirm.of({
-        check,
+            return accept({ partnerId: row.id, recorded: null })
+          }),
         record: (caller, partner, request) =>
           Effect.gen(function* () {
-            const checked = yield* check(partner, request)
-            if (!checked.ok) return checked
-            const { partnerId, recorded, payment } = checked.value
-            if (recorded !== null) return accept(recorded)
-            return yield* host
-              .dispatch({
+            const found = find(partner, request)
+            if (!found.ok) return found
+            const { payment, row: asked } = found.value
+            const partnerId = asked.id
+            // Once so, so for ever: what is true before the turn is true in it.
+            const canOwe = yield* everUnderPartner(asked)
+            return yield* fileOnce(
+              { host, stored },
+              {
                 subject: `partner:${partnerId}`,
                 by: caller.by,
-                decide: (turn): Verdict<InterfirmRecord> => {
+                claim: claimOf(partnerId, payment),
+                read: recordOf,
+                look: "first",
+                decide: (turn, recorded): Verdict<InterfirmRecord> => {
+                  if (recorded !== null) return replayOf(recorded, payment)
                   const row = turn.state.one("partners")
                   if (row === undefined) return refuse(unknown("Partner"))
                   const shut = shutRefusal(row, closingPartners(host))
-                  return shut === null ? accept(interfirmView(putRecord(turn, partnerId, payment))) : refuse(shut)
+                  if (shut !== null) return refuse(shut)
+                  return canOwe ? accept(interfirmView(putRecord(turn, partnerId, payment))) : refuse(nothingBetween)
                 }
-              })
-              .pipe(
-                // The one claim is the reference: another command has recorded it meanwhile.
-                Effect.catchTag("ClaimLost", (lost) =>
-                  Effect.flatMap(repeated(partnerId, payment), (again) =>
-                    again.ok && again.value === null
-                      ? Effect.fail(lost)
-                      : Effect.succeed(again as Verdict<InterfirmRecord>)
-                  )
-                )
-              )
+              }
+            )
           })
       })
     })
   )
 }
 
-const referenceClaim = (partnerId: number, txRef: string): string => `interfirm:${partnerId}:${txRef}`
+const claimOf = (partnerId: number, { txRef }: Payment): string => claimIn(interfirmSpace, partnerId, txRef)
 
 const otherRecord = (settlementId: number): Refusal =>
   conflict(`This reference is recorded already with other content, as settlement ${settlementId}.`, { settlementId })
 
 const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payment): boolean =>
   row.amount === amount && row.periodFrom === periodFrom && row.periodTo === periodTo && row.note === note
+
+/** The record that has the reference, if it is this one; another one is refused. */
+const replayOf = (row: InterfirmRow, payment: Payment): Verdict<InterfirmRecord> =>
+  isSame(row, payment) ? accept(interfirmView(row)) : refuse(otherRecord(row.id))
 
 const nothingBetween = conflict(
   "This partner has never been under PARTNER custody, so the firms owe each other nothing."
@@ -191,7 +186,7 @@ const putRecord = (turn: Turn, partnerId: number, payment: Payment): InterfirmRo
     recordedBy: turn.by.role,
     recordedAt: turn.now
   }
-  turn.draft.claim(referenceClaim(partnerId, payment.txRef), id)
+  turn.draft.claim(claimOf(partnerId, payment), id)
   turn.draft.put("interfirmRecords", row)
   const { amount, direction } = interfirmView(row)
   applyEffects(turn, { partnerId, clientId: null, object: `interfirmRecord:${id}` }, [

@@ -37,6 +37,8 @@ interface Unmoved<R, A> {
   readonly decide: (turn: Turn, read: R) => A
 }
 
+interface Held<R, A> extends Omit<Command<A>, "decide">, Pick<Unmoved<R, A>, "read" | "decide"> {}
+
 const moved = Symbol("moved")
 
 /** The rows of some tables as they are: a commit that writes one puts another in its place. */
@@ -52,25 +54,10 @@ export const decideUnmoved = <R, A>(
   { subject, by, partner, restsOn, heldAtLast = false, read, decide }: Unmoved<R, A>
 ): Effect.Effect<A, DispatchError> => {
   const command = { subject, by, ...(partner === undefined ? {} : { partner }) }
-  /** The turn keeps its place at the head of the mailbox until the rows are read, and is decided then. */
-  const heldRound = Effect.suspend(() => {
-    let found: Exit.Exit<R, Unavailable> | null = null
-    const look = (state: SubjectState): Effect.Effect<void> =>
-      Effect.map(Effect.exit(read(state)), (exit) => {
-        found = exit
-      })
-    return host.dispatch<Exit.Exit<A, Unavailable>>({
-      ...command,
-      decide: (turn) => {
-        if (found === null) throw new PartnerHeld(look(turn.state))
-        return Exit.map(found, (rows) => decide(turn, rows))
-      }
-    })
-  })
   const round = (left: number): Effect.Effect<A, DispatchError> =>
     Effect.gen(function* () {
       if (left === 0) return yield* new Unavailable({ unknown: false })
-      if (left === 1 && heldAtLast) return yield* yield* heldRound
+      if (left === 1 && heldAtLast) return yield* decideHeld(host, { ...command, read, decide })
       if (left < rounds) yield* Effect.flatMap(Random.nextBetween(0, pauseMillis), (millis) => Effect.sleep(millis))
       const seen = yield* host.read(subject, (state) => ({
         token: state.token,
@@ -88,3 +75,34 @@ export const decideUnmoved = <R, A>(
     })
   return round(rounds)
 }
+
+/**
+ * Reads with the mailbox held, then decides: the turn keeps its place at the head until the rows are read. Only for a
+ * `read` that is bounded and asks no mailbox.
+ */
+export const decideHeld = <R, A>(
+  host: ActorHost["Service"],
+  { read, decide, store, ...command }: Held<R, A>
+): Effect.Effect<A, DispatchError> =>
+  Effect.suspend(() => {
+    let found: { readonly token: number | null; readonly rows: Exit.Exit<R, Unavailable> } | null = null
+    const look = (state: SubjectState): Effect.Effect<void> => {
+      const { token } = state
+      return Effect.map(Effect.exit(read(state)), (rows) => {
+        found = { token, rows }
+      })
+    }
+    return Effect.flatten(
+      host.dispatch<Exit.Exit<A, Unavailable>>({
+        ...command,
+        decide: (turn) => {
+          // A commit whose fate was unknown may be seen after the look: then it is made again.
+          if (found === null || found.token !== turn.state.token) throw new PartnerHeld(look(turn.state))
+          return Exit.map(found.rows, (rows) => decide(turn, rows))
+        },
+        ...(store === undefined
+          ? {}
+          : { store: (exit, turn) => (Exit.isSuccess(exit) ? store(exit.value, turn) : null) })
+      })
+    )
+  })

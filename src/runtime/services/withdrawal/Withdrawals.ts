@@ -29,9 +29,10 @@ import { Breaks } from "../reconciliation/Breaks.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, fileByReference, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
+import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
 import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import {
@@ -120,6 +121,8 @@ export class Withdrawals extends Context.Service<
       const stored = yield* RowReads
       const breaks = yield* Breaks
       const sealing = yield* SealingService
+
+      const filedAs = rowFiled(stored, "withdrawalRequests")
 
       const find = (conditions: ReadonlyArray<Condition>): Effect.Effect<WithdrawalRow | null, Unavailable> =>
         firstRow(stored, "withdrawalRequests", conditions)
@@ -220,13 +223,15 @@ export class Withdrawals extends Context.Service<
           if (!early.ok) return Effect.succeed(early)
           const demand = early.value
           const partnerId = caller.partner.row.id
-          return fileByReference(
-            { host, directory, stored },
+          return fileOnce(
+            { host, stored },
             {
-              caller,
-              clientId,
-              table: "withdrawalRequests",
+              subject: clientSubject(clientId),
+              by: caller.by,
+              partner: () => directory.stamp(partnerId),
               claim: withdrawalClaim(partnerId, demand.partnerRef),
+              read: filedAs,
+              look: "first",
               decide: (turn, filed) =>
                 decideFiling(turn, {
                   caller,
