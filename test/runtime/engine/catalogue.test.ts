@@ -106,7 +106,9 @@ describe("catalogue", () => {
           assessmentAttempts: [{ ...rows.assessmentAttempts, answers: { q: marker } }],
           kycRevisions: [{ ...rows.kycRevisions, payload: { name: marker }, attestation: marker }],
           identitySessions: [{ ...rows.identitySessions, data: [marker] }],
-          reportingRecords: [{ ...rows.reportingRecords, record: { ...rows.reportingRecords.record, firstNames: marker } }],
+          reportingRecords: [
+            { ...rows.reportingRecords, record: { ...rows.reportingRecords.record, firstNames: marker } }
+          ],
           webhookEndpoints: [{ ...rows.webhookEndpoints, secret: marker }],
           answers: [{ ...rows.answers, body: marker }],
           withdrawalRequests: [{ ...rows.withdrawalRequests, destination: { iban: marker } }],

@@ -2,7 +2,6 @@
  * What compliance does to a client, inside the client's turn: the client, its package, its blocks and its cases each take
  * their event in one commit (D1, D2, D3; A1-28, A1-48, A3-10). Pure but for the turn's draft and ids.
  */
-import type { Json } from "../../../machines/Effects.ts"
 import { type AssessmentEvent, factsOf } from "../../../machines/appropriateness/Assessment.ts"
 import type { AppropriatenessFacts, ClientEvent } from "../../../machines/client/Client.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"

@@ -13,7 +13,6 @@ import {
   reportOf
 } from "../../../machines/collateral/CollateralReport.ts"
 import { type CollateralRequest, decodeCollateral } from "../../../machines/collateral/CollateralRequest.ts"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"

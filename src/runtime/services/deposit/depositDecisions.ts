@@ -4,7 +4,7 @@
  */
 import { moneyRestriction } from "../../../machines/client/Restriction.ts"
 import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositNotice.ts"
-import type { JsonObject, MachineEffect } from "../../../machines/Effects.ts"
+import type { MachineEffect } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
@@ -129,9 +129,7 @@ export type DepositOrder =
 export const repeatedDecision = (row: DepositNoticeRow, to: DepositOrder["to"]): Verdict<DepositNotice> =>
   row.state === to
     ? accept(wireNotice(row))
-    : refuse(
-        conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) })
-      )
+    : refuse(conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) }))
 
 /** What stands against crediting the client now, as a sentence. */
 const confirmRefusal = (turn: Turn, row: DepositNoticeRow, client: ClientRow, partner: PartnerView): string | null => {

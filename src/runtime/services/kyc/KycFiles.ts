@@ -9,7 +9,6 @@ import type { LifecycleState, VerificationLevel } from "../../../machines/client
 import type { Document } from "../../../machines/document/Document.ts"
 import type { Json } from "../../../machines/Effects.ts"
 import type { KycPackageStatus } from "../../../machines/kyc/KycPackage.ts"
-import type { ScreeningCandidate } from "../../../machines/screening/screen.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { type BlockCode, blockCodes, type BlockStatus } from "../../../machines/verification/Blocks.ts"
@@ -219,8 +218,7 @@ export class KycFiles extends Context.Service<
   )
 }
 
-const entriesOf = ({ candidates }: ScreeningRunRow): ReadonlyArray<number> =>
-  candidates.map(({ entryId }) => entryId)
+const entriesOf = ({ candidates }: ScreeningRunRow): ReadonlyArray<number> => candidates.map(({ entryId }) => entryId)
 
 const dispositionOf = ({ entryId, disposition, outcome, score, decidedAt, decidedBy }: DispositionRow) => ({
   entryId,

@@ -12,7 +12,6 @@
  * (workers/AnswerSweep.ts); from then on its key is free (A1-52).
  */
 import { Context, Effect, Exit, Layer } from "effect"
-import type { Json } from "../../../machines/Effects.ts"
 import {
   acceptedRow,
   type BulkAnswer,
@@ -170,8 +169,7 @@ const restOf = (entries: ReadonlyArray<BulkEntry>, rows: ReadonlyMap<number, Bul
     return row === undefined ? unknownRow(entry) : [entry.place, row]
   })
 
-const rowsOfPart = ({ results }: BulkPartRow): ReadonlyMap<number, BulkRow> =>
-  new Map(results)
+const rowsOfPart = ({ results }: BulkPartRow): ReadonlyMap<number, BulkRow> => new Map(results)
 
 const putPart = (turn: Turn, part: Omit<BulkPartRow, "results" | "decidedAt">, rows: ReadonlyArray<PlacedRow>): void =>
   turn.draft.put("bulkReportParts", { ...part, results: rows, decidedAt: turn.now })
