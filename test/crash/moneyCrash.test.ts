@@ -14,7 +14,7 @@ import { ledgerFaults } from "./crashRound.ts"
 import { type CrashWorld, withCrashWorld } from "./CrashWorld.ts"
 import { type Books, dataOf, makeMoneyDesk, type MoneyDesk, type Move, moveNames, type Row } from "./moneyMoves.ts"
 import { bounded } from "./patience.ts"
-import { restartToDieAt } from "./strike.ts"
+import { restartToDieAt, screenedOnce } from "./strike.ts"
 
 const seed = 30_811
 
@@ -38,6 +38,7 @@ describe("money transitions, killed", () => {
             const names = moveNames.filter((name) => point !== "after-claim" || isKeyed(name))
             const moves = yield* Effect.forEach(names, desk.ready)
             const books = booksOf(world, desk)
+            yield* screenedOnce(world)
             assert.deepStrictEqual(yield* restartToDieAt(world, point, 1), [])
             const answers: Array<readonly [Move, PartnerAnswer]> = []
             for (const [index, move] of moves.entries()) {
@@ -76,6 +77,7 @@ describe("money transitions, killed", () => {
             const move = moves[index] as Move
             const path = `/operator/v1/withdrawals/${/withdrawals\/(\d+)/.exec(move.call.path)?.[1]}/approve`
             const approve = { method: "POST", path } as const
+            yield* screenedOnce(world)
             assert.deepStrictEqual(yield* restartToDieAt(world, point, 1), [])
             const both = [Effect.exit(move.client.send(move.call)), Effect.exit(world.operator.send(approve))]
             yield* Effect.all(both, { concurrency: 2 })

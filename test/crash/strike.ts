@@ -5,7 +5,7 @@
 import { Clock, Effect, Fiber } from "effect"
 import { pausePoints } from "../../src/runtime/engine/PausePoints.ts"
 import type { CrashWorld } from "./CrashWorld.ts"
-import { bounded, until } from "./patience.ts"
+import { bounded, until, untilFound } from "./patience.ts"
 import { killPostmaster, pausePostgres, readyPostmaster } from "./postmaster.ts"
 import type { Exited } from "./ServiceProcess.ts"
 
@@ -82,6 +82,27 @@ export const strike = (world: CrashWorld, blow: Blow, options: StrikeOptions): E
       return Effect.flatMap(expectKilled(world), (at) => restarted(world, at, world.bot.open.size, []))
   }
 }
+
+const passStatuses = (world: CrashWorld): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(world.operatorRead("/screening/passes"), (data) =>
+    (data as { readonly passes: ReadonlyArray<{ readonly status: string }> }).passes.map(({ status }) => status)
+  )
+
+/**
+ * The first start over stored clients screens them all in the background (F26): that is let go by, so that a kill at the
+ * very next pass of a point meets the request it is meant for.
+ */
+export const screenedOnce = (world: CrashWorld): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if ((yield* passStatuses(world)).length > 0) return
+    world.service().signal("SIGTERM")
+    yield* bounded("the service to stop", world.service().exited)
+    yield* world.start()
+    yield* untilFound(
+      "the stored clients to be screened",
+      Effect.map(passStatuses(world), (statuses) => statuses.includes("DONE"))
+    )
+  })
 
 /** An orderly restart of a service that will kill itself at the point after some passes. Answers what went wrong. */
 export const restartToDieAt = (
