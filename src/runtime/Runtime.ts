@@ -25,6 +25,7 @@ import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
+import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxList } from "./services/screening/SandboxList.ts"
@@ -83,9 +84,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = Layer.merge(ActorHost.layer({ residentLimit: options.settings.residentClients }), RowReads.layer).pipe(
-    Layer.provideMerge(base)
-  )
+  const engine = Layer.mergeAll(
+    ActorHost.layer({ residentLimit: options.settings.residentClients }),
+    RowReads.layer,
+    PartnerBooks.layer
+  ).pipe(Layer.provideMerge(base))
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )

@@ -34,11 +34,28 @@ export interface Acknowledged {
   readonly status: string
 }
 
+/** What a filing is answered with: a deposit notice or a withdrawal request. */
+interface RequestAnswer {
+  readonly noticeId?: number
+  readonly requestId?: number
+  readonly partnerRef: string
+  readonly status: string
+}
+
+interface AcknowledgedRequest {
+  readonly call: PartnerCall
+  readonly partnerId: number
+  readonly table: "depositNotices" | "withdrawalRequests"
+  readonly id: number
+  readonly partnerRef: string
+}
+
 export class Auditor {
   readonly findings = new Findings()
   readonly commits: CommitAudit
   readonly acknowledged: Array<Acknowledged> = []
   readonly arrivals: Array<Arrival> = []
+  private readonly requests: Array<AcknowledgedRequest> = []
   private readonly store: ObservedStore
   private readonly calls = new Map<string, PartnerCall>()
   private readonly firstBytes = new Map<string, string>()
@@ -80,6 +97,24 @@ export class Auditor {
     }
     if (keyed && call.path.endsWith("/settlement/report")) this.checkBulk(call, answer)
     this.noteReport(call, partnerId, answer)
+    this.noteRequest(call, partnerId, answer)
+    if (call.path.endsWith("/kyc") && answer.status === 200) this.checkRevision(call, answer)
+  }
+
+  /** An update that is answered is in the store as the revision it was answered with. */
+  private checkRevision({ id }: PartnerCall, { body }: PartnerAnswer): void {
+    const { data } = JSON.parse(body) as {
+      readonly data: { readonly kycPackageId: number; readonly revision: number }
+    }
+    const found = this.store
+      .rows("kycRevisions")
+      .some(({ packageId, revision }) => packageId === data.kycPackageId && revision === data.revision)
+    this.findings.expect(
+      found,
+      "output-gate",
+      () =>
+        `${id} was answered with revision ${data.revision} of package ${data.kycPackageId}, which is not in the store`
+    )
   }
 
   /** The one answer of a bulk report tells what all of its tries did (A1-53). */
@@ -106,6 +141,23 @@ export class Auditor {
       row !== undefined && row.state === data.status,
       "output-gate",
       () => `${call.id} was answered ${status} with report ${data.reportId}, which is not in the store so`
+    )
+  }
+
+  /** A deposit notice or withdrawal request that is answered stood so once, and is there for good. */
+  private noteRequest(call: PartnerCall, partnerId: number, { status, body }: PartnerAnswer): void {
+    const [, kind] = /\/(deposits|withdrawals)$/.exec(call.path) ?? []
+    if (kind === undefined || status > 201) return
+    const { data } = JSON.parse(body) as { readonly data: RequestAnswer }
+    const id = data.noticeId ?? data.requestId ?? 0
+    const money = kind as "deposits" | "withdrawals"
+    const table = money === "deposits" ? "depositNotices" : "withdrawalRequests"
+    const { partnerRef } = call.body as { readonly partnerRef: string }
+    this.requests.push({ call, partnerId, table, id, partnerRef })
+    this.findings.expect(
+      data.partnerRef === partnerRef && this.commits.money.wasSo(money, id, partnerRef, data.status),
+      "output-gate",
+      () => `${call.id} was answered ${status} with ${table} ${id} ${data.status}, which it never was`
     )
   }
 
@@ -162,8 +214,18 @@ export class Auditor {
           `${call.id} was told report ${reportId} ${status}; the store has ${found.map((row) => `${row.id} ${row.state}`).join(", ") || "none"}`
       )
     }
+    for (const { call, partnerId, table, id, partnerRef } of this.requests) {
+      const found = this.store
+        .rows(table)
+        .filter((row) => row.partnerId === partnerId && row.context.partnerRef === partnerRef)
+      this.findings.expect(
+        found.length === 1 && found[0]?.id === id,
+        "acknowledged",
+        () => `${call.id} was told ${table} ${id}; the store has ${found.map((row) => row.id).join(", ") || "none"}`
+      )
+    }
   }
 }
 
 /** Routes whose answers are stored under the key. */
-const isKept = ({ method, path }: PartnerCall): boolean => method === "POST" && !path.endsWith("/webhook")
+const isKept = ({ path }: PartnerCall): boolean => !path.endsWith("/webhook")

@@ -17,6 +17,9 @@ import type {
   TableName
 } from "../../src/runtime/store/Rows.ts"
 import type { Findings } from "./Findings.ts"
+import { MoneyAudit } from "./MoneyAudit.ts"
+import { PartnerAudit } from "./PartnerAudit.ts"
+import { TimerAudit } from "./TimerAudit.ts"
 
 /** What a collateral report keeps, as the auditor reads it. */
 export interface ReportFacts {
@@ -48,9 +51,15 @@ export class CommitAudit {
   /** Cash of each client over time, oldest first. */
   readonly cash = new Map<number, Array<Version>>()
   readonly partners = new Map<number, PartnerRow>()
+  readonly money: MoneyAudit
+  readonly timers: TimerAudit
+  readonly changes: PartnerAudit
   /** Answer rows written, and commits with audit rows of a request, by their names. */
   private readonly executions = new Map<string, number>()
   private readonly sums = new Map<string, bigint>()
+  /** Transactions that make a settlement item. */
+  readonly owed = new Set<number>()
+  private readonly clientPartners = new Map<number, number>()
   private readonly restrictions = new Map<number, ReadonlyArray<string>>()
   /** When each ACTIVE endpoint became so, Unix ms; a new secret is no activation. */
   private readonly activeEndpoints = new Map<number, number>()
@@ -67,6 +76,16 @@ export class CommitAudit {
   constructor(findings: Findings, isKeyed: (requestId: string) => boolean) {
     this.findings = findings
     this.isKeyed = isKeyed
+    this.timers = new TimerAudit(findings)
+    this.changes = new PartnerAudit(findings, {
+      partner: (partnerId) => this.partners.get(partnerId),
+      open: (partnerId) => [...this.held(partnerId), ...this.money.open(partnerId)]
+    })
+    this.money = new MoneyAudit(findings, {
+      cash: (clientId) => this.cash.get(clientId)?.at(-1)?.cash ?? 0n,
+      restrictions: (clientId) => this.restrictions.get(clientId) ?? [],
+      custody: (partnerId) => this.partners.get(partnerId)?.custodyModel
+    })
   }
 
   /** Takes a commit that is in. `writer`: the lane that wrote it; `owner`: who may write. */
@@ -78,7 +97,10 @@ export class CommitAudit {
     this.findings.expect(writer === owner, "writer", () => `${writer} wrote although ${owner} owns the store`)
     this.checkBarred(commit)
     this.checkExecution(commit)
+    this.timers.take(commit, now)
+    this.changes.take(commit)
     for (const report of rows.collateralReports ?? []) this.checkReport(report, commit)
+    this.money.take(commit)
     this.checkMoney(commit, now)
     this.checkItems(commit)
     this.checkDeliveries(commit)
@@ -87,6 +109,7 @@ export class CommitAudit {
     this.audit.push(...(rows.audit ?? []))
     for (const row of rows.clients ?? []) {
       this.restrictions.set(row.id, row.context.restrictions)
+      this.clientPartners.set(row.id, row.partnerId)
     }
     for (const row of rows.partners ?? []) this.partners.set(row.id, row)
     for (const row of rows.webhookEndpoints ?? []) {
@@ -160,6 +183,8 @@ export class CommitAudit {
     const refused = barred || (direction === "WITHDRAWAL" && minor(amount) > cash)
     const say = () =>
       `report ${row.id}: ${direction} ${amount} on ${cash}${barred ? " (restricted)" : ""} is ${row.state}`
+    const custody = this.partners.get(row.partnerId)?.custodyModel
+    this.findings.expect(custody === "PARTNER", "custody", () => `${say()} under ${custody} custody`)
     this.findings.expect(row.state === (refused ? "REFUSED" : "BOOKED"), "rules", say)
     this.findings.expect((refusal !== null) === refused, "rules", say)
     const moved = (commit.rows.postings ?? [])
@@ -205,6 +230,13 @@ export class CommitAudit {
     }
   }
 
+  /** What the clients of a partner hold, by account. */
+  private held(partnerId: number): ReadonlyArray<string> {
+    return [...this.sums].flatMap(([name, sum]) =>
+      sum !== 0n && this.clientPartners.get(Number(name.split(" ", 1)[0])) === partnerId ? [`${name} is ${sum}`] : []
+    )
+  }
+
   private noteFeed({ rows }: Commit): void {
     this.notifications.push(...(rows.notifications ?? []))
     for (const [name, times] of this.forwarded) {
@@ -223,7 +255,11 @@ export class CommitAudit {
   private checkItems({ rows }: Commit): void {
     const fresh = (rows.settlementItems ?? []).filter(({ id }) => !this.items.has(id))
     for (const { id } of fresh) this.items.add(id)
-    const due = (rows.ledgerTransactions ?? []).filter(({ type }) => type === "MANUAL")
+    // Under BROKER custody the money is with the service, so a correction is owed to nobody.
+    const due = (rows.ledgerTransactions ?? []).filter(
+      ({ type, partnerId }) => type === "MANUAL" && this.partners.get(partnerId)?.custodyModel === "PARTNER"
+    )
+    for (const { txId } of due) this.owed.add(txId)
     const amountOf = (txId: number) =>
       (rows.postings ?? []).find((posting) => posting.txId === txId && posting.clientId !== null)?.amount
     const same =

@@ -8,9 +8,12 @@ import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import { handlersByOperation } from "../../src/http/Dispatcher.ts"
 import { clients } from "../../src/http/handlers/clients.ts"
 import { collateral } from "../../src/http/handlers/collateral.ts"
+import { deposits } from "../../src/http/handlers/deposits.ts"
 import type { AnyHandlers, AnyWrite, Served } from "../../src/http/handlers/feature.ts"
+import { kyc } from "../../src/http/handlers/kyc.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
 import { settlement } from "../../src/http/handlers/settlement.ts"
+import { withdrawals } from "../../src/http/handlers/withdrawals.ts"
 import { webhook } from "../../src/http/handlers/webhook.ts"
 import { renderRefusal } from "../../src/http/middleware/answers.ts"
 import {
@@ -111,7 +114,14 @@ const beforeService = (
       const owned = yield* (yield* Clients).owns(caller.partner.row.id, params["clientId"] as number)
       if (!owned) return yield* record(renderRefusal(gateRefusals.unknownClient))
     }
-    const ended = yield* write.run({ caller, params, body: call.body, text: undefined, slot, form: route.form })
+    const ended = yield* write.run({
+      caller,
+      params,
+      body: call.body,
+      text: JSON.stringify(call.body),
+      slot,
+      form: route.form
+    })
     return "answeredAt" in ended ? ended : yield* record(ended)
   })
 
@@ -123,6 +133,9 @@ const reports = SettlementReports.of({ report: unasked, summary: unasked, interf
 const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   clients,
   collateral,
+  deposits,
+  withdrawals,
+  kyc,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
   webhook
 ]

@@ -9,6 +9,12 @@ export const invariants = {
   "bulk-truth": "the answer of a bulk report tells what all of its tries did",
   acknowledged: "every acknowledged report is in the store exactly once, as answered",
   claims: "references, e-mails and item changes are claimed once",
+  deposits: "a deposit notice is decided once, and credited exactly when it is confirmed",
+  withdrawals: "a withdrawal request takes declared steps, each moving exactly its cash and reserve",
+  custody:
+    "a custody model changes whole, once nothing is open, and nothing is filed under another than the present one",
+  revisions: "revisions of a KYC package are numbered without a gap, and the package shows the last one",
+  timers: "a timer fires when it is due and once, and goes with the commit of what it did",
   rules: "a report is decided by the committed state it is booked on",
   events: "events are numbered without a gap, in commit order",
   "audit-chain": "audit, decisions and ledger are all there, sealed in commit order",

@@ -15,16 +15,24 @@ import { SealingService } from "../../src/runtime/engine/sealing/SealingService.
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.ts"
+import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
+import { clientTimers } from "../../src/runtime/services/client/clientTimers.ts"
 import { CollateralReports } from "../../src/runtime/services/collateral/CollateralReports.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
+import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
+import { DueTimersMemory } from "../../src/runtime/ports/DueTimersMemory.ts"
+import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
+import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
+import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
@@ -46,6 +54,9 @@ const services = [
   Directory,
   Onboarding,
   CollateralReports,
+  Deposits,
+  Withdrawals,
+  KycUpdates,
   SettlementItems,
   BulkReports,
   Webhooks,
@@ -185,6 +196,7 @@ export class SimProcess {
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
+      PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       noDatabase,
       noKeyUsage,
@@ -201,10 +213,15 @@ export class SimProcess {
         feedSourceMemory(store, away)
       ])
     )
+    const timers = Timers.layer(clientTimers).pipe(Layer.provide(DueTimersMemory.layer({ store, away })))
     return Layer.mergeAll(
       workers,
+      timers,
       Onboarding.layer,
       CollateralReports.layer,
+      Deposits.layer,
+      KycUpdates.layer,
+      Withdrawals.layer.pipe(Layer.provide(Breaks.layer)),
       SettlementItems.layer,
       BulkReports.layer,
       Webhooks.layer,

@@ -29,7 +29,8 @@ export class Timeline {
   }
 
   add(lane: Lane, run: () => void, delayMillis: number): void {
-    this.push({ at: this.now + Math.max(0, delayMillis), order: this.order++, lane, run })
+    // Whole milliseconds, as a clock tells them, whatever somebody asked to sleep.
+    this.push({ at: this.now + Math.ceil(Math.max(0, delayMillis)), order: this.order++, lane, run })
   }
 
   /** Runs everything due up to `until` (Unix ms), or until `enough` says so after a task. */

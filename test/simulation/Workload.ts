@@ -1,10 +1,11 @@
 /**
- * What partners and the operator do in a simulation: onboardings, collateral reports with every kind of repeat, settlement
- * reports, webhooks, adjustments, restrictions and suspensions, by several callers at once, each stubborn until it is
- * answered.
+ * What partners and the operator do in a simulation: onboardings, collateral reports, deposit notices and withdrawal
+ * requests with every kind of repeat, settlement reports, webhooks, decisions, adjustments, restrictions and suspensions,
+ * by several callers at once, each stubborn until it is answered.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
 import { isFinal } from "./Auditor.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
@@ -13,7 +14,7 @@ import type { PartnerAccount, World } from "./World.ts"
 
 /** Steps of each partner session, and of the operator. */
 const partnerSteps = 13
-const operatorSteps = 9
+const operatorSteps = 14
 const sessionsPerPartner = 2
 /** Sendings of one call before its caller gives up for now. */
 const patience = 8
@@ -81,7 +82,7 @@ export class Workload {
         return done()
       }
       // Without a clear answer a partner looks how things stand.
-      const [, client] = /clients\/(\d+)\/collateral$/.exec(call.path) ?? []
+      const [, client] = /clients\/(\d+)\/(?:collateral|deposits|withdrawals)$/.exec(call.path) ?? []
       if (client !== undefined) this.world.read(partner, Number(client), this.random, () => {})
       if (left <= 1) {
         giveUp()
@@ -110,7 +111,7 @@ export class Workload {
       if (--left === 0) done()
     }
     for (const clientId of partner.clients) {
-      const call = this.collateral(partner, clientId, null)
+      const call = this.moneyIn(partner, clientId)
       this.world.auditor.sent(call)
       this.settle(partner, call, one)
       this.world.read(partner, clientId, this.random, (served) => {
@@ -132,14 +133,17 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
+    const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
+    if (unwinding !== null) return this.issue(partner, unwinding, done)
     const draw = random.next()
-    if (draw < 0.5) return this.issue(partner, this.collateral(partner, client, null), done)
+    if (draw < 0.5) return this.issue(partner, this.money(partner, client, null), done)
     if (draw < 0.62) return this.repeat(partner, done)
-    if (draw < 0.68) return this.issue(partner, this.collateral(partner, client, this.oldRef(partner)), done)
+    if (draw < 0.68) return this.issue(partner, this.money(partner, client, this.oldRef(partner)), done)
     if (draw < 0.7) return this.issue(partner, this.onboarding(partner), done)
-    if (draw < 0.72) return this.issue(partner, this.collateral(partner, this.foreignClient(partner), null), done)
-    if (draw < 0.82) return this.settlement(partner, done)
-    if (draw < 0.9) return this.issue(partner, this.webhook(partner), done)
+    if (draw < 0.72) return this.issue(partner, this.money(partner, this.foreignClient(partner), null), done)
+    if (draw < 0.78) return this.issue(partner, this.revision(partner, client), done)
+    if (draw < 0.86) return this.settlement(partner, done)
+    if (draw < 0.92) return this.issue(partner, this.webhook(partner), done)
     return this.world.read(partner, client, random, () => done())
   }
 
@@ -155,7 +159,7 @@ export class Workload {
   private repeat(partner: PartnerAccount, done: () => void): void {
     const own = this.sent.filter((entry) => entry.partner === partner)
     const { call } = this.random.pick(own)
-    if (call.key === null || !call.path.endsWith("/collateral") || this.random.chance(0.8)) {
+    if (call.key === null || !isFiling(call) || this.random.chance(0.8)) {
       return this.settle(partner, call, done, () => {}, 1)
     }
     const other = { ...call, id: this.nextId(), body: { ...(call.body as object), amount: "0.01" } }
@@ -173,29 +177,88 @@ export class Workload {
   }
 
   private onboarding(partner: PartnerAccount): PartnerCall {
+    // A published name of the sandbox: durable timers decide on its bearer.
+    const named = this.random.chance(0.3) && !partner.changesCustody ? this.random.pick(timedNames) : null
     // Every now and then a person, a reference or an e-mail that is known already.
     const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
     const body = sampleOnboarding(n, "sim", this.world.timeline.now)
     const ref = this.random.chance(0.1) ? "sim-1" : body.partnerClientRef
-    return this.call(partner, "POST", clientsPath, { ...body, partnerClientRef: ref })
+    const personalInfo = named === null ? body.kyc.personalInfo : { ...body.kyc.personalInfo, last_name: named }
+    const kyc = { ...body.kyc, personalInfo }
+    return this.call(partner, "POST", clientsPath, { ...body, kyc, partnerClientRef: ref })
   }
 
-  private collateral(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
-    const deposit = this.random.chance(0.5)
-    const cents = this.random.between(1, deposit ? 30_000 : 40_000)
-    const call = this.call(partner, "POST", `${clientsPath}/${clientId}/collateral`, null)
-    return {
-      ...call,
-      body: {
-        partnerRef: ref ?? `ref-${call.id}`,
-        direction: deposit ? "DEPOSIT" : "WITHDRAWAL",
-        amount: (cents / 100).toFixed(2)
-      }
+  private isBroker(partner: PartnerAccount): boolean {
+    const row = this.world.store.rows("partners").find(({ id }) => id === partner.partnerId)
+    return row?.custodyModel === "BROKER"
+  }
+
+  /** Money in or out the way the partner's custody model has it; every now and then the other way, which is refused. */
+  private money(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
+    const broker = this.isBroker(partner) !== this.random.chance(0.03)
+    if (!broker) return this.collateral(partner, clientId, ref)
+    const open = this.world.store.rows("withdrawalRequests").filter((row) => row.clientId === clientId)
+    if (open.length > 0 && this.random.chance(0.15)) {
+      const path = `${clientsPath}/${clientId}/withdrawals/${this.random.pick(open).id}/cancel`
+      return this.call(partner, "POST", path, null)
     }
+    return this.random.chance(0.5) ? this.deposit(partner, clientId, ref) : this.withdrawal(partner, clientId, ref)
+  }
+
+  private moneyIn(partner: PartnerAccount, clientId: number): PartnerCall {
+    return this.isBroker(partner)
+      ? this.deposit(partner, clientId, null)
+      : this.collateral(partner, clientId, null, "DEPOSIT")
+  }
+
+  private deposit(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
+    const call = this.call(partner, "POST", `${clientsPath}/${clientId}/deposits`, null)
+    return { ...call, body: { partnerRef: ref ?? `ref-${call.id}`, currency: "USDC", amount: this.amount(30_000) } }
+  }
+
+  private withdrawal(partner: PartnerAccount, clientId: number, ref: string | null): PartnerCall {
+    const call = this.call(partner, "POST", `${clientsPath}/${clientId}/withdrawals`, null)
+    const destination = { iban: `DE${this.calls}` }
+    const amount = this.amount(15_000)
+    return { ...call, body: { partnerRef: ref ?? `ref-${call.id}`, currency: "USDC", amount, destination } }
+  }
+
+  private collateral(
+    partner: PartnerAccount,
+    clientId: number,
+    ref: string | null,
+    direction: "DEPOSIT" | "WITHDRAWAL" = this.random.chance(0.5) ? "DEPOSIT" : "WITHDRAWAL"
+  ): PartnerCall {
+    const call = this.call(partner, "POST", `${clientsPath}/${clientId}/collateral`, null)
+    const amount = this.amount(direction === "DEPOSIT" ? 30_000 : 40_000)
+    return { ...call, body: { partnerRef: ref ?? `ref-${call.id}`, direction, amount } }
+  }
+
+  /** All that a client holds, taken out; null when no client holds anything. */
+  private unwinding(partner: PartnerAccount): PartnerCall | null {
+    const held = this.world.store.rows("balances").find((row) => row.partnerId === partner.partnerId && row.cash > 0n)
+    if (held === undefined) return null
+    const amount = formatAmount(held.cash, "USDC")
+    const call = this.isBroker(partner)
+      ? this.withdrawal(partner, held.clientId, null)
+      : this.collateral(partner, held.clientId, null, "WITHDRAWAL")
+    return { ...call, body: { ...(call.body as object), amount } }
+  }
+
+  /** The tax sections once more, which is another revision of the client's KYC package. */
+  private revision(partner: PartnerAccount, clientId: number): PartnerCall {
+    const call = this.call(partner, "PUT", `${clientsPath}/${clientId}/kyc`, null)
+    const { kyc, attestation } = sampleOnboarding(clientId, "sim", this.world.timeline.now)
+    return { ...call, body: { kyc: { fatca: kyc.fatca, taxResidency: kyc.taxResidency }, attestation } }
+  }
+
+  /** Up to so many cents, as a decimal string. */
+  private amount(most: number): string {
+    return (this.random.between(1, most) / 100).toFixed(2)
   }
 
   private oldRef(partner: PartnerAccount): string | null {
-    const own = this.sent.filter((entry) => entry.partner === partner && entry.call.path.endsWith("/collateral"))
+    const own = this.sent.filter((entry) => entry.partner === partner && isFiling(entry.call))
     return own.length === 0 ? null : (this.random.pick(own).call.body as { readonly partnerRef: string }).partnerRef
   }
 
@@ -239,6 +302,10 @@ export class Workload {
   }
 }
 
+/** Whether a call files money under a reference of the partner's own. */
+const isFiling = ({ path }: PartnerCall): boolean => /\/(collateral|deposits|withdrawals)$/.test(path)
+
 const keyReused = refusalText(gateRefusals.keyReused)
+const timedNames = ["Creditedlater", "Restrictedlater", "Liftedlater"]
 const webhookPath = "/partner/v1/webhook"
 const clientsPath = "/partner/v1/clients"

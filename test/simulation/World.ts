@@ -1,6 +1,5 @@
 /**
- * What a simulation is made of: time, one store, processes that come and go over it, two partners with their receivers,
- * and the auditor who hears of everything. Chance comes from one seed; each component draws from a generator of its own.
+ * What a simulation is made of: time, one store, processes that come and go over it, partners with their receivers, and the auditor who hears of everything. Chance comes from one seed; each component draws from a generator of its own.
  */
 import { Effect, Exit } from "effect"
 import { hash } from "node:crypto"
@@ -15,8 +14,17 @@ import { ObservedStore } from "./ObservedStore.ts"
 import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
 import { Lane, Timeline } from "./Timeline.ts"
 
+/** What a partner is set up with. */
+export interface PartnerTerms {
+  readonly custody: "BROKER" | "PARTNER"
+  /** What a sandbox partner asks of finance is decided at once. */
+  readonly sandbox: boolean
+  /** It unwinds now and then, so that it can be given the other custody model. */
+  readonly changesCustody: boolean
+}
+
 /** A partner as the world outside knows it. */
-export interface PartnerAccount {
+export interface PartnerAccount extends PartnerTerms {
   readonly code: string
   readonly partnerId: number
   readonly secret: string

@@ -78,14 +78,11 @@ const checkClaims = ({ findings }: Auditor, store: MemoryStore): void => {
   }
 }
 
-const checkItems = ({ findings }: Auditor, store: MemoryStore): void => {
+const checkItems = ({ findings, commits }: Auditor, store: MemoryStore): void => {
   const items = store.rows("settlementItems").map(({ txId, amount }) => `${txId} ${amount}`)
-  const manual = new Set(
-    store.rows("ledgerTransactions").flatMap(({ txId, type }) => (type === "MANUAL" ? [txId] : []))
-  )
   const due = store
     .rows("postings")
-    .flatMap(({ txId, clientId, amount }) => (clientId !== null && manual.has(txId) ? [`${txId} ${amount}`] : []))
+    .flatMap(({ txId, clientId, amount }) => (clientId !== null && commits.owed.has(txId) ? [`${txId} ${amount}`] : []))
   const same = items.toSorted().join() === due.toSorted().join()
   findings.expect(same, "settlement-item", () => `items ${items.join(", ")}; postings ${due.join(", ")}`)
 }

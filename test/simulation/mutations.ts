@@ -104,6 +104,23 @@ const ownReign = (store: MemoryStore): MemoryStore => {
   })
 }
 
+/** A process to which every partner looks as if under BROKER custody. */
+const underBroker = (store: MemoryStore): MemoryStore =>
+  bentStore(store, {
+    rows: (table) => {
+      if ((table as TableName) !== "partners") return store.rows(table)
+      const shown = store.rows("partners").map((row) => ({ ...row, custodyModel: "BROKER" as const }))
+      return shown as unknown as ReturnType<typeof store.rows<typeof table>>
+    }
+  })
+
+/** A process that finds no balance and no posting when it looks through the tables; mailboxes have theirs. */
+const withoutMoney = (store: MemoryStore): MemoryStore =>
+  bentStore(store, {
+    rows: (table) =>
+      (table as TableName) === "balances" || (table as TableName) === "postings" ? [] : store.rows(table)
+  })
+
 export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the writer's epoch is not checked",
@@ -228,6 +245,51 @@ export const mutations: ReadonlyArray<Mutation> = [
     name: "the balance row is left out",
     shows: ["balances"],
     seams: () => commits((commit) => without(commit, "balances"))
+  },
+  {
+    name: "a confirmed deposit is not credited",
+    shows: ["deposits"],
+    seams: () =>
+      commits((commit) =>
+        commit.rows.depositNotices?.some(({ state }) => state === "CONFIRMED") === true
+          ? without(commit, "ledgerTransactions", "postings", "balances")
+          : commit
+      )
+  },
+  {
+    name: "a withdrawal that is not paid out keeps its reserve",
+    shows: ["withdrawals"],
+    seams: () =>
+      commits((commit) =>
+        commit.rows.withdrawalRequests?.some(({ state }) => state === "CANCELLED" || state === "REJECTED") === true
+          ? without(commit, "ledgerTransactions", "postings", "balances")
+          : commit
+      )
+  },
+  {
+    name: "a partner's custody model is not read back",
+    shows: ["custody"],
+    seams: () => ({ store: underBroker })
+  },
+  {
+    name: "what clients hold does not count against another custody model",
+    shows: ["custody"],
+    seams: () => ({ store: withoutMoney })
+  },
+  {
+    name: "a further revision of a KYC package is not stored",
+    shows: ["revisions"],
+    seams: () =>
+      commits((commit) =>
+        commit.rows.kycRevisions?.some(({ revision }) => revision > 1) === true
+          ? without(commit, "kycRevisions")
+          : commit
+      )
+  },
+  {
+    name: "a timer that has fired is not cleared",
+    shows: ["timers"],
+    seams: () => commits((commit) => ({ ...commit, clearedTimers: [] }))
   },
   {
     name: "a client's restrictions are not read back",

@@ -9,7 +9,7 @@ import type { Finding } from "./Findings.ts"
 import type { Seams } from "./SimProcess.ts"
 import { inVirtualTime } from "./Timeline.ts"
 import { Workload } from "./Workload.ts"
-import { World } from "./World.ts"
+import { type PartnerTerms, World } from "./World.ts"
 
 export interface Run {
   readonly seed: number
@@ -23,6 +23,14 @@ export interface Run {
     readonly commits: number
     readonly processes: number
     readonly reports: number
+    /** Deposit notices and withdrawal requests that have ended. */
+    readonly decided: number
+    /** Revisions of KYC packages beyond the first. */
+    readonly revisions: number
+    /** Changes of custody model. */
+    readonly custodyChanges: number
+    /** Durable timers that have fired. */
+    readonly fired: number
     /** Deliveries that reached a receiver, repeats included. */
     readonly arrivals: number
     /** Processes killed. */
@@ -35,6 +43,8 @@ export interface Run {
   }
 }
 
+/** Long enough for a sweep of the notification feeds. */
+const sweepMillis = 6_000
 /** Longest part of a run, virtual ms; nothing healthy comes near it. */
 const limitMillis = 3_600_000
 
@@ -61,6 +71,12 @@ export const simulate = (seed: number, seams: Seams = {}): Run => {
         commits: world.auditor.commits.count,
         processes: world.processes.length,
         reports: world.store.rows("collateralReports").length,
+        decided: [...world.store.rows("depositNotices"), ...world.store.rows("withdrawalRequests")].filter(
+          ({ state }) => state !== "PENDING" && state !== "REQUESTED" && state !== "APPROVED"
+        ).length,
+        revisions: world.auditor.commits.changes.revisions,
+        custodyChanges: world.auditor.commits.changes.changes,
+        fired: world.auditor.commits.timers.fired,
         arrivals: world.auditor.arrivals.length,
         ...world.counts,
         virtualMillis: world.timeline.now - begun
@@ -99,18 +115,28 @@ const standstill = ({ processes, store }: World): string => {
     .map(({ name, ready }) => (ready ? name : `${name} (starting)`))
   const unsent = store.rows("webhookDeliveries").filter(({ state }) => state !== "SENT")
   const deliveries = unsent.map(({ id, state, partnerId }) => `${id} ${state} of partner ${partnerId}`)
-  return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}`
+  const due = store.rows("timers").map(({ subject, name, dueAt }) => `${name} of ${subject} at ${dueAt}`)
+  return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}; timers ${due.join(", ") || "none"}`
 }
 
-/** Two partners, before any fault. */
+/** Two partners that hold their clients' collateral, one whose clients' money the broker holds, one that goes over. */
+const firms: ReadonlyArray<readonly [code: string, terms: PartnerTerms]> = [
+  ["ALPHA", { custody: "PARTNER", sandbox: true, changesCustody: false }],
+  ["BRAVO", { custody: "PARTNER", sandbox: true, changesCustody: false }],
+  ["CEDAR", { custody: "BROKER", sandbox: false, changesCustody: false }],
+  ["DELTA", { custody: "BROKER", sandbox: true, changesCustody: true }]
+]
+
+/** The partners, before any fault. */
 const setUp = (world: World, { desk }: Workload): (() => boolean) => {
   let ready = false
   const process = world.launch()
-  const wait = (): void =>
-    void world.outside.after(1, () => {
-      if (!process.ready) return wait()
-      desk.setUp("ALPHA", () => desk.setUp("BRAVO", () => (ready = true)))
-    })
+  const next = (index: number): void => {
+    const firm = firms[index]
+    if (firm === undefined) ready = true
+    else desk.setUp(...firm, () => next(index + 1))
+  }
+  const wait = (): void => void world.outside.after(1, () => (process.ready ? next(0) : wait()))
   wait()
   return () => ready
 }
@@ -131,8 +157,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       for (const { code } of world.partners) {
         task((end) => workload.desk.settle(workload.desk.status(code, "ACTIVE"), end))
       }
-      // Long enough for a sweep of the notification feeds.
-      world.outside.after(6_000, () => {
+      world.outside.after(sweepMillis, () => {
         serve()
         done()
       })
@@ -143,6 +168,11 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
     const mine = new Set(active.map(({ partnerId }) => partnerId))
     return world.store.rows("webhookDeliveries").every((row) => !mine.has(row.partnerId) || row.state === "SENT")
   }
+  // A timer is due again only when what it did was refused.
+  const nothingDue = (): boolean => world.store.rows("timers").every(({ dueAt }) => dueAt > world.timeline.now)
+  /** What a late timer told the clients' feeds has had its sweep. */
+  const swept = (): boolean =>
+    world.store.rows("notifications").every(({ writtenAt }) => world.timeline.now - writtenAt > sweepMillis)
   let lookAt = 0
   return () => {
     if (open > 0 || world.timeline.now < lookAt) return false
@@ -153,6 +183,11 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       return false
     }
     // A process that was replaced stops by itself, however late it wakes.
-    return delivered() && world.processes.every(({ name, lane }) => !lane.alive || name === world.store.owner)
+    return (
+      nothingDue() &&
+      swept() &&
+      delivered() &&
+      world.processes.every(({ name, lane }) => !lane.alive || name === world.store.owner)
+    )
   }
 }

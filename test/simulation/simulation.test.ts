@@ -13,7 +13,7 @@ const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 const portion = 50
 const millisPerSeed = 1_000
 
-describe("simulation: two partners, an operator, dying processes and lying receivers", () => {
+describe("simulation: four partners, an operator, dying processes and lying receivers", () => {
   for (let from = first; from < first + seeds; from += portion) {
     const to = Math.min(from + portion, first + seeds)
     it(`seeds ${from} to ${to - 1}: every invariant holds`, { timeout: portion * millisPerSeed }, () => {
@@ -50,6 +50,10 @@ describe("a seed is the whole run", () => {
     const sum = (name: keyof (typeof figures)[number]) => figures.reduce((total, run) => total + run[name], 0)
     assert.isAbove(sum("processes"), 40)
     assert.isAbove(sum("reports"), 200)
+    assert.isAbove(sum("decided"), 40)
+    assert.isAbove(sum("fired"), 20)
+    assert.isAbove(sum("revisions"), 20)
+    assert.isAbove(sum("custodyChanges"), 10)
     assert.isAbove(sum("arrivals"), 200)
     assert.isAbove(sum("deaths"), 10)
     assert.isAbove(sum("unknown"), 10)

@@ -3,7 +3,6 @@
  * Each command is one turn of the partner's mailbox; what it may rest on outside of it (balances of clients) is read
  * before.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
 import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
@@ -48,6 +47,7 @@ import {
   mayChangeCustody,
   movePartner
 } from "./partnerUnwinding.ts"
+import { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { freePrefixes, prefixNotes } from "./uidPrefixes.ts"
 
@@ -150,8 +150,7 @@ export class Partners extends Context.Service<
       const settings = yield* Settings
       const usage = yield* KeyUsage
       const stored = yield* RowReads
-      const sql = yield* PgClient.PgClient
-      const tools = { host, directory, sql }
+      const tools = { host, directory, books: yield* PartnerBooks }
 
       const profile = (row: PartnerRow): PartnerProfile =>
         profileOf(

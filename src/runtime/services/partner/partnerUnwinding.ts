@@ -4,11 +4,11 @@
  * are then decided under what has become of the partner. What was decided before is counted, so nothing can be written
  * under the old model after the change.
  */
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import type { ActorHost, DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import type { CustodyChangeRow, PartnerRow } from "../../store/Rows.ts"
 import { closingPartners } from "./closingBlockers.ts"
 import type { Directory } from "./Directory.ts"
@@ -41,7 +41,7 @@ export const custodyView = (row: CustodyChangeRow): CustodyView => {
 export interface UnwindingTools {
   readonly host: ActorHost["Service"]
   readonly directory: Directory["Service"]
-  readonly sql: PgClient.PgClient
+  readonly books: PartnerBooks["Service"]
 }
 
 type Moved = Effect.Effect<Verdict<PartnerRow>, DispatchError>
@@ -61,24 +61,24 @@ export const assetErrors = ({
   return null
 }
 
-const blockersOf = (sql: PgClient.PgClient, row: PartnerRow, purpose: "close" | "custody"): Found =>
-  Effect.map(partnerBlockers(sql, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
+const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "close" | "custody"): Found =>
+  Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
 
 /** What stands in the way of closing the partner now. */
-export const closingBlockers = ({ directory, sql }: UnwindingTools, partner: string): Found => {
+export const closingBlockers = ({ directory, books }: UnwindingTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
   if (view.row.state === "CLOSED") return Effect.succeed(refuse(conflict("The partner is CLOSED already.")))
-  return blockersOf(sql, view.row, "close")
+  return blockersOf(books, view.row, "close")
 }
 
 /** CLOSED, from ACTIVE or SUSPENDED. */
 export const closePartner = (tools: UnwindingTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
-  const { host, directory, sql } = tools
+  const { host, directory, books } = tools
   const decide = decideUnmoved(host, {
     subject: `partner:${row.id}`,
     by: caller.by,
-    read: () => partnerBlockers(sql, row, "close"),
+    read: () => partnerBlockers(books, row, "close"),
     decide: (turn, found) => setStatus(turn, "CLOSED", reason, found)
   })
   // Corrections that come now are refused at once: a closed partner would refuse them anyway.
@@ -98,7 +98,7 @@ export const closePartner = (tools: UnwindingTools, caller: OperatorCaller, row:
 
 /** What stands in the way of the change now; refused when the change would be, whatever is open. */
 export const custodyBlockers = (
-  { directory, sql }: UnwindingTools,
+  { directory, books }: UnwindingTools,
   partner: string,
   request: CustodyRequest
 ): Found => {
@@ -107,7 +107,7 @@ export const custodyBlockers = (
   const errors = assetErrors(request)
   if (errors !== null) return Effect.succeed(refuse(invalidFields(errors)))
   const refusal = custodyRefusal(view.row, request.custody)
-  return refusal === null ? blockersOf(sql, view.row, "custody") : Effect.succeed(refuse(refusal))
+  return refusal === null ? blockersOf(books, view.row, "custody") : Effect.succeed(refuse(refusal))
 }
 
 /** Whether the change could be made now. */
@@ -127,7 +127,7 @@ export const movePartner = (
 ): Moved =>
   Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
     if (!verdict.ok) return Effect.succeed(verdict)
-    const { host, directory, sql } = tools
+    const { host, directory, books } = tools
     const { partnerId } = verdict.value
     const change = {
       to: request.custody,
@@ -142,7 +142,7 @@ export const movePartner = (
         by: caller.by,
         read: (state) => {
           const row = state.one("partners")
-          return row === undefined ? Effect.succeed([]) : partnerBlockers(sql, row, "custody")
+          return row === undefined ? Effect.succeed([]) : partnerBlockers(books, row, "custody")
         },
         decide: (turn, found) => changeCustody(turn, change, found)
       })
