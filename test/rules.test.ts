@@ -81,6 +81,9 @@ export const disagreements = (page: string, files: ReadonlyMap<string, string>):
       }
     }
 
+  for (const [file, text] of files)
+    if (/\b[Dd]ocument [123]\b/.test(text)) found.push(`${file} names a part of the contract otherwise than "doc N"`)
+
   for (const { id, sentence, tests, untested } of definitions.values()) {
     const places = new Set(citing.get(id))
     if (places.size === 0) found.push(`${id} is defined and cited nowhere`)
@@ -163,6 +166,12 @@ describe("rules", () => {
         ["test/a.test.ts", ""]
       ],
       ["A1-02 is defined and cited nowhere"]
+    ],
+    [
+      "another name of a part of the contract",
+      page,
+      [["src/y.ts", "// document 3, Webhook"]],
+      ['src/y.ts names a part of the contract otherwise than "doc N"']
     ],
     ["a second definition", `${page}\n${page.split("\n")[3]}`, [], ["TIN-nnn is defined twice"]],
     ["two sentences", page.replace("Numbers.", "Numbers. And more."), [], ["TIN-nnn is not one sentence"]],

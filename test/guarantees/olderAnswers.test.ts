@@ -1,6 +1,6 @@
 /**
  * Answers stored before there were principals of several kinds are replayed under the migrated schema: to their partner,
- * and to nobody else with the same key (document 1, Idempotency; A1-51, A1-52).
+ * and to nobody else with the same key (doc 1, Idempotency; A1-51, A1-52).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { m0021 } from "../../src/runtime/migrations/0021_answer_principals.ts"

@@ -35,7 +35,7 @@ const bare: ReadonlyArray<string> = [
 ]
 
 const enveloped: ReadonlyArray<string> = [
-  // Document 1.
+  // Doc 1.
   "GET /me",
   "GET /clients",
   "GET /clients/:clientId",
@@ -51,7 +51,7 @@ const enveloped: ReadonlyArray<string> = [
   "POST C/appropriateness/acknowledge",
   "PUT C/mifid",
   "GET C/verification",
-  // Document 2.
+  // Doc 2.
   "GET /ticker",
   "GET /klines",
   "GET /trading-status",
@@ -73,7 +73,7 @@ const enveloped: ReadonlyArray<string> = [
   "GET C/account/overview",
   "GET C/ledger",
   "GET C/notifications",
-  // Document 3.
+  // Doc 3.
   "POST C/deposits",
   "GET C/deposits",
   "GET /deposits",

@@ -36,7 +36,7 @@ import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { Explain } from "../../src/runtime/services/money/Explain.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import type { AnswerRow } from "../../src/runtime/store/Rows.ts"
+import type { AnswerRow } from "../../src/runtime/store/tables/engine.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
 import {
   acknowledgeResult,

@@ -1,6 +1,6 @@
 /**
  * A listed person who writes the name so that a list does not see it, and names that no list can be compared with: both
- * wait for compliance, whose clearance counts for that very name (F26; document 1, Rules of POST /clients 6 and 7; D1).
+ * wait for compliance, whose clearance counts for that very name (F26; doc 1, Rules of POST /clients 6 and 7; D1).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

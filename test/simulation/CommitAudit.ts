@@ -6,16 +6,11 @@
 import { machines } from "../../src/machines/registry.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import { catalogue } from "../../src/runtime/store/Catalogue.ts"
-import type {
-  AuditRow,
-  CollateralReportRow,
-  DeliveryRow,
-  EventRow,
-  NotificationRow,
-  PartnerRow,
-  TableName
-} from "../../src/runtime/store/Rows.ts"
+import { catalogue, type TableName } from "../../src/runtime/store/Catalogue.ts"
+import type { AuditRow } from "../../src/runtime/store/tables/engine.ts"
+import type { CollateralReportRow } from "../../src/runtime/store/tables/collateral.ts"
+import type { DeliveryRow, EventRow, NotificationRow } from "../../src/runtime/store/tables/webhook.ts"
+import type { PartnerRow } from "../../src/runtime/store/tables/partner.ts"
 import type { Findings } from "./Findings.ts"
 import { MoneyAudit } from "./MoneyAudit.ts"
 import { PartnerAudit } from "./PartnerAudit.ts"

@@ -3,7 +3,7 @@
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
+import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
 import type { OutgoingWebhook } from "../../src/runtime/services/webhook/WebhookSender.ts"
 import type { Invariant } from "./Findings.ts"
 import { bentStore } from "./ObservedStore.ts"

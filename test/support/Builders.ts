@@ -19,10 +19,9 @@ import {
   type WatchEntryView,
   WatchLists
 } from "../../src/runtime/services/screening/WatchLists.ts"
-import { catalogue, tableNames } from "../../src/runtime/store/Catalogue.ts"
+import { catalogue, type TableName, tableNames, type Tables } from "../../src/runtime/store/Catalogue.ts"
 import type { TableSpec } from "../../src/runtime/store/Table.ts"
 import { ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
-import type { TableName, Tables } from "../../src/runtime/store/Rows.ts"
 import { type Answer, operator, type Service } from "./Service.ts"
 
 export const dayMillis = 86_400_000

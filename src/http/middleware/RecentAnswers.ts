@@ -2,7 +2,7 @@
 // by count and by bytes. Two generations instead of a strict order of use: when the young one is half the bound it
 // becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
 // entry is harmless: the database has it.
-import type { AnswerRow } from "../../runtime/store/Rows.ts"
+import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
 
 export type RecentAnswer = Pick<AnswerRow, "fingerprint" | "status" | "body" | "answeredAt">
 

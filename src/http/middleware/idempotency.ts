@@ -14,7 +14,7 @@ import { answerClaim } from "../../runtime/engine/journal/Commit.ts"
 import { passPausePoint } from "../../runtime/engine/PausePoints.ts"
 import { isSame, keyedForm, type KeyedRequest } from "../../runtime/services/shared/KeyedRequest.ts"
 import type { AnswerStore } from "../../runtime/store/AnswerStore.ts"
-import type { AnswerRow } from "../../runtime/store/Rows.ts"
+import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
 import { gateRefusals, refusalText, type WireRefusal } from "../toWire.ts"
 import { type RecentAnswer, RecentAnswers } from "./RecentAnswers.ts"
 

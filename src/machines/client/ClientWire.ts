@@ -1,5 +1,5 @@
 /**
- * What partners read of a client: the row, the onboarding result and the verification view (document 1). Each shape is
+ * What partners read of a client: the row, the onboarding result and the verification view (doc 1). Each shape is
  * declared here once, for the contract and for the services.
  */
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 /** Whom an object of a machine belongs to, and what audit rows call it. */
 import type { Kind } from "../../machines/registry.ts"
-import type { EndpointRow } from "../store/Rows.ts"
+import type { EndpointRow } from "../store/tables/webhook.ts"
 
 /**
  * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides

@@ -1,6 +1,6 @@
 /**
  * Queues a webhook delivery in the turn of its cause, with the body bytes every attempt will send (A3-30). Nothing is
- * queued unless the partner's endpoint is ACTIVE (document 3, Webhook registration and delivery).
+ * queued unless the partner's endpoint is ACTIVE (doc 3, Webhook registration and delivery).
  */
 import type { EventName, FeedEventName, JsonObject } from "../../machines/Effects.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"

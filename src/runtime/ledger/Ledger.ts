@@ -8,7 +8,7 @@ import { maxMinor } from "../../machines/shared/Money.ts"
 import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, tableNames } from "../store/Catalogue.ts"
-import type { BalanceRow } from "../store/Rows.ts"
+import type { BalanceRow } from "../store/tables/ledger.ts"
 import { clientAccount, postingRules } from "./postingRules.ts"
 
 export interface Posting {

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about whose the money is (document 1, Errors 4004: a partner reaches its own clients alone):
+ * What `ledger verify` proves about whose the money is (doc 1, Errors 4004: a partner reaches its own clients alone):
  * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
  */
 import { catalogue, tableNames } from "../store/Catalogue.ts"

@@ -1,7 +1,7 @@
 /**
  * The two legs of every ledger transaction type: what the client's cash or reserve gains, a house account loses
- * (document 3, custody models; A2-62). House accounts are never rows: they are sums over postings. Also whether a
- * posting is an economic result that a PARTNER-custody partner settles with its client (document 3, Settlement item).
+ * (doc 3, custody models; A2-62). House accounts are never rows: they are sums over postings. Also whether a
+ * posting is an economic result that a PARTNER-custody partner settles with its client (doc 3, Settlement item).
  */
 import type { LedgerEntryType } from "../../machines/Effects.ts"
 import type { SettlementType } from "../../machines/settlement/SettlementItem.ts"
@@ -21,7 +21,7 @@ export interface PostingRule {
 }
 
 export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
-/** Money that partners under BROKER custody pass on, between the firms and the clients (document 3, custody models). */
+/** Money that partners under BROKER custody pass on, between the firms and the clients (doc 3, custody models). */
 export const transitAccount = "transit"
 /** Corrections by the operator's finance, apart from every account with a meaning of its own. */
 export const manualAccount = "manual"

@@ -18,7 +18,7 @@ import {
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
 import type { TableSpec } from "../store/Table.ts"
-import type { SealRow } from "../store/Rows.ts"
+import type { SealRow } from "../store/tables/engine.ts"
 
 /** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */
 const pageOfSeals = 20

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` asks of withdrawals (document 3, Withdrawal request; D10): the reserve is the sum of what is
+ * What `ledger verify` asks of withdrawals (doc 3, Withdrawal request; D10): the reserve is the sum of what is
  * REQUESTED, each request has exactly the postings that its state says, and nothing else leaves through them.
  */
 

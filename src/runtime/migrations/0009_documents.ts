@@ -1,5 +1,5 @@
 /**
- * Documents of clients: their facts and, apart, their sealed contents (document 1, Document; A1-37, A1-38). Encrypted bytes
+ * Documents of clients: their facts and, apart, their sealed contents (doc 1, Document; A1-37, A1-38). Encrypted bytes
  * don't compress, so the server is told not to try.
  */
 import { Effect } from "effect"

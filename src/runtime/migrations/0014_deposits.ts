@@ -1,5 +1,5 @@
 /**
- * Deposit notices of BROKER custody (document 3, Deposit notice; D9). Currency, amount and time of decision stand beside
+ * Deposit notices of BROKER custody (doc 3, Deposit notice; D9). Currency, amount and time of decision stand beside
  * the machine, because the settlement report sums CONFIRMED notices by when they were decided (A3-41).
  */
 import { Effect } from "effect"

@@ -1,5 +1,5 @@
 /**
- * Withdrawal requests of BROKER custody and reconciliation breaks (document 3, Withdrawal request; D10; A3-11). The
+ * Withdrawal requests of BROKER custody and reconciliation breaks (doc 3, Withdrawal request; D10; A3-11). The
  * destination is sealed; currency, amount and time of payment stand beside the machine, because the settlement report
  * sums PAID requests by when they were paid (A3-41).
  */

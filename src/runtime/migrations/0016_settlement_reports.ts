@@ -1,6 +1,6 @@
 /**
  * Interfirm settlement records; the parts of bulk reports that are done already; and totals per day of settlement items
- * and of what clients own, so that no summary reads every row (document 3, Settlement summary, Interfirm settlement
+ * and of what clients own, so that no summary reads every row (doc 3, Settlement summary, Interfirm settlement
  * record, Settlement reporting rules; A3-22). The totals of items are kept by triggers of the very statements that write
  * the rows, those of postings by the journal's batches, so both are right at every commit. The journal has one writer: nobody waits for a total's row lock.
  */

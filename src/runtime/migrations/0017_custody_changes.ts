@@ -1,6 +1,6 @@
 /**
  * Changes of partners' custody models, so that the books can be judged by the model each posting was made under
- * (document 3, Changing the custody model). And the unique facts that approvals have been used, which version 1 of this
+ * (doc 3, Changing the custody model). And the unique facts that approvals have been used, which version 1 of this
  * service did not keep: whatever was granted before counts as used (operator surface, Four eyes).
  */
 import { Effect } from "effect"

@@ -8,7 +8,8 @@ import { nothingSecret, sealGenesis, sealRows } from "../engine/sealing/seal.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../store/Catalogue.ts"
 import type { TableSpec } from "../store/Table.ts"
-import type { CustodyChangeRow, SealRow } from "../store/Rows.ts"
+import type { CustodyChangeRow } from "../store/tables/partner.ts"
+import type { SealRow } from "../store/tables/engine.ts"
 import type { InterfirmRow } from "../store/tables/settlement.ts"
 
 export const m0019 = Effect.gen(function* () {

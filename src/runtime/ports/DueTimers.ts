@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { JournalUnavailable } from "../engine/journal/Journal.ts"
 import { selectDueTimers } from "../store/dueTimers.ts"
-import type { TimerRow } from "../store/Rows.ts"
+import type { TimerRow } from "../store/tables/engine.ts"
 
 export class DueTimers extends Context.Service<
   DueTimers,

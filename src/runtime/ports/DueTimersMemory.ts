@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { JournalUnavailable } from "../engine/journal/Journal.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
-import type { TimerRow } from "../store/Rows.ts"
+import type { TimerRow } from "../store/tables/engine.ts"
 import { DueTimers } from "./DueTimers.ts"
 
 export interface DueTimersMemoryOptions {

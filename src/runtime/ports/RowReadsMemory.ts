@@ -2,9 +2,8 @@
 import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
-import { catalogue } from "../store/Catalogue.ts"
+import { catalogue, type TableName } from "../store/Catalogue.ts"
 import type { TableSpec } from "../store/Table.ts"
-import type { TableName } from "../store/Rows.ts"
 import type { Condition } from "../store/paging.ts"
 import { RowReads } from "./RowReads.ts"
 

@@ -6,7 +6,7 @@ import { SealingService } from "../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { withinTime } from "../engine/withinTime.ts"
 import { catalogue } from "./Catalogue.ts"
-import type { AnswerRow } from "./Rows.ts"
+import type { AnswerRow } from "./tables/engine.ts"
 
 export class AnswerStore extends Context.Service<
   AnswerStore,

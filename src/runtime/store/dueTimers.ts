@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { TimerRow } from "./Rows.ts"
+import type { TimerRow } from "./tables/engine.ts"
 
 /** Timers due at `now` (Unix ms) or before, at most `limit`, by time, subject and name. */
 export const selectDueTimers = (

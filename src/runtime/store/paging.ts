@@ -4,9 +4,8 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue } from "./Catalogue.ts"
+import { catalogue, type TableName, type Tables } from "./Catalogue.ts"
 import type { TableSpec } from "./Table.ts"
-import type { TableName, Tables } from "./Rows.ts"
 
 export interface PageQuery {
   readonly limit: number

@@ -1,4 +1,4 @@
-/** Deletes stored answers and parts of answers whose 24 hours are over (document 1, Idempotency), a bounded number at a time. */
+/** Deletes stored answers and parts of answers whose 24 hours are over (doc 1, Idempotency), a bounded number at a time. */
 import { Effect, Layer, Schedule } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
 import { BusinessClock } from "../engine/clock/BusinessClock.ts"

@@ -1,6 +1,6 @@
 // Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
 import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
-import { catalogue } from "../../../src/runtime/store/Catalogue.ts"
+import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { randomBytes } from "node:crypto"
 import {
   type Claim,
@@ -11,7 +11,8 @@ import {
 } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
-import type { AuditRow, EventRow, TableName, Tables } from "../../../src/runtime/store/Rows.ts"
+import type { AuditRow } from "../../../src/runtime/store/tables/engine.ts"
+import type { EventRow } from "../../../src/runtime/store/tables/webhook.ts"
 
 type JournalShape = Journal["Service"]
 

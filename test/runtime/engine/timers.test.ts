@@ -14,7 +14,7 @@ import { ActorHost, Unavailable } from "../../../src/runtime/engine/mailbox/Acto
 import { type TimerHandlers, Timers } from "../../../src/runtime/engine/timers/Timers.ts"
 import { DueTimers } from "../../../src/runtime/ports/DueTimers.ts"
 import { DueTimersMemory } from "../../../src/runtime/ports/DueTimersMemory.ts"
-import type { TimerRow } from "../../../src/runtime/store/Rows.ts"
+import type { TimerRow } from "../../../src/runtime/store/tables/engine.ts"
 import { balance, commitOf, submit } from "./fixtures.ts"
 import { by } from "./hostBench.ts"
 import { openPgBench } from "./pgBench.ts"

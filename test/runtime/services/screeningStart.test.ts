@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { TableName, Tables } from "../../../src/runtime/store/Rows.ts"
+import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../../src/runtime/store/tables/screening.ts"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { RowReads } from "../../../src/runtime/ports/RowReads.ts"

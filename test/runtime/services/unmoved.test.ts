@@ -7,7 +7,7 @@ import { PartnerHeld } from "../../../src/runtime/engine/mailbox/PartnerHeld.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { decideUnmoved } from "../../../src/runtime/services/shared/unmoved.ts"
-import type { TableName } from "../../../src/runtime/store/Rows.ts"
+import type { TableName } from "../../../src/runtime/store/Catalogue.ts"
 
 const subject = "client:1"
 const rows = {

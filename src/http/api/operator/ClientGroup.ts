@@ -10,7 +10,7 @@ import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { categorizations, settableRestrictions } from "./operatorTokens.ts"
 
-/** The client row of document 1 with the partner it belongs to. */
+/** The client row of doc 1 with the partner it belongs to. */
 export const ClientRowView = Schema.Struct({
   clientId: Schema.Int,
   clientUid: Schema.String,

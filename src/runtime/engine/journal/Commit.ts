@@ -2,8 +2,7 @@
  * What one turn wants written, as plain data: all of it in one database transaction or nothing.
  * Built by `CommitBuilder`, written by a Journal, adopted into memory only after COMMIT.
  */
-import { catalogue, keyOf } from "../../store/Catalogue.ts"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import { catalogue, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
 
 /** A mailbox's address: `client:<id>`, `partner:<id>` or `system`. */
 export type SubjectKey = string

@@ -2,9 +2,8 @@
  * The stand-in for the database behind JournalMemory: tables, commit tokens, claims, writer epoch and id counters.
  * Several journals may share one store, as several processes share one database.
  */
-import { catalogue, type IdKind, keyOf } from "../../store/Catalogue.ts"
+import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
-import type { TableName, Tables } from "../../store/Rows.ts"
 import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"
@@ -195,7 +194,7 @@ const checkUniqueInside = (writes: ReadonlyArray<Write>): void => {
     }
 }
 
-/** Double entry: the postings of each transaction sum to zero per currency (document 3, ledger). */
+/** Double entry: the postings of each transaction sum to zero per currency (doc 3, ledger). */
 const checkBalance = (commit: Commit): void => {
   const sums = new Map<string, bigint>()
   for (const { txId, currency, amount } of commit.rows.postings ?? []) {

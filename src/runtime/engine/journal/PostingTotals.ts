@@ -1,6 +1,6 @@
 /**
  * What the postings of a batch add to clients' money, summed per partner, currency, ledger type and UTC day: summaries read
- * these sums instead of every posting (document 3, Settlement report; A3-22). Summed here, where type and time are at hand;
+ * these sums instead of every posting (doc 3, Settlement report; A3-22). Summed here, where type and time are at hand;
  * a trigger would have to look both up for each posting.
  */
 import type { CommitRows } from "./Commit.ts"

@@ -2,9 +2,8 @@
  * What a commit has to lock in the database: rows by their keys, tables as wholes. By these names the journal knows which
  * commits run into a lock that somebody else holds (HeldLocks), and asks the server about it (findHeld).
  */
-import { catalogue } from "../../store/Catalogue.ts"
+import { catalogue, type TableName } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
-import type { TableName } from "../../store/Rows.ts"
 import { sealedTableNames } from "../sealing/seal.ts"
 import type { ColumnKind } from "./ColumnArray.ts"
 import { columnKind } from "./columnValues.ts"

@@ -2,9 +2,8 @@
  * Rows as the memory store keeps them: copied on the way in and out, so that nobody shares an object with the store,
  * and refused for the same values that the database's column types refuse.
  */
-import { catalogue } from "../../store/Catalogue.ts"
+import { catalogue, type TableName, type Tables } from "../../store/Catalogue.ts"
 import type { ColumnType, TableSpec } from "../../store/Table.ts"
-import type { TableName, Tables } from "../../store/Rows.ts"
 import { presentRow } from "../machine/upcast.ts"
 import { unstorableDocument } from "./columnValues.ts"
 

@@ -7,7 +7,7 @@
  * and commit. A mailbox costs one object; nothing runs for an idle subject.
  */
 import { Context, Effect, Latch, Layer } from "effect"
-import type { TableName } from "../../store/Rows.ts"
+import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"

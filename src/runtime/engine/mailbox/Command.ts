@@ -1,7 +1,6 @@
 /** What callers hand to a mailbox: a command, who gives it, and what its decision sees and writes. */
-import type { Tables } from "../../store/Rows.ts"
+import type { IdKind, Tables } from "../../store/Catalogue.ts"
 import type { Claim, CommitBuilder, PartnerStamp, SubjectKey } from "../journal/Commit.ts"
-import type { IdKind } from "../../store/Catalogue.ts"
 import type { SubjectState } from "./SubjectState.ts"
 
 /** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */

@@ -4,7 +4,7 @@
  * answer or anybody else's news back.
  */
 import { Effect } from "effect"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import type { Commit } from "../journal/Commit.ts"
 
 export type RowListener<T extends TableName> = (row: Tables[T]) => void

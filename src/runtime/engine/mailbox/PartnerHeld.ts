@@ -1,5 +1,5 @@
 /**
- * Thrown inside a turn, by its stamp or its decision, while nothing may be decided for the partner (document 3, Changing
+ * Thrown inside a turn, by its stamp or its decision, while nothing may be decided for the partner (doc 3, Changing
  * the custody model; D15), or while the turn reads what no mailbox holds. The turn keeps its place in the mailbox and is
  * decided once it is released; `released` must not fail.
  */

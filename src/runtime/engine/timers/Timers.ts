@@ -7,7 +7,7 @@
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
 import { DueTimers } from "../../ports/DueTimers.ts"
-import type { TimerRow } from "../../store/Rows.ts"
+import type { TimerRow } from "../../store/tables/engine.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../mailbox/ActorHost.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import type { JournalUnavailable } from "../journal/Journal.ts"

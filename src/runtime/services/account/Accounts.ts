@@ -1,6 +1,6 @@
 /**
  * Money as partners read it: balances now and the account summary from the client's actor, balances of an earlier moment
- * and the ledger from postings (document 2, Account reads; F23, A2-60).
+ * and the ledger from postings (doc 2, Account reads; F23, A2-60).
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -17,7 +17,7 @@ import { type Currency, currencyCodes, currencyFacts } from "../../../machines/s
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import type { BalanceRow } from "../../store/Rows.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
 import { accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"

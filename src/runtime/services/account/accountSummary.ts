@@ -1,5 +1,5 @@
 /**
- * GET .../account/summary: what trading has brought and cost a client since its account was opened (document 2, Other
+ * GET .../account/summary: what trading has brought and cost a client since its account was opened (doc 2, Other
  * account reads; A2-60). Without a trading family attached nothing was ever traded, so every figure is truly zero.
  */
 import type { AccountSummaryWire } from "../../../machines/account/AccountWire.ts"

@@ -12,7 +12,7 @@ import { refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.
 import { invalidSections } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import { Settings } from "../../Settings.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import type { ClientTurn } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"

@@ -11,7 +11,7 @@ import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { Settings } from "../../Settings.ts"
-import type { QuestionnaireRow } from "../../store/Rows.ts"
+import type { QuestionnaireRow } from "../../store/tables/appropriateness.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 

@@ -9,7 +9,7 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { Settings } from "../../Settings.ts"
 import { catalogue } from "../../store/Catalogue.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject, clientWire, clientWireOf, ownClient, verificationView } from "./clientState.ts"
 import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
 

@@ -1,5 +1,5 @@
 /**
- * POST /clients (document 1, Rules of POST /clients; D1, D2, D3): validation, screening, the grant and everything that
+ * POST /clients (doc 1, Rules of POST /clients; D1, D2, D3): validation, screening, the grant and everything that
  * is stored, in one commit of the new client's mailbox. Uniqueness of reference, e-mail and person is decided by
  * claims of that commit, so that races end in exactly one client.
  */

@@ -5,7 +5,7 @@
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { type ClientTurn, decide, moveAssessment, moveBlock, moveClient, movePackage } from "./clientDecisions.ts"
 import { blockStatuses } from "./clientState.ts"
 import { openPlainCase } from "../kyc/kycReview.ts"

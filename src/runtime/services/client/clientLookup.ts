@@ -3,7 +3,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject } from "./clientState.ts"
 import { whenAway } from "../../store/whenAway.ts"
 

@@ -20,7 +20,10 @@ import { type Requirements, requirements } from "../../../machines/verification/
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { AssessmentRow, BalanceRow, BlockRow, ClientRow } from "../../store/Rows.ts"
+import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
+import type { BlockRow } from "../../store/tables/verification.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`

@@ -1,6 +1,6 @@
 /**
  * The turn that creates a client: machines decide, rows follow. Pure apart from the turn's draft and ids
- * (document 1, Rules of POST /clients 3 to 6).
+ * (doc 1, Rules of POST /clients 3 to 6).
  */
 import type { Json } from "../../../machines/Effects.ts"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
@@ -12,7 +12,7 @@ import { clientUidOf } from "../../../machines/shared/Ids.ts"
 import { requirements } from "../../../machines/verification/requirements.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { Instance } from "../../effects/Instance.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import type { PartnerView } from "../partner/Directory.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 
 type Stored = Pick<RowReads["Service"], "page">

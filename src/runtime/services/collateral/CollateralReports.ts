@@ -1,5 +1,5 @@
 /**
- * Collateral reports of PARTNER custody (document 3, Collateral report rules; D11): booked or refused in the call,
+ * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call,
  * every gate in the published order, the economic ones under the client's lock.
  *
  * This is the hot path: a fresh reference costs no look-up (`fileOnce`, look late).
@@ -20,7 +20,7 @@ import { ActorHost, type DispatchError, type StoreAnswer, type Unavailable } fro
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
-import type { CollateralReportRow } from "../../store/Rows.ts"
+import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"

@@ -1,6 +1,6 @@
 /**
  * The client's USDC line right after a report was booked: what the first answer showed and every replay shows again
- * (document 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of a version before kept none: theirs
+ * (doc 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of a version before kept none: theirs
  * is what the postings up to their own add up to, which never changes, with the figures of an account that held cash alone.
  */
 import { Effect } from "effect"
@@ -10,7 +10,7 @@ import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { CollateralReportRow } from "../../store/Rows.ts"
+import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 
 /** The line of a balance, in micro-USDC, as answers show it; free is the lesser of cash and free margin. */
 export const balancesOf = (cash: bigint, reserved: bigint): CollateralBalances => {

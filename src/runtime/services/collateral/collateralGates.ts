@@ -1,5 +1,5 @@
 /**
- * The gates of a collateral report that need the client, in the published order (document 3, Collateral report rules):
+ * The gates of a collateral report that need the client, in the published order (doc 3, Collateral report rules):
  * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
  */
 import type { CollateralRequest } from "../../../machines/collateral/CollateralRequest.ts"
@@ -10,7 +10,9 @@ import { verificationGate } from "../../../machines/verification/requirements.ts
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { cashAtMost } from "../../ledger/Ledger.ts"
-import type { BalanceRow, ClientRow, CollateralReportRow } from "../../store/Rows.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,

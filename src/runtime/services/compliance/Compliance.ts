@@ -13,7 +13,8 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { CaseRow, ClientRow } from "../../store/Rows.ts"
+import type { CaseRow } from "../../store/tables/compliance.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { identityText } from "../screening/dispositions.ts"
 import { candidatesOf, type Rescreening, screenedPerson, seenFor } from "../screening/rescreening.ts"
 import {
@@ -93,7 +94,7 @@ export class Compliance extends Context.Service<
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
       ): Decided => decideOnClient(tools, caller, client, decide)
 
-      /** The grant screens first: the client's latest names against the list of this moment (document 1, rule 6). */
+      /** The grant screens first: the client's latest names against the list of this moment (doc 1, rule 6). */
       const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
         Effect.gen(function* () {
           const [person] = yield* pageOf(

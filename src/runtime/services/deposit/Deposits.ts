@@ -1,5 +1,5 @@
 /**
- * Deposit notices of BROKER custody (document 3, Deposit notice and Money write gates; D9; A3-01..A3-06): filed by the
+ * Deposit notices of BROKER custody (doc 3, Deposit notice and Money write gates; D9; A3-01..A3-06): filed by the
  * partner, decided by the operator's finance, each in the client's mailbox, which holds its PENDING notices only.
  */
 import { Context, Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What happens to a deposit notice inside its client's turn: filed by the partner behind the gates of document 3 (A3-02),
+ * What happens to a deposit notice inside its client's turn: filed by the partner behind the gates of doc 3 (A3-02),
  * confirmed or rejected by finance (D9; A3-04..A3-06). Pure but for the turn's draft and ids.
  */
 import { moneyRestriction } from "../../../machines/client/Restriction.ts"
@@ -13,7 +13,7 @@ import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/ve
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
 import type { DepositNoticeRow } from "../../store/tables/deposit.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
 import { clientContext, instanceOf } from "../client/clientState.ts"
 import { type DepositFacts, depositGates, tooLarge } from "./depositGates.ts"

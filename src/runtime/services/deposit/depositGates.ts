@@ -1,5 +1,5 @@
 /**
- * The gates of a deposit notice that need the client, in the published order (document 3, Money write gates; A3-02): none
+ * The gates of a deposit notice that need the client, in the published order (doc 3, Money write gates; A3-02): none
  * of them leaves a row.
  */
 import type { DepositRequest } from "../../../machines/deposit/DepositRequest.ts"
@@ -11,7 +11,7 @@ import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,

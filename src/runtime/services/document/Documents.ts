@@ -1,5 +1,5 @@
 /**
- * Documents of clients: uploaded by the partner, listed without their content, deleted by the operator alone (document 1,
+ * Documents of clients: uploaded by the partner, listed without their content, deleted by the operator alone (doc 1,
  * Document and rule 10; A1-37, A1-38). The content is stored before the turn (DocumentContents); the client's mailbox
  * counts, so that no race passes the twenty live ones. Deletion empties the content in its own commit.
  */
@@ -29,7 +29,7 @@ import type { Instance } from "../../effects/Instance.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { DocumentRow } from "../../store/tables/document.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { noteOpenCases } from "../compliance/caseNotes.ts"

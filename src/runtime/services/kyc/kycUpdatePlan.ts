@@ -9,7 +9,7 @@ import type { KycUpdateRequest } from "../../../machines/kyc/KycUpdateRequest.ts
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { DispositionRow } from "../../store/Rows.ts"
+import type { DispositionRow } from "../../store/tables/screening.ts"
 import { ownClient } from "../client/clientState.ts"
 import { identityChanged, type PersonSections } from "./kycFacts.ts"
 import { personClaim } from "./kycWrites.ts"

@@ -1,5 +1,5 @@
 /**
- * What a money write would be answered, gate by gate, without writing (document 3, Money write gates and Collateral report
+ * What a money write would be answered, gate by gate, without writing (doc 3, Money write gates and Collateral report
  * rules; A3-02, A3-08, A3-14). The gates are those of the write itself, walked in the client's mailbox at the moment of
  * the question: the write that follows meets the same ones, on what holds then.
  */
@@ -9,7 +9,8 @@ import { ActorHost, type Attribution, type DispatchError, type Turn } from "../.
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
-import type { ClientRow, TableName, Tables } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { type CollateralFacts, collateralGates } from "../collateral/collateralGates.ts"
 import {

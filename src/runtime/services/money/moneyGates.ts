@@ -1,5 +1,5 @@
 /**
- * The gates of a money write as data: named, in the order the contract promises (document 3, Money write gates and
+ * The gates of a money write as data: named, in the order the contract promises (doc 3, Money write gates and
  * Collateral report rules; A3-02). The write stops at the first that refuses; `explain` walks the very same list and
  * tells of each. A gate that passes allocates nothing: this is the hot path.
  */
@@ -8,7 +8,7 @@ import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { blockStatuses, clientContext } from "../client/clientState.ts"
 
 /** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */

@@ -1,11 +1,11 @@
 /**
- * What deposit notices and withdrawal requests are decided with alike (document 3, Money write gates; A3-02). A mailbox
+ * What deposit notices and withdrawal requests are decided with alike (doc 3, Money write gates; A3-02). A mailbox
  * holds those that are still open.
  */
 import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { ClientRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { ownClient } from "../client/clientState.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"

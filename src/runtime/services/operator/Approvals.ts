@@ -15,7 +15,7 @@ import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
-import type { ApprovalRow } from "../../store/Rows.ts"
+import type { ApprovalRow } from "../../store/tables/operator.ts"
 import {
   type Barred,
   decideApproval,

@@ -9,7 +9,7 @@ import type { ObjectName } from "../../effects/Instance.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { catalogue } from "../../store/Catalogue.ts"
-import type { AuditRow } from "../../store/Rows.ts"
+import type { AuditRow } from "../../store/tables/engine.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface AuditEntry {

@@ -9,7 +9,7 @@ import { type ApprovalEvent, requestNote } from "../../../machines/operator/Appr
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { ApprovalRow } from "../../store/Rows.ts"
+import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { systemInstance } from "./OperatorKeys.ts"
 import { advance, start } from "../../effects/advance.ts"
 

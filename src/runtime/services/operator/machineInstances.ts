@@ -12,7 +12,7 @@ import { type BlockCode, blockLevel } from "../../../machines/verification/Block
 import { parseId } from "../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import type { MachineRow } from "../../store/Rows.ts"
+import type { MachineRow, TableSpec } from "../../store/Table.ts"
 import type { HistorySource } from "./AuditTrail.ts"
 import { findClient } from "../client/clientLookup.ts"
 import { clientSubject } from "../client/clientState.ts"
@@ -22,7 +22,6 @@ import { type Condition, pageOf } from "../../store/paging.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { objectName } from "../../effects/advance.ts"
 import { catalogue, type MachineTable, tableOfKind, type Tables } from "../../store/Catalogue.ts"
-import type { TableSpec } from "../../store/Table.ts"
 
 interface Sources {
   readonly host: ActorHost["Service"]

@@ -6,15 +6,10 @@ import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { PartnerStamp } from "../../engine/journal/Commit.ts"
 import { PartnerHeld } from "../../engine/mailbox/PartnerHeld.ts"
-import type {
-  ApiKeyRow,
-  EndpointRow,
-  OperatorKeyRow,
-  PartnerRow,
-  RelianceRow,
-  TableName,
-  Tables
-} from "../../store/Rows.ts"
+import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/tables/partner.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
+import type { OperatorKeyRow } from "../../store/tables/operator.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 
 /** A partner as every gate sees it. */

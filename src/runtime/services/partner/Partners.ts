@@ -19,7 +19,7 @@ import {
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { Settings } from "../../Settings.ts"
-import type { ApiKeyRow, PartnerRow } from "../../store/Rows.ts"
+import type { ApiKeyRow, PartnerRow } from "../../store/tables/partner.ts"
 import { cidrErrors } from "./addressRanges.ts"
 import { Directory } from "./Directory.ts"
 import { KeyUsage } from "./KeyUsage.ts"

@@ -1,12 +1,12 @@
 /**
  * What is open between a partner, its clients and the service, each as a sentence with its figures and what clears it:
- * what stands in the way of another custody model (document 3, Changing the custody model) and of closing (D15).
+ * what stands in the way of another custody model (doc 3, Changing the custody model) and of closing (D15).
  *
- * Two guards go beyond the text of document 3. Away from BROKER custody a balance in another currency than USDC blocks
+ * Two guards go beyond the text of doc 3. Away from BROKER custody a balance in another currency than USDC blocks
  * too: no route of the other model lets the partner ask for it. So does money outstanding between the firms, which the text
  * asks to be paid first: under BROKER custody nothing shows it any more.
  *
- * One guard is read by its purpose. Once clients have gained or lost, the recipe of document 3 (settle, pay the interfirm
+ * One guard is read by its purpose. Once clients have gained or lost, the recipe of doc 3 (settle, pay the interfirm
  * balance, report the collateral as withdrawn) leaves the house account at what the firms have paid each other, because a
  * recorded payment posts nothing: it must not, or client cash would no longer be the collateral held plus the net of the
  * items. So the account is held against the recorded payments. By that identity the two are equal exactly when clients'
@@ -19,7 +19,7 @@ import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { partnerCustodyAccount } from "../../ledger/postingRules.ts"
 import { type HeldGroup, namedIds, type PartnerBooks } from "../../ports/PartnerBooks.ts"
-import type { PartnerRow } from "../../store/Rows.ts"
+import type { PartnerRow } from "../../store/tables/partner.ts"
 
 type Read = Effect.Effect<ReadonlyArray<string>, Unavailable>
 type Question = (books: PartnerBooks["Service"], partner: PartnerRow, purpose: Purpose) => Read
@@ -78,7 +78,7 @@ const openWork: Question = (books, partner) =>
     )
   )
 
-/** Money between the firms (document 3, outstanding). */
+/** Money between the firms (doc 3, outstanding). */
 const outstanding: Question = (books, partner) =>
   Effect.map(books.outstanding(partner.id), (total) =>
     total === "0"

@@ -10,7 +10,7 @@ import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from ".
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
-import type { ApiKeyRow, PartnerRow } from "../../store/Rows.ts"
+import type { ApiKeyRow, PartnerRow } from "../../store/tables/partner.ts"
 import { makeSecret } from "../operator/OperatorKeys.ts"
 import { closeEndpoint } from "../webhook/webhookDecisions.ts"
 import { advance, start } from "../../effects/advance.ts"
@@ -105,7 +105,7 @@ export const custodyRefusal = (row: PartnerRow, to: CustodyChange["to"]): Refusa
 
 /**
  * Another custody model, with the fact that says from which transaction on it holds. `blockers` were counted while no
- * turn of the partner's clients could be decided (document 3, Changing the custody model; D15).
+ * turn of the partner's clients could be decided (doc 3, Changing the custody model; D15).
  */
 export const changeCustody = (
   turn: Turn,

@@ -1,6 +1,6 @@
 /**
  * Ending a partner, or its custody model: both only once nothing is open, and nothing may come between the count and the
- * change (document 3, Changing the custody model; D15). The partner's clients are held meanwhile: their turns wait, and
+ * change (doc 3, Changing the custody model; D15). The partner's clients are held meanwhile: their turns wait, and
  * are then decided under what has become of the partner. What was decided before is counted, so nothing can be written
  * under the old model after the change.
  */
@@ -9,7 +9,7 @@ import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "
 import { cleanText } from "../../../machines/shared/Text.ts"
 import type { ActorHost, DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
-import type { CustodyChangeRow, PartnerRow } from "../../store/Rows.ts"
+import type { CustodyChangeRow, PartnerRow } from "../../store/tables/partner.ts"
 import { closingPartners } from "./closingBlockers.ts"
 import type { Directory } from "./Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"

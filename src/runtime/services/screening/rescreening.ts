@@ -1,6 +1,6 @@
 /**
  * Screening a client again: the list, the rules or the client's name may have changed since compliance looked, and a
- * candidate that nobody has looked at as it is now is never cleared (document 1, Rules of POST /clients 6; F26).
+ * candidate that nobody has looked at as it is now is never cleared (doc 1, Rules of POST /clients 6; F26).
  */
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
@@ -18,7 +18,7 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { CaseRow } from "../../store/Rows.ts"
+import type { CaseRow } from "../../store/tables/compliance.ts"
 import { clearedFor } from "./dispositions.ts"
 import { advance } from "../../effects/advance.ts"
 

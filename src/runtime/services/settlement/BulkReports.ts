@@ -1,5 +1,5 @@
 /**
- * The bulk settlement report (document 3, Settlement reporting rules 2; A3-21; A1-51, A1-53). Its entries concern many
+ * The bulk settlement report (doc 3, Settlement reporting rules 2; A3-21; A1-51, A1-53). Its entries concern many
  * clients, so it can't be one commit: the entries of one client are decided in order in one turn of its mailbox, and the
  * clients are independent of each other.
  *

@@ -1,5 +1,5 @@
 /**
- * Payments between the firms, written down by finance (document 3, Interfirm settlement record; A3-25; operator surface,
+ * Payments between the firms, written down by finance (doc 3, Interfirm settlement record; A3-25; operator surface,
  * interfirm record). A record is a fact: it never changes, and a wrong one is put right by another of the opposite sign.
  * One a partner and transaction reference: the same record again is answered with the one that is there, so the command
  * is safe to repeat.
@@ -18,7 +18,7 @@ import {
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { PartnerRow } from "../../store/Rows.ts"
+import type { PartnerRow } from "../../store/tables/partner.ts"
 import type { InterfirmRow } from "../../store/tables/settlement.ts"
 import { signedAmount } from "../ledger/Adjustments.ts"
 import { closingPartners } from "../partner/closingBlockers.ts"

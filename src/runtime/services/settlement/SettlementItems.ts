@@ -1,5 +1,5 @@
 /**
- * Settlement items as the partner reads and reports them (document 3, Settlement item and Settlement reporting rules;
+ * Settlement items as the partner reads and reports them (doc 3, Settlement item and Settlement reporting rules;
  * D12). Items are born with their postings (runtime/effects/settlementItems.ts); custody plays no part here, so items on
  * file stay readable and reportable whatever the partner's model is now.
  *

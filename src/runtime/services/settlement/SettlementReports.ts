@@ -1,6 +1,6 @@
 /**
  * What a partner and the service reconcile by: the settlement report and summary of a window of time, and the payments
- * recorded between the firms (document 3, Settlement report, Settlement summary, Interfirm settlement record;
+ * recorded between the firms (doc 3, Settlement report, Settlement summary, Interfirm settlement record;
  * A3-22..A3-25, A3-41, A3-42).
  *
  * Growth: an answer reads the totals of the window's days, at most 3 rows a day for items (one a state) and one a day

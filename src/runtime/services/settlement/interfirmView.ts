@@ -1,4 +1,4 @@
-/** An interfirm settlement record as both surfaces show it (document 3, Interfirm settlement record). */
+/** An interfirm settlement record as both surfaces show it (doc 3, Interfirm settlement record). */
 import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { InterfirmRow } from "../../store/tables/settlement.ts"

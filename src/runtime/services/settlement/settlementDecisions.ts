@@ -1,6 +1,6 @@
 /**
  * What a partner's report does to one settlement item, inside the mailbox of the item's client: the same for a report of
- * one item and for each entry of a bulk report (document 3, Settlement reporting rules; D12; A3-20).
+ * one item and for each entry of a bulk report (doc 3, Settlement reporting rules; D12; A3-20).
  */
 import type { JsonObject } from "../../../machines/Effects.ts"
 import { itemOf, type SettlementEvent, type SettlementItem } from "../../../machines/settlement/SettlementItem.ts"

@@ -1,6 +1,6 @@
 /**
  * The statements behind the settlement report and summary: one each, so that all figures of an answer are of one
- * snapshot (document 3, Settlement report and Settlement summary). Parameters of both: $1 partner, $2 and $3 the window,
+ * snapshot (doc 3, Settlement report and Settlement summary). Parameters of both: $1 partner, $2 and $3 the window,
  * $4 and $5 its whole days, $6 to $9 the parts of days at its ends; all ends inclusive, empty when from is after to.
  * Of the report also $10 to $12, everything until its end.
  */

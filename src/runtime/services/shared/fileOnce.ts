@@ -21,7 +21,7 @@ import {
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import { firstRow } from "./rowLists.ts"
 import { decideHeld } from "./unmoved.ts"
 

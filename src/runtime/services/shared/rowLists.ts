@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { TableName, Tables } from "../../store/Rows.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { type Condition, cutPage, onePast, type PageCut, type PageQuery } from "../../store/paging.ts"

@@ -15,7 +15,7 @@ import {
 import { PartnerHeld } from "../../engine/mailbox/PartnerHeld.ts"
 import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import type { TableName } from "../../store/Rows.ts"
+import type { TableName } from "../../store/Catalogue.ts"
 
 /** Rounds before a busy mailbox is told as such. */
 const rounds = 8

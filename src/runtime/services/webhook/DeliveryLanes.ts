@@ -6,7 +6,7 @@
  * at once leave the others theirs.
  * Plain bookkeeping without time or effects.
  */
-import type { DeliveryRow } from "../../store/Rows.ts"
+import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import type { Lane as ClaimLane } from "./DeliveryStore.ts"
 
 export interface LaneLimits {

@@ -6,7 +6,7 @@
 import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { DeliveryRow } from "../../store/Rows.ts"
+import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import type { DeliveryChange, DeliveryStore } from "./DeliveryStore.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 

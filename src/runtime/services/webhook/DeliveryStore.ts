@@ -7,7 +7,7 @@
 import { Context, type Effect } from "effect"
 import type { DeliveryContext, DeliveryStatus } from "../../../machines/webhook/Webhook.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import type { DeliveryRow } from "../../store/Rows.ts"
+import type { DeliveryRow } from "../../store/tables/webhook.ts"
 
 /** How many deliveries of one partner may be claimed now. */
 export interface Lane {

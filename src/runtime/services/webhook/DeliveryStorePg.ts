@@ -14,7 +14,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { catalogue } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
-import type { DeliveryRow } from "../../store/Rows.ts"
+import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
 const spec: TableSpec<"webhookDeliveries"> = catalogue.webhookDeliveries

@@ -13,7 +13,7 @@ import { feedEventOf } from "../../../machines/webhook/feedEventOf.ts"
 import { ActorHost, type Attribution, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
-import type { EndpointRow } from "../../store/Rows.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
 import { feedClaim, type FeedItem, FeedSource } from "./FeedSource.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Directory } from "../partner/Directory.ts"
-import type { EndpointRow } from "../../store/Rows.ts"
+import type { EndpointRow } from "../../store/tables/webhook.ts"
 
 export class WebhookEndpoints extends Context.Service<
   WebhookEndpoints,

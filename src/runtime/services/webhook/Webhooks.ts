@@ -17,7 +17,7 @@ import {
   type Turn,
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
-import type { DeliveryRow, EndpointRow } from "../../store/Rows.ts"
+import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { DeliveryFigures, type WebhookFigures } from "./DeliveryFigures.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"

@@ -1,5 +1,5 @@
 /**
- * Withdrawal requests of BROKER custody (document 3, Withdrawal request and Money write gates; D10; A3-01, A3-02,
+ * Withdrawal requests of BROKER custody (doc 3, Withdrawal request and Money write gates; D10; A3-01, A3-02,
  * A3-06..A3-08, A3-12): filed and cancelled by the partner, decided by the operator's finance, each in the client's
  * mailbox.
  */
@@ -24,7 +24,7 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
 import { Settings } from "../../Settings.ts"
-import type { WithdrawalRow } from "../../store/Rows.ts"
+import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"

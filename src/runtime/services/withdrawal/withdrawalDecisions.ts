@@ -1,5 +1,5 @@
 /**
- * What happens to a withdrawal request inside its client's turn: filed behind the gates of document 3 (A3-02), approved
+ * What happens to a withdrawal request inside its client's turn: filed behind the gates of doc 3 (A3-02), approved
  * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
  * and ids.
  */
@@ -20,7 +20,8 @@ import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { destinationFingerprint, showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
-import type { ClientRow, WithdrawalRow } from "../../store/Rows.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { shardOf } from "../../store/shard.ts"
 import { clientContext, instanceOf } from "../client/clientState.ts"
 import type { PartnerView } from "../partner/Directory.ts"

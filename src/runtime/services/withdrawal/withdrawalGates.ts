@@ -1,5 +1,5 @@
 /**
- * The gates of a withdrawal request that need the client, in the published order (document 3, Money write gates and
+ * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
  * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
  */
 import { riskFigures } from "../../../machines/margin/riskFigures.ts"
@@ -12,7 +12,8 @@ import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../../ma
 import { decodeWithdrawal, type WithdrawalDemand } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
-import type { BalanceRow, ClientRow } from "../../store/Rows.ts"
+import type { BalanceRow } from "../../store/tables/ledger.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,
