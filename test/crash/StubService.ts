@@ -55,6 +55,8 @@ const faultKinds = ["reset before", "reset after", "half an answer", "503", "502
 class Books {
   readonly clients: Array<StubClient> = []
   readonly reports: Array<Record<string, unknown>> = []
+  /** The client's cash after each report's own booking: a replay answers it again. */
+  private readonly cashAfter = new Map<object, string>()
   readonly answers = new Map<string, Answer>()
   executions = 0
   private transactions = 0
@@ -135,7 +137,7 @@ class Books {
         ? undefined
         : this.reports.find(({ partnerRef }) => partnerRef === body.partnerRef)
     const report = filed ?? this.book(client, body)
-    const cash = formatAmount(client.cash, "USDC")
+    const cash = this.cashAfter.get(report) ?? ""
     const balances = { cash, reserved: "0.000000", free: cash, freeMargin: cash }
     const data = { reportId: report.reportId, status: "BOOKED", ledgerTxId: report.ledgerTxId, balances, report }
     return { status: filed === undefined ? 201 : 200, body: JSON.stringify({ code: 0, data }) }
@@ -165,6 +167,7 @@ class Books {
       createdAt: at
     }
     this.reports.unshift(report)
+    this.cashAfter.set(report, formatAmount(client.cash, "USDC"))
     const type = direction === "DEPOSIT" ? "PARTNER_COLLATERAL_IN" : "PARTNER_COLLATERAL_OUT"
     const rest = { actor: "partner:X", reason: null, ts: at, currency: "USDC", kind: "cash", refs: {} }
     client.postings.unshift({ postingId: txId, txId, type, amount: formatAmount(signed, "USDC"), ...rest })
