@@ -1,6 +1,6 @@
 /**
  * Ends what the commit that closed a partner left waiting: that one ends a bounded number of deliveries, and a partner may
- * have more (migration 0021; D13, D15). Nobody would have tried them in between, because a closed partner's endpoint is
+ * have more (migration 0023; D13, D15). Nobody would have tried them in between, because a closed partner's endpoint is
  * INACTIVE for good. Looks when a partner is closed, and at the start for those that a crash has left.
  */
 import { PgClient } from "@effect/sql-pg"
