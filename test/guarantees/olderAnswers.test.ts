@@ -16,7 +16,7 @@ const asBefore = async (life: Service): Promise<void> => {
   await query(life, "ALTER TABLE answers ALTER COLUMN partner_id TYPE bigint USING substr(partner_id, 9)::bigint")
 }
 
-describe("migration 0020", () => {
+describe("migration 0021", () => {
   beforeAll(async () => void lives.push(await startService()))
   afterAll(async () => {
     assert.deepStrictEqual(await brokenInvariants(service()), [])
