@@ -9,6 +9,7 @@ import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts
 import { servedOf } from "../../src/machines/appropriateness/Questionnaire.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
+import { noFacts } from "../../src/machines/market/Facts.ts"
 import { accept, refuse, unknown } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -159,6 +160,7 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(ActorHost, {
       dispatch: unused,
       read: unused,
+      facts: () => noFacts,
       onCommitted: (table, listener) =>
         table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
       stats: () => ({ resident: 0, waiting: 0 }),

@@ -12,7 +12,8 @@ import type {
   PostingWire
 } from "../../../machines/account/AccountWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { type AccountRisk, accountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -40,8 +41,8 @@ export class Accounts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const clock = yield* BusinessClock
       const balances = (partnerId: number, clientId: number) =>
-        host.read(clientSubject(clientId), (state) =>
-          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), true)
+        host.read(clientSubject(clientId), (state, facts) =>
+          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), facts)
         )
       return Accounts.of({
         balances,
@@ -52,7 +53,7 @@ export class Accounts extends Context.Service<
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
             if (now - at < settledMillis) yield* settled(host, clientId)
-            return balancesOf(yield* replay(sql, partnerId, clientId, at), false)
+            return balancesOf(yield* replay(sql, partnerId, clientId, at), null)
           }),
         summary: (partnerId, clientId) =>
           host.read(clientSubject(clientId), (state) => {
@@ -140,18 +141,20 @@ const replay = (
 
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is told of now alone: an earlier moment has the money that was there and no figure on top.
+ * marks or open positions is known of now alone: an earlier moment (`facts` null) has the money that was there and no figure on top.
  */
-const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWire => {
+const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))
+  const cashOf = (currency: string) => rows.find((row) => row.currency === currency)?.cash ?? 0n
+  const risk = facts === null ? null : accountRisk({ cashOf }, facts)
   const lines = currencyCodes
     .filter((currency) => currency === "USDC" || byCurrency.has(currency))
-    .map((currency) => lineOf(currency, byCurrency.get(currency), live))
+    .map((currency) => lineOf(currency, byCurrency.get(currency), currency === "USDC" ? risk : null))
   const usdc = byCurrency.get("USDC")
   const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
   const cash = usdc?.cash ?? 0n
   const reserved = usdc?.reserved ?? 0n
-  const unrealizedPnl = live ? riskFigures(cash).unrealizedPnl : 0n
+  const unrealizedPnl = risk?.unrealizedPnl ?? 0n
   return {
     balances: lines,
     portfolioValue: usdcText(cash + reserved + unrealizedPnl),
@@ -169,28 +172,28 @@ const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWir
   }
 }
 
-const lineOf = (currency: Currency, row: BalanceRow | undefined, live: boolean): BalanceLine => {
-  const facts = currencyFacts[currency]
+/** `risk` stands on the USDC line of now alone. */
+const lineOf = (currency: Currency, row: BalanceRow | undefined, risk: AccountRisk | null): BalanceLine => {
+  const { kind, displayDecimals } = currencyFacts[currency]
   const cash = row?.cash ?? 0n
   const reserved = row?.reserved ?? 0n
   const text = (minor: bigint) => formatAmount(minor, currency)
   const usdc = currency === "USDC"
-  const figures = usdc && live ? riskFigures(cash) : null
-  const spendable = figures !== null && figures.freeMargin < cash ? figures.freeMargin : cash
+  const free = risk?.free ?? cash
   return {
     currency,
-    kind: facts.kind,
+    kind,
     cash: text(cash),
     reserved: text(reserved),
     total: text(cash + reserved),
-    free: text(usdc && spendable < 0n ? 0n : spendable),
-    displayDecimals: facts.displayDecimals,
+    free: text(usdc && free < 0n ? 0n : free),
+    displayDecimals,
     venueAsset: currency,
-    equity: figures === null ? null : text(figures.equity),
-    unrealizedPnl: figures === null ? null : text(figures.unrealizedPnl),
-    freeMargin: figures === null ? null : text(figures.freeMargin),
+    equity: risk === null ? null : text(risk.equity),
+    unrealizedPnl: risk === null ? null : text(risk.unrealizedPnl),
+    freeMargin: risk === null ? null : text(risk.freeMargin),
     mark: usdc ? "1" : null,
-    markFresh: usdc && live,
+    markFresh: risk !== null,
     value: usdc ? text(cash + reserved) : null,
     valueCurrency: "USDC",
     staked: text(0n),

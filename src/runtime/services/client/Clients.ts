@@ -3,8 +3,10 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { LifecycleState, VerificationLevel } from "../../../machines/client/Client.ts"
 import type { ClientWire, VerificationView } from "../../../machines/client/ClientWire.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { Settings } from "../../Settings.ts"
@@ -48,11 +50,11 @@ export class Clients extends Context.Service<
       const look = <A>(
         partnerId: number,
         clientId: number,
-        view: (state: Parameters<typeof clientWire>[0], row: ClientRow) => A
+        view: (state: SubjectState, row: ClientRow, facts: Facts) => A
       ) =>
-        host.read(clientSubject(clientId), (state) => {
+        host.read(clientSubject(clientId), (state, facts) => {
           const row = ownClient(state, partnerId)
-          return row === null ? null : view(state, row)
+          return row === null ? null : view(state, row, facts)
         })
       const get = (partnerId: number, clientId: number) => look(partnerId, clientId, clientWire)
 
@@ -80,9 +82,10 @@ export class Clients extends Context.Service<
             Effect.mapError(away),
             Effect.map((rows) => {
               const { shown, end } = cutPage(rows, query.limit, (raw) => Number(raw["id"]))
+              const facts = host.facts()
               const clients = shown.map((raw) => {
                 const row = decodeRow(catalogue.clients, raw, sealing) as ClientRow
-                return clientWireOf(row, (raw["usdc"] as bigint | null) ?? 0n)
+                return clientWireOf(row, (raw["usdc"] as bigint | null) ?? 0n, facts)
               })
               return { clients, ...end }
             })

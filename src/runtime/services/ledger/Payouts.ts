@@ -40,7 +40,8 @@ import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
 import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
+import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
+import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
 export interface PayoutRequest {
   readonly currency: string
@@ -105,13 +106,13 @@ export class Payouts extends Context.Service<
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, cashOf: CashOf, order: Order): Refusal | null => {
+      const refusalOf = (row: ClientRow, account: AccountNow, order: Order): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, cashOf, paused }, order)
+          payoutRefusal({ client: row, partner, account, paused }, order)
         )
       }
 
@@ -134,8 +135,8 @@ export class Payouts extends Context.Service<
               const replay = replayOf(found, order, paid)
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
-            return yield* host.read(clientSubject(found.id), (state) => {
-              const refusal = refusalOf(state.one("clients") ?? found, cashIn(state), order)
+            return yield* host.read(clientSubject(found.id), (state, facts) => {
+              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), order)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -159,7 +160,7 @@ export class Payouts extends Context.Service<
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, cashInTurn(of), order)
+                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), order)
                   return refusal === null ? accept(payOut(of, order)) : refuse(refusal)
                 }
               }
@@ -262,7 +263,7 @@ const payoutView = ({ id, uid }: ClientRow, order: Order, { ledgerTxId, cash, re
 interface Paying {
   readonly client: ClientRow
   readonly partner: PartnerView
-  readonly cashOf: CashOf
+  readonly account: AccountNow
   readonly paused: boolean
 }
 
@@ -271,12 +272,12 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, minor }: Order): Refusal | null => {
+const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Order): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
   const { restrictions } = clientContext(client)
-  const sentence = moneyOutRefusal({ ...freeMoney(cashOf, currency), restrictions, paused }, minor)
+  const sentence = moneyOutRefusal({ ...freeMoney(account, currency), restrictions, paused }, minor)
   return sentence === null ? null : conflict(sentence)
 }
 

@@ -8,6 +8,7 @@ import type { Json } from "../../../machines/Effects.ts"
 import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { isKind, type Kind, kinds } from "../../../machines/registry.ts"
 import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
@@ -111,8 +112,9 @@ export class Inspect extends Context.Service<
             const page = pageOf(sql, sealing, "clients", conditions, onePast(query))
             const { shown, end } = cutPage(yield* Effect.catch(page, whenAway), query.limit, (row) => row.id)
             const cash = yield* usdcOf(sql, shown)
+            const facts = host.facts()
             const clients = shown.map((row) => ({
-              ...clientWireOf(row, cash.get(row.id) ?? 0n),
+              ...clientWireOf(row, cash.get(row.id) ?? 0n, facts),
               partnerId: row.partnerId
             }))
             return accept({ clients, ...end })
@@ -121,8 +123,8 @@ export class Inspect extends Context.Service<
           Effect.flatMap(findClient(host, sql, idOrUid), (found) =>
             found === null
               ? Effect.succeed(refuse(unknown("Client")))
-              : host.read(clientSubject(found.id), (state) =>
-                  accept(clientView(state, state.one("clients") ?? found, settings.sourceOfWealthThreshold))
+              : host.read(clientSubject(found.id), (state, facts) =>
+                  accept(clientView(state, state.one("clients") ?? found, facts, settings.sourceOfWealthThreshold))
                 )
           ),
         counts: sql
@@ -181,12 +183,12 @@ const machineCounts = (
     states: Object.fromEntries(rows.filter(({ kind }) => kind === name).map(({ state, n }) => [state, Number(n)]))
   }))
 
-const clientView = (state: SubjectState, row: ClientRow, threshold: bigint): ClientView => {
+const clientView = (state: SubjectState, row: ClientRow, facts: Facts, threshold: bigint): ClientView => {
   const context = clientContext(row)
   const kyc = state.one("kycPackages")
   const kycContext = kyc?.context
   return {
-    ...clientWire(state, row),
+    ...clientWire(state, row, facts),
     partnerId: row.partnerId,
     restrictions: context.restrictions,
     openCases: context.openCases,
