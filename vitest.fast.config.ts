@@ -9,6 +9,7 @@ export default defineConfig({
     include: [
       "test/*.test.ts",
       "test/machines/*.test.ts",
+      "test/venue/*.test.ts",
       "test/http/*.test.ts",
       "test/runtime/engine/{batching,columnArray,journalMemory,journalMemoryFaults,sealing,sqlFailure}.test.ts",
       "test/cli/{cli,csv,views}.test.ts"

@@ -1,0 +1,253 @@
+/**
+ * Orders of all accounts in all markets: checked, matched, triggered, cancelled. Pure and deterministic: the same calls in
+ * the same order give the same books and the same events. It knows no clock, no chance and no transport.
+ */
+import { Account } from "./Account.ts"
+import { Book, type Side } from "./Book.ts"
+import { Levels } from "./Levels.ts"
+import { bandOf, type Market, valueOf } from "./Market.ts"
+import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
+
+/** What has happened, in the order in which it did. */
+export type ExchangeEvent =
+  | { readonly kind: "order"; readonly order: Order }
+  | { readonly kind: "fill"; readonly fill: Fill; readonly order: Order }
+
+export interface Fill {
+  /** Shared by both sides of a trade; with the order it names the fill. */
+  readonly tradeId: number
+  readonly orderId: number
+  readonly accountId: number
+  readonly symbol: string
+  readonly side: Side
+  readonly price: number
+  readonly quantity: number
+  readonly liquidity: "MAKER" | "TAKER"
+}
+
+export interface Listing {
+  readonly market: Market
+  readonly book: Book<Order>
+  /** Orders that wait for a price of each source. */
+  readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
+  /** In ticks; null before the first. */
+  readonly prices: Record<TriggerSource, number | null>
+  halted: boolean
+  delisted: boolean
+}
+
+export class Exchange {
+  readonly listings = new Map<string, Listing>()
+  readonly accounts = new Map<number, Account>()
+  /** By reference: each is executed once, ended ones included. */
+  readonly orders = new Map<string, Order>()
+  private readonly groups = new Map<string, Set<Order>>()
+  private readonly emit: (event: ExchangeEvent) => void
+  private orderIds = 0
+  private tradeIds = 0
+  /** Markets whose last price has moved while orders were matched: their triggers fire afterwards. */
+  private readonly moved = new Set<Listing>()
+
+  constructor(markets: ReadonlyArray<Market>, emit: (event: ExchangeEvent) => void) {
+    this.emit = emit
+    for (const market of markets) this.listings.set(market.symbol, listingOf(market))
+  }
+
+  open(id: number, name: string): Account {
+    const account = this.accounts.get(id) ?? new Account(id, name)
+    this.accounts.set(id, account)
+    return account
+  }
+
+  /** Places an order; one whose reference is known is answered as it stands now and not placed again. */
+  place(request: OrderRequest): Order {
+    const known = this.orders.get(request.ref)
+    if (known !== undefined) return known
+    const order = newOrder(++this.orderIds, request)
+    this.orders.set(order.ref, order)
+    const listing = this.listings.get(order.symbol)
+    const refusal = listing === undefined ? "unknown market" : refusalOf(listing, order, this.account(order))
+    if (listing === undefined || refusal !== null) this.end(order, "REJECTED", refusal)
+    else {
+      this.join(order)
+      if (order.trigger === null) this.work(listing, order)
+      else this.wait(listing, order)
+      this.fireTriggers()
+    }
+    return order
+  }
+
+  /** Cancels a live order; false when it has ended. */
+  cancel(order: Order, reason: EndReason = "cancelled by the account"): boolean {
+    if (!isLive(order)) return false
+    this.end(order, "CANCELLED", reason)
+    return true
+  }
+
+  /** Moves a price that triggers look at, and fires those that it touches (A2-37). */
+  move(symbol: string, source: TriggerSource, price: number): void {
+    const listing = this.listings.get(symbol)
+    if (listing === undefined || listing.delisted) return
+    listing.prices[source] = price
+    this.fire(listing, source)
+    this.fireTriggers()
+  }
+
+  private account({ accountId }: Pick<Order, "accountId">): Account {
+    const account = this.accounts.get(accountId)
+    if (account === undefined) throw new Error(`no account ${accountId}`)
+    return account
+  }
+
+  private wait(listing: Listing, order: Order): void {
+    const { trigger } = order
+    if (trigger === null) return
+    order.waiting = listing.waiting[trigger.source].add(trigger.direction, trigger.price, order)
+    order.state = "WAITING"
+    this.emit({ kind: "order", order })
+  }
+
+  private fire(listing: Listing, source: TriggerSource): void {
+    const price = listing.prices[source]
+    if (price === null) return
+    for (;;) {
+      const touched = listing.waiting[source].touched(price)
+      if (touched === null) return
+      const order = touched.item
+      order.waiting = null
+      order.state = "WORKING"
+      const empty = order.reduceOnly && this.account(order).reducible(order.symbol, order.side) === 0
+      if (empty) this.end(order, "REJECTED", "no position to reduce")
+      else this.work(listing, order)
+    }
+  }
+
+  private fireTriggers(): void {
+    for (const listing of this.moved) {
+      this.moved.delete(listing)
+      this.fire(listing, "LAST")
+    }
+  }
+
+  /** Matches an order that came or was triggered, and rests or ends what is left of it. */
+  private work(listing: Listing, order: Order): void {
+    const { book } = listing
+    const { side, limit, tif } = order
+    if (tif === "POST_ONLY" && book.crosses(side, limit)) return this.end(order, "REJECTED", "would take liquidity")
+    if (limit === null && book.best(side === "BUY" ? "SELL" : "BUY") === null)
+      return this.end(order, "REJECTED", "no market")
+    const room = this.room(order)
+    const incoming = { accountId: order.accountId, side, limit, quantity: room }
+    if (tif === "FOK" && (room < order.left || book.fillable(incoming, this.room) < room))
+      return this.end(order, "CANCELLED", "not filled at once")
+    this.emit({ kind: "order", order })
+    const { left, selfTrade } = book.match(incoming, {
+      room: this.room,
+      traded: (maker, price, quantity) => this.trade(listing, order, maker, price, quantity),
+      emptied: (maker) => this.end(maker, "CANCELLED", "reduce-only empty")
+    })
+    if (!isLive(order)) return
+    if (selfTrade) return this.end(order, "CANCELLED", "self-trade")
+    if (left === 0) return this.end(order, "CANCELLED", "reduce-only empty")
+    if (limit === null || tif === "IOC" || tif === "FOK") return this.end(order, "CANCELLED", "not filled at once")
+    book.add(order)
+  }
+
+  /** Lots of an order that may trade now (reduce-only is judged at each fill, A2-95). */
+  private readonly room = (order: Order): number =>
+    order.reduceOnly ? Math.min(order.left, this.account(order).reducible(order.symbol, order.side)) : order.left
+
+  private trade(listing: Listing, taker: Order, maker: Order, price: number, quantity: number): void {
+    const tradeId = ++this.tradeIds
+    const value = valueOf(listing.market, price, quantity)
+    taker.left -= quantity
+    for (const order of [maker, taker]) {
+      this.account(order).book(order.symbol, order.side, quantity, value)
+      if (order.left === 0) order.state = "FILLED"
+    }
+    listing.prices.LAST = price
+    this.moved.add(listing)
+    this.report(maker, "MAKER", { tradeId, price, quantity })
+    this.report(taker, "TAKER", { tradeId, price, quantity })
+  }
+
+  private report(
+    order: Order,
+    liquidity: Fill["liquidity"],
+    traded: Pick<Fill, "tradeId" | "price" | "quantity">
+  ): void {
+    const { id: orderId, accountId, symbol, side } = order
+    this.emit({ kind: "fill", order, fill: { ...traded, orderId, accountId, symbol, side, liquidity } })
+    if (order.group !== null) this.endOthers(order)
+    if (order.left === 0) this.leave(order)
+  }
+
+  /** The first fill of a member ends the others of its group. */
+  private endOthers(order: Order): void {
+    for (const other of this.groups.get(groupKey(order)) ?? []) {
+      if (other !== order) this.cancel(other, "other of its group filled")
+    }
+  }
+
+  private end(order: Order, state: "CANCELLED" | "REJECTED", reason: EndReason | null): void {
+    const listing = this.listings.get(order.symbol)
+    listing?.book.remove(order)
+    if (order.waiting !== null && order.trigger !== null) listing?.waiting[order.trigger.source].remove(order.waiting)
+    order.waiting = null
+    order.state = state
+    order.reason = reason
+    this.leave(order)
+    this.emit({ kind: "order", order })
+  }
+
+  private join(order: Order): void {
+    if (order.group === null) return
+    const key = groupKey(order)
+    const members = this.groups.get(key) ?? new Set()
+    this.groups.set(key, members.add(order))
+  }
+
+  private leave(order: Order): void {
+    if (order.group === null) return
+    const members = this.groups.get(groupKey(order))
+    members?.delete(order)
+    if (members?.size === 0) this.groups.delete(groupKey(order))
+  }
+}
+
+const groupKey = ({ accountId, symbol, group }: Order): string => `${accountId} ${symbol} ${group}`
+
+const listingOf = (market: Market): Listing => ({
+  market,
+  book: new Book(),
+  waiting: { LAST: new Levels(), MARK: new Levels(), INDEX: new Levels() },
+  prices: { LAST: null, MARK: null, INDEX: null },
+  halted: false,
+  delisted: false
+})
+
+/** Why an order can't be taken, the first of the venue's own checks; null when it can. */
+const refusalOf = (listing: Listing, order: Order, account: Account): EndReason | null => {
+  const { market, prices, halted, delisted } = listing
+  const { quantity, limit, reduceOnly, trigger } = order
+  if (delisted) return "market delisted"
+  if (halted && !reduceOnly) return "market halted"
+  if (!Number.isSafeInteger(quantity) || quantity <= 0) return "quantity off the grid"
+  if (quantity > market.maxQty) return "quantity too large"
+  if (order.tif === "POST_ONLY" && limit === null) return "price required"
+  if (!reduceOnly) {
+    if (quantity < market.minQty) return "quantity too small"
+    const price = limit ?? trigger?.price ?? prices.MARK ?? prices.LAST
+    if (price !== null && valueOf(market, price, quantity) < market.minNotional) return "notional too small"
+  }
+  if (reduceOnly && trigger === null && account.reducible(order.symbol, order.side) === 0)
+    return "no position to reduce"
+  if (trigger !== null && isTouched(prices[trigger.source], trigger.direction, trigger.price))
+    return "would trigger at once"
+  const band = limit === null || prices.MARK === null ? null : bandOf(market, prices.MARK)
+  if (band !== null && limit !== null && (limit < band.low || limit > band.high)) return "price outside the band"
+  return null
+}
+
+const isTouched = (price: number | null, direction: "AT_OR_ABOVE" | "AT_OR_BELOW", level: number): boolean =>
+  price !== null && (direction === "AT_OR_ABOVE" ? price >= level : price <= level)

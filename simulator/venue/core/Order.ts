@@ -1,0 +1,99 @@
+/** Orders as the simulated venue keeps them: prices in ticks, quantities in lots. */
+import type { Resting, Side } from "./Book.ts"
+import type { Direction, Waiting } from "./Levels.ts"
+
+export type TimeInForce = "GTC" | "IOC" | "FOK" | "POST_ONLY"
+export type TriggerSource = "LAST" | "MARK" | "INDEX"
+
+export interface Trigger {
+  readonly source: TriggerSource
+  readonly price: number
+  readonly direction: Direction
+}
+
+/** What an account asks for; `ref` is the caller's own name of it and is executed once. */
+export interface OrderRequest {
+  readonly ref: string
+  readonly accountId: number
+  readonly symbol: string
+  readonly side: Side
+  /** Null: any price. */
+  readonly price: number | null
+  readonly quantity: number
+  readonly tif: TimeInForce
+  readonly reduceOnly: boolean
+  readonly trigger: Trigger | null
+  /** One cancels the others: the first fill of a member ends the rest (A2-41). Null: none. */
+  readonly group: string | null
+}
+
+/** WAITING for its trigger, WORKING in the book, or ended. */
+export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJECTED"
+
+/** Why an order ended without being filled, in the venue's own words. */
+export type EndReason =
+  | "unknown market"
+  | "market halted"
+  | "market delisted"
+  | "quantity off the grid"
+  | "quantity too small"
+  | "quantity too large"
+  | "notional too small"
+  | "price outside the band"
+  | "price required"
+  | "would take liquidity"
+  | "would trigger at once"
+  | "no market"
+  | "no position to reduce"
+  | "not filled at once"
+  | "self-trade"
+  | "reduce-only empty"
+  | "cancelled by the account"
+  | "other of its group filled"
+  | "rejected by fault"
+
+export interface Order extends Resting {
+  readonly id: number
+  readonly ref: string
+  readonly symbol: string
+  readonly quantity: number
+  readonly tif: TimeInForce
+  readonly reduceOnly: boolean
+  readonly group: string | null
+  /** The limit in ticks, or null for any price; `price` is 0 then. */
+  readonly limit: number | null
+  readonly trigger: Trigger | null
+  /** Its place among those that wait for a price; null when it does not wait. */
+  waiting: Waiting<Order> | null
+  state: OrderState
+  reason: EndReason | null
+  triggeredAt: number | null
+}
+
+export const newOrder = (id: number, request: OrderRequest): Order => ({
+  id,
+  ref: request.ref,
+  accountId: request.accountId,
+  symbol: request.symbol,
+  side: request.side,
+  price: request.price ?? 0,
+  limit: request.price,
+  quantity: request.quantity,
+  left: request.quantity,
+  tif: request.tif,
+  reduceOnly: request.reduceOnly,
+  group: request.group,
+  trigger: request.trigger,
+  waiting: null,
+  state: "WORKING",
+  reason: null,
+  triggeredAt: null,
+  level: null,
+  previous: null,
+  next: null
+})
+
+export const isLive = ({ state }: Pick<Order, "state">): boolean => state === "WAITING" || state === "WORKING"
+
+/** Lots that have traded. */
+export const filledOf = ({ quantity, left }: Pick<Order, "quantity" | "left">): number => quantity - left
