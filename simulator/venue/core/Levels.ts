@@ -26,9 +26,10 @@ export class Levels<Item> {
     return waiting
   }
 
+  /** Takes one out; one that was touched already is gone. */
   remove(waiting: Waiting<Item>): void {
     const queue = this.queueOf(waiting.direction)
-    for (let at = place(queue, waiting); at < queue.length; at++) {
+    for (let at = place(queue, waiting); queue[at]?.level === waiting.level; at++) {
       if (queue[at] === waiting) return void queue.splice(at, 1)
     }
   }

@@ -1,0 +1,143 @@
+/**
+ * Knock-out contracts at the simulated venue: watched along the straight line from mark to mark, ended at their level
+ * exactly, however far the mark jumped (F17). Figures are the venue's own, in micro-USDC.
+ */
+import type { Side } from "./Book.ts"
+import { Levels, type Waiting } from "./Levels.ts"
+import { type Market, valueOf } from "./Market.ts"
+
+export type ContractState = "OPEN" | "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
+
+export interface Contract {
+  readonly id: number
+  readonly accountId: number
+  /** The dealer who wrote it: close requests go to it alone. */
+  readonly dealer: string
+  readonly symbol: string
+  readonly side: Side
+  /** Lots; prices in ticks. */
+  readonly quantity: number
+  readonly entry: number
+  readonly barrier: number
+  readonly takeProfit: number | null
+  readonly expiryAt: number
+  /** Pays the take profit or nothing. */
+  readonly strict: boolean
+  readonly premiumBps: number
+  readonly openedAt: number
+  state: ContractState
+  settlePrice: number | null
+  endedAt: number | null
+}
+
+/** ceil(quantity x distance to the barrier x premiumBps / 10,000): what the client can lose (F15). */
+export const premiumOf = (
+  market: Market,
+  { quantity, entry, barrier, premiumBps }: Pick<Contract, "quantity" | "entry" | "barrier" | "premiumBps">
+): bigint => {
+  const full = valueOf(market, Math.abs(entry - barrier), quantity) * BigInt(premiumBps)
+  return (full + 9_999n) / 10_000n
+}
+
+/** What an ended contract pays its client, negative for a loss (F16, F17). */
+export const resultOf = (market: Market, contract: Contract): bigint => {
+  const { state, side, quantity, entry, takeProfit, settlePrice, strict } = contract
+  const premium = premiumOf(market, contract)
+  if (state === "KNOCKED_OUT" || (state === "EXPIRED" && strict)) return -premium
+  const moved = (settlePrice ?? entry) - entry
+  const raw = valueOf(market, side === "BUY" ? moved : -moved, quantity)
+  const most = takeProfit === null ? null : valueOf(market, Math.abs(takeProfit - entry), quantity)
+  const capped = most !== null && raw > most ? most : raw
+  return capped < -premium ? -premium : capped
+}
+
+interface Watch {
+  readonly contract: Contract
+  readonly ends: "KNOCKED_OUT" | "TAKE_PROFIT"
+}
+
+interface Watched {
+  readonly contract: Contract
+  readonly places: ReadonlyArray<Waiting<Watch>>
+  readonly expiry: Waiting<Contract>
+}
+
+/** A mark and the time it holds from. */
+export interface MarkPoint {
+  readonly price: number
+  readonly at: number
+}
+
+/** The open contracts of one market. */
+export class Contracts {
+  private readonly levels = new Levels<Watch>()
+  /** By time: touched when it has come. */
+  private readonly expiries = new Levels<Contract>()
+  private readonly open = new Map<number, Watched>()
+
+  add(contract: Contract): void {
+    const { side, barrier, takeProfit } = contract
+    const [loss, gain] =
+      side === "BUY" ? (["AT_OR_BELOW", "AT_OR_ABOVE"] as const) : (["AT_OR_ABOVE", "AT_OR_BELOW"] as const)
+    const places = [this.levels.add(loss, barrier, { contract, ends: "KNOCKED_OUT" })]
+    if (takeProfit !== null) places.push(this.levels.add(gain, takeProfit, { contract, ends: "TAKE_PROFIT" }))
+    const expiry = this.expiries.add("AT_OR_ABOVE", contract.expiryAt, contract)
+    this.open.set(contract.id, { contract, places, expiry })
+  }
+
+  get size(): number {
+    return this.open.size
+  }
+
+  all(): Iterable<Contract> {
+    return [...this.open.values()].map(({ contract }) => contract)
+  }
+
+  /** Ends a contract by other means than its levels: closed early, torn up, delisted. */
+  end(contract: Contract, state: ContractState, settlePrice: number, at: number): void {
+    const watched = this.open.get(contract.id)
+    if (watched === undefined) return
+    this.open.delete(contract.id)
+    for (const place of watched.places) this.levels.remove(place)
+    this.expiries.remove(watched.expiry)
+    contract.state = state
+    contract.settlePrice = settlePrice
+    contract.endedAt = at
+  }
+
+  /**
+   * Moves the mark on the straight line between two points; answers the contracts that end on it, in time order. A touch
+   * and an expiry at the same instant: the touch wins. An expiry settles at the last mark at or before it.
+   */
+  move(from: MarkPoint, to: MarkPoint): ReadonlyArray<Contract> {
+    const ended: Array<Contract> = []
+    for (;;) {
+      const touched = this.levels.touched(to.price)
+      if (touched === null) break
+      const { contract, ends } = touched.item
+      const at = timeAt(from, to, touched.level)
+      if (at > contract.expiryAt) this.expire(contract, from, to)
+      else this.end(contract, ends, touched.level, at)
+      ended.push(contract)
+    }
+    for (;;) {
+      const expired = this.expiries.touched(to.at)
+      if (expired === null) break
+      this.expire(expired.item, from, to)
+      ended.push(expired.item)
+    }
+    return ended.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0) || one.id - other.id)
+  }
+
+  private expire(contract: Contract, from: MarkPoint, to: MarkPoint): void {
+    this.end(contract, "EXPIRED", contract.expiryAt >= to.at ? to.price : from.price, contract.expiryAt)
+  }
+}
+
+/** When the line reaches a level, in whole milliseconds, rounded up: never before it was reached. */
+const timeAt = (from: MarkPoint, to: MarkPoint, level: number): number => {
+  const moved = to.price - from.price
+  if (moved === 0) return from.at
+  const share = Math.min(1, Math.max(0, (level - from.price) / moved))
+  return from.at + Math.ceil(share * (to.at - from.at))
+}

@@ -1,0 +1,82 @@
+/** The markets a simulated venue opens with (C3): grids, limits and opening prices, all against USDC. */
+import { type AssetClass, type Family, type Market, unitsOf } from "./Market.ts"
+
+interface Base {
+  readonly base: string
+  readonly name: string
+  readonly assetClass: AssetClass
+  /** Decimal places of a tick and of a lot. */
+  readonly tick: number
+  readonly lot: number
+  /** Opening price. */
+  readonly opening: string
+  /** Standard deviation of a year's returns. */
+  readonly volatility: number
+  readonly families: ReadonlyArray<Family>
+}
+
+const everywhere: ReadonlyArray<Family> = ["SPOT", "PERP", "BARRIER"]
+const derivatives: ReadonlyArray<Family> = ["PERP", "BARRIER"]
+
+export const bases: ReadonlyArray<Base> = [
+  base("BTC", "Bitcoin", "crypto", 1, 4, "60000", 0.5, everywhere),
+  base("ETH", "Ether", "crypto", 2, 3, "3000", 0.6, everywhere),
+  base("SOL", "Solana", "crypto", 3, 2, "150", 0.8, everywhere),
+  base("BNB", "BNB", "crypto", 2, 3, "600", 0.55, everywhere),
+  base("XRP", "XRP", "crypto", 4, 0, "0.6", 0.7, everywhere),
+  base("EUR", "Euro", "fx", 4, 0, "1.08", 0.07, ["SPOT"]),
+  base("USD1", "USD1", "crypto", 4, 0, "1", 0.002, ["SPOT"]),
+  base("US500", "US 500 index", "index", 1, 3, "5500", 0.15, derivatives),
+  base("XAU", "Gold", "metal", 2, 3, "2400", 0.14, derivatives),
+  base("WTI", "Crude oil", "energy", 3, 2, "75", 0.35, derivatives),
+  base("EURUSD", "Euro and US dollar", "fx", 5, 0, "1.08", 0.07, derivatives)
+]
+
+function base(
+  code: string,
+  name: string,
+  assetClass: AssetClass,
+  tick: number,
+  lot: number,
+  opening: string,
+  volatility: number,
+  families: ReadonlyArray<Family>
+): Base {
+  return { base: code, name, assetClass, tick, lot, opening, volatility, families }
+}
+
+const suffixOf: Readonly<Record<Family, string>> = { SPOT: "USDC", PERP: "PERP", BARRIER: "KO" }
+const titleOf: Readonly<Record<Family, string>> = { SPOT: "", PERP: " perpetual", BARRIER: " knock-out" }
+
+/** What the largest order is worth at the opening price, in USDC. */
+const largestOrder = 10_000_000
+/** Micro-USDC. */
+const smallestOrder: Readonly<Record<Family, bigint>> = { SPOT: 5_000_000n, PERP: 5_000_000n, BARRIER: 100_000_000n }
+
+export const defaultMarkets: ReadonlyArray<Market> = bases.flatMap((asset) =>
+  asset.families.map((family) => marketOf(asset, family))
+)
+
+function marketOf({ base: code, name, assetClass, tick, lot, opening }: Base, family: Family): Market {
+  const lots = Math.floor(largestOrder / Number(opening)) * 10 ** lot
+  return {
+    symbol: `${code}-${suffixOf[family]}`,
+    family,
+    base: code,
+    assetClass,
+    displayName: `${name}${titleOf[family]}`,
+    tickDecimals: tick,
+    lotDecimals: lot,
+    minQty: 1,
+    maxQty: lots,
+    minNotional: smallestOrder[family],
+    bandBps: 1_000
+  }
+}
+
+/** An opening price in ticks of its markets. */
+export const openingTicks = ({ opening, tick }: Base): number => {
+  const ticks = unitsOf(opening, tick)
+  if (ticks === null) throw new Error(`${opening} lies between two ticks`)
+  return ticks
+}
