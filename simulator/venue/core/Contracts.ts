@@ -134,10 +134,13 @@ export class Contracts {
   }
 }
 
-/** When the line reaches a level, in whole milliseconds, rounded up: never before it was reached. */
+/**
+ * When the line reaches a level, in whole milliseconds, rounded up: never before it was reached. Multiplied before it is
+ * divided, so that a level on a whole millisecond is reached at that very one.
+ */
 const timeAt = (from: MarkPoint, to: MarkPoint, level: number): number => {
   const moved = to.price - from.price
   if (moved === 0) return from.at
-  const share = Math.min(1, Math.max(0, (level - from.price) / moved))
-  return from.at + Math.ceil(share * (to.at - from.at))
+  const after = Math.ceil(((level - from.price) * (to.at - from.at)) / moved)
+  return from.at + Math.min(to.at - from.at, Math.max(0, after))
 }
