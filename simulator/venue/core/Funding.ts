@@ -1,0 +1,90 @@
+/**
+ * Funding of one perpetual market at the simulated venue (F14): the premium of the book over the index is sampled each
+ * minute, and the average of an interval makes the rate that is paid at the end of the next one. Rates are whole
+ * hundred-millionths an interval, so that payments are exact.
+ */
+import { type Market, valueOf } from "./Market.ts"
+
+/** Of a rate that is written as a whole number. */
+export const rateUnit = 100_000_000
+
+/** The interest part of a rate, how far it corrects the premium, and the most a rate can be. */
+const interest = 10_000
+const correction = 50_000
+const largest = 750_000
+
+export const fundingHours = 8
+export const fundingIntervalMillis = fundingHours * 3_600_000
+
+/** The next stamp after a time: 00:00, 08:00 and 16:00 UTC. */
+export const nextStamp = (now: number): number => (Math.floor(now / fundingIntervalMillis) + 1) * fundingIntervalMillis
+
+const within = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value))
+
+/** The rate of an average premium, both in hundred-millionths. */
+export const rateOf = (premium: number): number => within(premium + within(interest - premium, correction), largest)
+
+/** What the book pays above or below the index, in hundred-millionths of it; prices in ticks, null for an empty side. */
+export const premiumOf = (index: number, bid: number | null, ask: number | null): number => {
+  const above = Math.max(0, (bid ?? index) - index)
+  const below = Math.max(0, index - (ask ?? index))
+  return Math.round(((above - below) * rateUnit) / index)
+}
+
+/** What a position gets at a stamp, in micro-USDC, negative when it pays; rounded against the account (F1). */
+export const paymentOf = (market: Market, lots: number, mark: number, rate: number): bigint => {
+  const due = valueOf(market, mark, -lots) * BigInt(rate)
+  const unit = BigInt(rateUnit)
+  const floor = due / unit
+  return due < 0n && floor * unit !== due ? floor - 1n : floor
+}
+
+export interface Stamp {
+  readonly symbol: string
+  /** Unix ms, business time. */
+  readonly at: number
+  readonly mark: number
+  readonly rate: number
+}
+
+export class Funding {
+  private sum = 0
+  private samples = 0
+  private held: number | null = null
+  /** Fixed at the last stamp; paid at the next. */
+  private fixed = interest
+
+  /** The rate that the next stamp pays. */
+  get rate(): number {
+    return this.held ?? this.fixed
+  }
+
+  /** What the samples so far make of the rate after that. */
+  get predicted(): number {
+    return this.held ?? (this.samples === 0 ? this.fixed : rateOf(Math.round(this.sum / this.samples)))
+  }
+
+  /** One minute's premium. */
+  sample(premium: number): void {
+    this.sum += premium
+    this.samples++
+  }
+
+  /** Holds the rate until `release`. */
+  hold(rate: number): void {
+    this.held = within(rate, largest)
+  }
+
+  release(): void {
+    this.held = null
+  }
+
+  /** A stamp is over: its samples fix the rate of the next. Answers the rate that is paid now. */
+  stamp(): number {
+    const paid = this.rate
+    this.fixed = this.predicted
+    this.sum = 0
+    this.samples = 0
+    return paid
+  }
+}
