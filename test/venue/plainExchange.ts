@@ -7,7 +7,7 @@ interface PlainOrder extends OrderRequest {
 }
 
 export interface PlainFill {
-  readonly ref: string
+  readonly ref: string | null
   readonly price: number
   readonly quantity: number
 }

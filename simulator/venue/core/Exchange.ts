@@ -61,10 +61,10 @@ export class Exchange {
 
   /** Places an order; one whose reference is known is answered as it stands now and not placed again. */
   place(request: OrderRequest): Order {
-    const known = this.orders.get(request.ref)
+    const known = request.ref === null ? undefined : this.orders.get(request.ref)
     if (known !== undefined) return known
     const order = newOrder(++this.orderIds, request)
-    this.orders.set(order.ref, order)
+    if (order.ref !== null) this.orders.set(order.ref, order)
     const listing = this.listings.get(order.symbol)
     const refusal = listing === undefined ? "unknown market" : refusalOf(listing, order, this.account(order))
     if (listing === undefined || refusal !== null) this.end(order, "REJECTED", refusal)

@@ -11,9 +11,9 @@ export interface Trigger {
   readonly direction: Direction
 }
 
-/** What an account asks for; `ref` is the caller's own name of it and is executed once. */
+/** What an account asks for; `ref` is the caller's own name of it and is executed once. Null: of the simulator itself, nobody asks for it again. */
 export interface OrderRequest {
-  readonly ref: string
+  readonly ref: string | null
   readonly accountId: number
   readonly symbol: string
   readonly side: Side
@@ -54,7 +54,7 @@ export type EndReason =
 
 export interface Order extends Resting {
   readonly id: number
-  readonly ref: string
+  readonly ref: string | null
   readonly symbol: string
   readonly quantity: number
   readonly tif: TimeInForce

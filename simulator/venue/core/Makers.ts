@@ -1,0 +1,126 @@
+/**
+ * The simulator's own traders: a maker who quotes a ladder of levels around the mark, and takers who now and then trade
+ * against whatever stands there. They are accounts like any other, so clients queue behind and among their orders, and a
+ * client's resting order trades when the ladder reaches its price.
+ */
+import type { SeededRandom } from "../../partner/SeededRandom.ts"
+import type { Side } from "./Book.ts"
+import type { Exchange, Listing } from "./Exchange.ts"
+import { isLive, type Order } from "./Order.ts"
+
+export interface LadderShape {
+  readonly levels: number
+  /** Ticks between the best bid and the best ask. */
+  readonly spread: number
+  /** Lots of each level; 0: no ladder. */
+  readonly size: number
+}
+
+interface Ladder {
+  shape: LadderShape
+  readonly usual: LadderShape
+  readonly orders: Record<Side, Map<number, Order>>
+}
+
+/** Of the accounts that the simulator trades with. */
+export const houseAccounts = { maker: -1, taker: -2 } as const
+
+export class Makers {
+  private readonly exchange: Exchange
+  private readonly random: SeededRandom
+  private readonly ladders = new Map<string, Ladder>()
+
+  constructor(exchange: Exchange, random: SeededRandom) {
+    this.exchange = exchange
+    this.random = random
+    exchange.open(houseAccounts.maker, "house-maker")
+    exchange.open(houseAccounts.taker, "house-taker")
+  }
+
+  /** Makes a market in `symbol` from the next `quote` on. */
+  add(symbol: string, usual: LadderShape): void {
+    this.ladders.set(symbol, { shape: usual, usual, orders: { BUY: new Map(), SELL: new Map() } })
+  }
+
+  /** Another ladder until `restore`. */
+  shape(symbol: string, shape: LadderShape): void {
+    this.reshape(symbol, () => shape)
+  }
+
+  restore(symbol: string): void {
+    this.reshape(symbol, ({ usual }) => usual)
+  }
+
+  /** Moves the ladder to the mark, and refills what was traded away. */
+  quote(listing: Listing): void {
+    const ladder = this.ladders.get(listing.market.symbol)
+    const middle = listing.prices.MARK
+    if (ladder === undefined || middle === null || listing.halted || listing.delisted) return
+    const wanted = { BUY: pricesOf(ladder.shape, middle, "BUY"), SELL: pricesOf(ladder.shape, middle, "SELL") }
+    // What stands in the way goes first: the ladder never trades with itself.
+    for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, new Set(wanted[side]))
+    for (const side of ["BUY", "SELL"] as const) this.fill(listing, ladder, side, wanted[side])
+  }
+
+  /** A taker trades with the given probability: a small quantity on either side at the market. */
+  trade(listing: Listing, probability: number): void {
+    const ladder = this.ladders.get(listing.market.symbol)
+    if (ladder === undefined || ladder.shape.size === 0 || listing.halted || listing.delisted) return
+    if (!this.random.chance(probability)) return
+    this.exchange.place({
+      ref: null,
+      accountId: houseAccounts.taker,
+      symbol: listing.market.symbol,
+      side: this.random.chance(0.5) ? "BUY" : "SELL",
+      price: null,
+      quantity: this.random.between(1, Math.max(1, ladder.shape.size)),
+      tif: "IOC",
+      reduceOnly: false,
+      trigger: null,
+      group: null
+    })
+  }
+
+  private reshape(symbol: string, shapeOf: (ladder: Ladder) => LadderShape): void {
+    const ladder = this.ladders.get(symbol)
+    const listing = this.exchange.listings.get(symbol)
+    if (ladder === undefined || listing === undefined) return
+    for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, new Set())
+    ladder.shape = shapeOf(ladder)
+    this.quote(listing)
+  }
+
+  private clear(ladder: Ladder, side: Side, wanted: ReadonlySet<number>): void {
+    for (const [price, order] of ladder.orders[side]) {
+      if (wanted.has(price) && isLive(order)) continue
+      this.exchange.cancel(order)
+      ladder.orders[side].delete(price)
+    }
+  }
+
+  private fill(listing: Listing, ladder: Ladder, side: Side, prices: ReadonlyArray<number>): void {
+    if (ladder.shape.size === 0) return
+    for (const price of prices) {
+      if (ladder.orders[side].has(price)) continue
+      const order = this.exchange.place({
+        ref: null,
+        accountId: houseAccounts.maker,
+        symbol: listing.market.symbol,
+        side,
+        price,
+        quantity: this.random.between(Math.ceil(ladder.shape.size / 2), ladder.shape.size),
+        tif: "GTC",
+        reduceOnly: false,
+        trigger: null,
+        group: null
+      })
+      if (isLive(order)) ladder.orders[side].set(price, order)
+    }
+  }
+}
+
+/** The levels of a side, the best first. */
+const pricesOf = ({ levels, spread }: LadderShape, middle: number, side: Side): ReadonlyArray<number> => {
+  const best = side === "BUY" ? middle - Math.floor(spread / 2) - 1 : middle + Math.ceil(spread / 2)
+  return Array.from({ length: levels }, (_, n) => (side === "BUY" ? best - n : best + n)).filter((price) => price > 0)
+}
