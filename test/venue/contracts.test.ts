@@ -1,4 +1,4 @@
-// How knock-out contracts end (F15 to F17), by the published cases and on random paths.
+/** How knock-out contracts end (F15 to F17), by the published cases and on random paths. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { type Contract, Contracts, premiumOf, resultOf } from "../../simulator/venue/core/Contracts.ts"

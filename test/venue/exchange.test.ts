@@ -1,4 +1,4 @@
-// The exchange against its rules said plainly, over random orders; and what must hold whatever is traded.
+/** The exchange against its rules said plainly, over random orders; and what must hold whatever is traded. */
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { Exchange, type ExchangeEvent } from "../../simulator/venue/core/Exchange.ts"

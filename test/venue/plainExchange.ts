@@ -1,4 +1,4 @@
-// The rules of an exchange said as plainly as can be, on one array and without any index: what the real one is compared with.
+/** The rules of an exchange said as plainly as can be, on one array and without any index: what the real one is compared with. */
 import type { OrderRequest } from "../../simulator/venue/core/Order.ts"
 
 interface PlainOrder extends OrderRequest {

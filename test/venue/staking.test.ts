@@ -1,0 +1,143 @@
+/** Staking swaps at the simulated venue (F22): offers, takes that are executed once, payments. */
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import {
+  feeOf,
+  owedOf,
+  paidOf,
+  rewardOf,
+  Staking,
+  type StakingMarket,
+  type Swap
+} from "../../simulator/venue/core/Staking.ts"
+
+const market = (): StakingMarket => ({
+  symbol: "BTC-SWAP",
+  name: "Bitcoin staking",
+  asset: "BTC",
+  scale: 8,
+  minTenorDays: 1,
+  maxTenorDays: 30,
+  maxRateBps: 2_000,
+  minQty: 1_000n,
+  qtyStep: 1_000n,
+  maxQty: 100_000_000_000n,
+  takerFeeBps: 5,
+  enabled: true,
+  delisted: false
+})
+const day = 86_400_000
+
+const opened = () => {
+  let trades = 0
+  const events: Array<string> = []
+  const staking = new Staking(
+    [market()],
+    () => ++trades,
+    (swap, payment) => void events.push(`${swap.id} ${payment?.amount ?? "-"}`)
+  )
+  const offer = staking.offer({
+    symbol: "BTC-SWAP",
+    rateBps: 500,
+    tenorDays: 30,
+    qty: 100_000n,
+    minQty: 2_000n,
+    createdAt: 0,
+    expiryAt: 10 * day
+  })
+  const take = (ref: string, qty = 50_000n, now = 0) => staking.take({ ref, accountId: 1, offerId: offer.id, qty, now })
+  const taken = (ref: string, qty?: bigint): Swap => {
+    const answer = take(ref, qty)
+    if (answer.outcome !== "EXECUTED") throw new Error(JSON.stringify(answer))
+    return answer.swap
+  }
+  return { staking, offer, take, taken, events }
+}
+
+describe("staking swaps", () => {
+  it("STK-001, STK-003: rewards are rounded down, fees up", () => {
+    assert.strictEqual(rewardOf(100_000_000_000n, 3_000, 1), 82_191_780n)
+    assert.strictEqual(rewardOf(3_649_999n, 1, 1), 0n)
+    assert.strictEqual(rewardOf(100_000_000n, 500, 365), 5_000_000n)
+    assert.strictEqual(rewardOf(1_000n, 500, 30), 4n)
+    assert.strictEqual(feeOf(1_000n, 5), 1n)
+    assert.strictEqual(feeOf(0n, 5), 0n)
+  })
+
+  it("a take is executed once, however often it is asked, and takes its part off the offer", () => {
+    const { offer, take, events } = opened()
+    const first = take("S-1")
+    assert.strictEqual(take("S-1", 1_000n), first)
+    assert.strictEqual(offer.remaining, 50_000n)
+    assert.deepStrictEqual(events, ["1 -"])
+  })
+
+  it("a voided reference is never executed; one that was keeps its swap", () => {
+    const { staking, offer, take } = opened()
+    assert.deepStrictEqual(staking.voidTake("S-1"), { outcome: "VOID" })
+    assert.deepStrictEqual(take("S-1"), { outcome: "VOID" })
+    assert.strictEqual(offer.remaining, 100_000n)
+    const second = take("S-2")
+    assert.strictEqual(staking.voidTake("S-2"), second)
+    assert.strictEqual(staking.takeOf("S-3"), null)
+  })
+
+  it("what the offer does not have, is off the grid, too small or too late is refused and leaves it whole", () => {
+    const { staking, offer, take } = opened()
+    const reasons = [take("a", 101_000n), take("b", 1_000n), take("c", 2_500n), take("d", 2_000n, 10 * day)].map(
+      (answer) => (answer.outcome === "REFUSED" ? answer.reason : answer.outcome)
+    )
+    assert.deepStrictEqual(reasons, [
+      "quantity not left",
+      "quantity not left",
+      "quantity off the grid",
+      "offer expired"
+    ])
+    assert.strictEqual(offer.remaining, 100_000n)
+    staking.pass(10 * day)
+    assert.strictEqual(staking.offers.size, 0)
+    assert.deepInclude(take("e"), { reason: "unknown offer" })
+  })
+
+  it("matures at its tenor, is paid in parts, and ends when all is paid", () => {
+    const { staking, taken } = opened()
+    const swap = taken("S-1")
+    assert.deepStrictEqual(staking.pass(30 * day - 1), [])
+    assert.deepStrictEqual(staking.pass(30 * day), [swap])
+    staking.fallShort(swap)
+    assert.deepStrictEqual(staking.pass(30 * day), [])
+    staking.pay(swap, 40_000n, 31 * day)
+    assert.deepStrictEqual([swap.end, owedOf(swap)], [null, 10_000n + swap.reward])
+    staking.pay(swap, owedOf(swap), 32 * day)
+    assert.deepStrictEqual([swap.end, owedOf(swap)], ["PAID", 0n])
+  })
+
+  it("a delisted market pays its share and takes nothing any more", () => {
+    const { staking, taken, take } = opened()
+    const swap = taken("S-1")
+    staking.delist("BTC-SWAP", 10_000, day)
+    assert.deepStrictEqual([swap.end, paidOf(swap)], ["FINAL_SETTLEMENT", swap.notional + swap.reward])
+    assert.deepInclude(take("S-2"), { reason: "unknown offer" })
+  })
+
+  it("a corrected fee comes with its swap", () => {
+    const { staking, taken, events } = opened()
+    const swap = taken("S-1")
+    staking.correctFee(swap, 7n)
+    assert.strictEqual(swap.fee, 7n)
+    assert.deepStrictEqual(events, ["1 -", "1 -"])
+  })
+
+  it("an offer never gives more than it has, whatever is asked of it", () => {
+    const take = fc.record({ ref: fc.integer({ min: 1, max: 8 }), lots: fc.integer({ min: 0, max: 60 }) })
+    fc.assert(
+      fc.property(fc.array(take, { maxLength: 20 }), (takes) => {
+        const world = opened()
+        for (const { ref, lots } of takes) world.take(`S-${ref}`, BigInt(lots) * 1_000n)
+        const sold = [...world.staking.swaps.values()].reduce((sum, { notional }) => sum + notional, 0n)
+        assert.strictEqual(sold + world.offer.remaining, 100_000n)
+        assert.isTrue(world.offer.remaining >= 0n)
+      })
+    )
+  })
+})
