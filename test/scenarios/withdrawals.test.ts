@@ -1,7 +1,7 @@
 /**
  * Withdrawal requests of BROKER custody on the real service: gates in their order, the reserve, finance's decisions,
  * cancelling, replay and races (doc 3, Withdrawal request; D10; A3-01, A3-02, A3-06..A3-08, A3-12). The rules over
- * figures that no account has yet are in test/machines/withdrawalRequest.test.ts.
+ * figures that no account has yet are in test/machines/withdrawalBody.test.ts.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { DepositNotice, DepositStatus } from "../../../machines/deposit/DepositNotice.ts"
-import { decodeDeposit, type DepositRequest } from "../../../machines/deposit/DepositRequest.ts"
+import { decodeDeposit, type DepositBody } from "../../../machines/deposit/DepositBody.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
@@ -148,13 +148,13 @@ export class Deposits extends Context.Service<
 }
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositRequest> =>
+const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkDeposit(body) : refuse(notUnderBroker)
 
 /** The request, or what is wrong with its fields. */
-export const checkDeposit = (body: unknown): Verdict<DepositRequest> => {
+export const checkDeposit = (body: unknown): Verdict<DepositBody> => {
   const decoded = decodeDeposit(body)
-  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+  return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
 /** The gates that need the client, in the published order (A3-02). */
@@ -162,7 +162,7 @@ const decideFiling = (
   turn: Turn,
   caller: Caller,
   directory: Directory["Service"],
-  request: DepositRequest,
+  request: DepositBody,
   filed: DepositNoticeRow | null,
   threshold: bigint
 ): DepositVerdict => {

@@ -7,7 +7,7 @@ import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositN
 import type { MachineEffect } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
-import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
+import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"

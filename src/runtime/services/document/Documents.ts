@@ -12,7 +12,7 @@ import {
   documentTypeOf,
   type UploadedDocument
 } from "../../../machines/document/Document.ts"
-import { decodeDocumentUpload, type DocumentUpload } from "../../../machines/document/DocumentUpload.ts"
+import { decodeDocumentUpload, type DocumentUploadBody } from "../../../machines/document/DocumentUploadBody.ts"
 import { documentLimits } from "../../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import {
@@ -119,7 +119,7 @@ export class Documents extends Context.Service<
       const keep = (
         caller: Caller,
         clientId: number,
-        { filename, purpose, dataBase64 }: DocumentUpload,
+        { filename, purpose, dataBase64 }: DocumentUploadBody,
         store: StoreAnswer<UploadVerdict>
       ): Effect.Effect<UploadVerdict, DispatchError> =>
         Effect.gen(function* () {
@@ -153,8 +153,8 @@ export class Documents extends Context.Service<
           return decoded.ok
             ? room.within(
                 caller.partner.row.id,
-                decoded.upload.dataBase64.length,
-                keep(caller, clientId, decoded.upload, store)
+                decoded.body.dataBase64.length,
+                keep(caller, clientId, decoded.body, store)
               )
             : Effect.succeed(refuse(decoded.refusal))
         },

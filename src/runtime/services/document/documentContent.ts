@@ -1,10 +1,10 @@
 /**
  * Judges a document's content: strict base64, and what it is by its first bytes; the content type the partner sent is
  * informational (doc 1, rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing). That it is not too
- * large its text's length has told before (DocumentUpload).
+ * large its text's length has told before (DocumentUploadBody).
  */
 import type { DocumentMimeType } from "../../../machines/document/Document.ts"
-import { decodedLength } from "../../../machines/document/DocumentUpload.ts"
+import { decodedLength } from "../../../machines/document/DocumentUploadBody.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 
 export interface DocumentFacts {

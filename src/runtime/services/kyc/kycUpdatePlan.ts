@@ -5,7 +5,7 @@
  */
 import type { Json } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
-import type { KycUpdateRequest } from "../../../machines/kyc/KycUpdateRequest.ts"
+import type { KycUpdateBody } from "../../../machines/kyc/KycUpdateBody.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
@@ -56,7 +56,7 @@ export const sameBase = (read: KycBase, now: KycBase, referred: ReadonlyArray<nu
 
 export interface KycUpdatePlan {
   readonly base: KycBase
-  readonly request: KycUpdateRequest
+  readonly request: KycUpdateBody
   /** The sections that hold after the update. */
   readonly sections: PersonSections
   readonly identityChanged: boolean
@@ -105,14 +105,14 @@ export const personClaims = (
 }
 
 /** The sections that hold after an update: those of the request, else the stored ones. */
-export const sectionsAfter = ({ kyc }: KycUpdateRequest, stored: PersonSections): PersonSections => ({
+export const sectionsAfter = ({ kyc }: KycUpdateBody, stored: PersonSections): PersonSections => ({
   personalInfo: kyc.personalInfo ?? stored.personalInfo,
   identification: kyc.identification ?? stored.identification,
   taxResidency: kyc.taxResidency ?? stored.taxResidency
 })
 
 /** Whether an update changes who the client is. */
-export const changesIdentity = ({ kyc }: KycUpdateRequest, stored: PersonSections): boolean =>
+export const changesIdentity = ({ kyc }: KycUpdateBody, stored: PersonSections): boolean =>
   kyc.personalInfo !== undefined && identityChanged(stored.personalInfo, kyc.personalInfo)
 
 /** Stored block data by the section it came from; a section nobody has written is null. */

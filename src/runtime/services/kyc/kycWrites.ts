@@ -5,8 +5,8 @@
  */
 import type { Json } from "../../../machines/Effects.ts"
 import type { CaseReason } from "../../../machines/compliance/Case.ts"
-import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts"
-import { kycSectionNames } from "../../../machines/kyc/OnboardingRequest.ts"
+import type { ReceivedSections } from "../../../machines/kyc/KycUpdateBody.ts"
+import { kycSectionNames } from "../../../machines/kyc/OnboardingBody.ts"
 import { buildReportingRecord } from "../../../machines/reporting/ReportingRecord.ts"
 import type { ScreeningCandidate, ScreeningResult } from "../../../machines/screening/screen.ts"
 import type { PassTrigger } from "../../../machines/screening/ScreeningPass.ts"

@@ -42,7 +42,7 @@ import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutRequest {
+export interface PayoutBody {
   readonly currency: string
   /** Positive decimal string in the currency's scale. */
   readonly amount: string
@@ -75,9 +75,9 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Payouts extends Context.Service<
   Payouts,
   {
-    pay(caller: OperatorCaller, client: string, request: PayoutRequest): Answer<Payout>
+    pay(caller: OperatorCaller, client: string, request: PayoutBody): Answer<Payout>
     /** Whether `pay` could run now: asked before it is put before a second pair of eyes. */
-    check(client: string, request: PayoutRequest): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
+    check(client: string, request: PayoutBody): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Payouts") {
   static readonly layer = Layer.effect(
@@ -115,7 +115,7 @@ export class Payouts extends Context.Service<
         )
       }
 
-      const find = (client: string, request: PayoutRequest) =>
+      const find = (client: string, request: PayoutBody) =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
@@ -179,7 +179,7 @@ interface Order {
   readonly reference: string | null
 }
 
-const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order | string => {
+const orderOf = ({ currency, amount, reason, reference }: PayoutBody): Order | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const minor = parsePositiveAmount(amount, currency)
   if (typeof minor === "string") return minor

@@ -236,11 +236,10 @@ const withdrawalRules = (
     return held || filed?.clientId === client.id ? null : undefined
   },
   gates: withdrawalGates,
-  facts: ({ request: demand, ...asked }) => ({
+  facts: (asked) => ({
     ...asked,
-    demand,
     threshold,
-    balance: lineOf({ ...asked, request: demand }, demand.currency)
+    balance: lineOf(asked, asked.request.currency)
   })
 })
 

@@ -6,7 +6,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { mifidSections } from "../../../machines/mifid/MifidRequest.ts"
+import { mifidSections } from "../../../machines/mifid/MifidBody.ts"
 import type { Kind } from "../../../machines/registry.ts"
 import { type BlockCode, blockLevel } from "../../../machines/verification/Blocks.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"

@@ -17,7 +17,7 @@ import { partnerBlockers } from "./partnerBlockers.ts"
 import { changeCustody, custodyRefusal, setStatus } from "./partnerDecisions.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 
-export interface CustodyRequest {
+export interface CustodyBody {
   readonly custody: "BROKER" | "PARTNER"
   readonly collateralAsset?: string
   readonly reason: string
@@ -97,11 +97,7 @@ export const closePartner = (tools: UnwindingTools, caller: OperatorCaller, row:
 }
 
 /** What stands in the way of the change now; refused when the change would be, whatever is open. */
-export const custodyBlockers = (
-  { directory, books }: UnwindingTools,
-  partner: string,
-  request: CustodyRequest
-): Found => {
+export const custodyBlockers = ({ directory, books }: UnwindingTools, partner: string, request: CustodyBody): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
   const errors = assetErrors(request)
@@ -111,7 +107,7 @@ export const custodyBlockers = (
 }
 
 /** Whether the change could be made now. */
-export const mayChangeCustody = (tools: UnwindingTools, partner: string, request: CustodyRequest): Found =>
+export const mayChangeCustody = (tools: UnwindingTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0
       ? refuse(conflict("The custody model can't be changed yet.", { blockers: verdict.value.blockers }))
@@ -123,7 +119,7 @@ export const movePartner = (
   tools: UnwindingTools,
   caller: OperatorCaller,
   partner: string,
-  request: CustodyRequest
+  request: CustodyBody
 ): Moved =>
   Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
     if (!verdict.ok) return Effect.succeed(verdict)

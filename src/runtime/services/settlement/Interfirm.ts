@@ -29,7 +29,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { claimIn, interfirmSpace } from "../../store/references.ts"
 
-export interface InterfirmRequest {
+export interface InterfirmBody {
   /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
   readonly amount: string
   /** The period that the payment settles, Unix ms, both ends inclusive. */
@@ -55,10 +55,10 @@ export class Interfirm extends Context.Service<
     record(
       caller: OperatorCaller,
       partner: string,
-      request: InterfirmRequest
+      request: InterfirmBody
     ): Effect.Effect<Verdict<InterfirmRecord>, DispatchError>
     /** Whether `record` could run now: asked before it is put before a second pair of eyes. */
-    check(partner: string, request: InterfirmRequest): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
+    check(partner: string, request: InterfirmBody): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/settlement/Interfirm") {
   static readonly layer = Layer.effect(
@@ -81,7 +81,7 @@ export class Interfirm extends Context.Service<
           return false
         })
 
-      const find = (partner: string, request: InterfirmRequest) => {
+      const find = (partner: string, request: InterfirmBody) => {
         const view = directory.findPartner(partner)
         if (view === null) return refuse(unknown("Partner"))
         const payment = paymentOf(request)
@@ -159,7 +159,7 @@ const shutRefusal = ({ id, state }: PartnerRow, closing: ReadonlySet<number>): R
   return closing.has(id) ? conflict("The partner is being closed.") : null
 }
 
-const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmRequest): Verdict<Payment> => {
+const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmBody): Verdict<Payment> => {
   const parsed = signedAmount({ currency: "USDC", amount: request.amount })
   const errors = {
     ...(typeof parsed === "string" ? { amount: parsed } : {}),

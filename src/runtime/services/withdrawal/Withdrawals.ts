@@ -6,7 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
-import type { WithdrawalDemand } from "../../../machines/withdrawal/WithdrawalBody.ts"
+import type { WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import {
   isOpenWithdrawal,
   type WithdrawalRequest,
@@ -221,7 +221,7 @@ export class Withdrawals extends Context.Service<
         file: (caller, clientId, body, store, text) => {
           const early = refuseEarly(caller, body, text)
           if (!early.ok) return Effect.succeed(early)
-          const demand = early.value
+          const request = early.value
           const partnerId = caller.partner.row.id
           return fileOnce(
             { host, stored },
@@ -229,7 +229,7 @@ export class Withdrawals extends Context.Service<
               subject: clientSubject(clientId),
               by: caller.by,
               partner: () => directory.stamp(partnerId),
-              claim: withdrawalClaim(partnerId, demand.partnerRef),
+              claim: withdrawalClaim(partnerId, request.partnerRef),
               read: filedAs,
               look: "first",
               decide: (turn, filed) =>
@@ -237,7 +237,7 @@ export class Withdrawals extends Context.Service<
                   caller,
                   directory,
                   sealing,
-                  demand,
+                  request,
                   filed,
                   threshold: settings.sourceOfWealthThreshold,
                   paused: breaks.pausing({ clientId, partnerId })
@@ -302,14 +302,14 @@ const cancelled = (row: WithdrawalRow): CancelVerdict =>
   row.state === "PAID" ? refuse(alreadyDecided(row)) : accept({ request: wireRequest(row), alreadyDecided: true })
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown, text: string | undefined): Verdict<WithdrawalDemand> =>
+const refuseEarly = (caller: Caller, body: unknown, text: string | undefined): Verdict<WithdrawalBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkWithdrawal(body, text) : refuse(notUnderBroker)
 
 interface Filing {
   readonly caller: Caller
   readonly directory: Directory["Service"]
   readonly sealing: Fingerprints
-  readonly demand: WithdrawalDemand
+  readonly request: WithdrawalBody
   readonly filed: WithdrawalRow | null
   readonly threshold: bigint
   readonly paused: boolean
@@ -323,10 +323,10 @@ const decideFiling = (turn: Turn, { caller, directory, filed, ...filing }: Filin
   // What the mailbox holds is newer than what was looked up.
   const held = turn.state.all("withdrawalRequests")
   const own =
-    held.find((row) => row.context.partnerRef === filing.demand.partnerRef) ??
+    held.find((row) => row.context.partnerRef === filing.request.partnerRef) ??
     (filed?.clientId === client.id ? filed : undefined)
   if (own !== undefined) return accept({ status: 200, request: wireRequest(own) })
-  const balance = balanceOf(turn, client.id, client.partnerId, filing.demand.currency)
+  const balance = balanceOf(turn, client.id, client.partnerId, filing.request.currency)
   const verdict = fileWithdrawal({ turn, client, partner, balance, filed, ...filing })
   return verdict.ok ? accept({ status: 201, request: verdict.value }) : verdict
 }

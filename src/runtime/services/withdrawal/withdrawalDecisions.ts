@@ -6,7 +6,7 @@
 import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
-import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
+import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type FreeMoney, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
 import {
@@ -77,11 +77,11 @@ export interface WithdrawalFiling extends WithdrawalFacts {
 
 /** A fresh reference: the gates after it, then the request; of a sandbox partner it is paid in the same turn (A3-06). */
 export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
-  const { turn, client, partner, demand, sealing } = filing
+  const { turn, client, partner, request, sealing } = filing
   const refusal = firstRefusal(withdrawalGates, filing)
   if (refusal !== null) return refuse(refusal)
   const requestId = turn.nextId("withdrawal")
-  turn.draft.claim(withdrawalClaim(client.partnerId, demand.partnerRef), requestId)
+  turn.draft.claim(withdrawalClaim(client.partnerId, request.partnerRef), requestId)
   const row = start(turn, "withdrawalRequests", {
     of: instanceOf(client, partner),
     input: {
@@ -89,11 +89,11 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
       partnerId: client.partnerId,
       clientId: client.id,
       clientUid: client.uid,
-      partnerRef: demand.partnerRef,
-      currency: demand.currency,
-      amount: formatAmount(demand.amount, demand.currency),
+      partnerRef: request.partnerRef,
+      currency: request.currency,
+      amount: formatAmount(request.amount, request.currency),
       createdAt: turn.now,
-      destinationFingerprint: destinationFingerprint(sealing, requestId, demand.destination)
+      destinationFingerprint: destinationFingerprint(sealing, requestId, request.destination)
     },
     event: { type: "REQUEST", at: turn.now },
     columns: {
@@ -101,9 +101,9 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
       partnerId: client.partnerId,
       clientId: client.id,
       shard: shardOf(client.id),
-      currency: demand.currency,
-      amount: demand.amount,
-      destination: demand.destination,
+      currency: request.currency,
+      amount: request.amount,
+      destination: request.destination,
       createdAt: turn.now
     }
   })

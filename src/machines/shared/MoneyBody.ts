@@ -40,7 +40,7 @@ export const moneyFields = {
 } as const
 
 /** The fields of a valid request. */
-export interface MoneyRequest {
+export interface MoneyBody {
   readonly partnerRef: string
   readonly currency: Currency
   /** Minor units of the currency, more than zero. */

@@ -17,7 +17,7 @@ import {
   type KycSectionName,
   kycSectionNames,
   type OnboardingFacts
-} from "./OnboardingRequest.ts"
+} from "./OnboardingBody.ts"
 import { Pep } from "./Pep.ts"
 import { PersonalInfo } from "./PersonalInfo.ts"
 import { TaxResidency } from "./TaxResidency.ts"
@@ -51,7 +51,7 @@ const ReonboardingBody = Fields.objectOf(
 export type ReceivedSections = Readonly<Partial<Record<KycSectionName, Json>>>
 
 /** A valid update: everything as received, because that is what the package and the blocks keep (A1-32). */
-export interface KycUpdateRequest {
+export interface KycUpdateBody {
   readonly kyc: ReceivedSections
   /** Null when none was sent. */
   readonly identityCheck: Json
@@ -65,15 +65,15 @@ export interface KycUpdateFacts extends OnboardingFacts {
   readonly reonboarding: boolean
 }
 
-export type KycUpdateDecision =
-  | { readonly ok: true; readonly request: KycUpdateRequest }
+export type DecodedKycUpdate =
+  | { readonly ok: true; readonly body: KycUpdateBody }
   | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 const decodeRevision = Fields.decoderOf(KycUpdateBody)
 const decodeReonboarding = Fields.decoderOf(ReonboardingBody)
 
 /** Judges a body of PUT .../kyc; a body that is no object gives an empty map (A1-01). Never throws on a JSON value. */
-export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): KycUpdateDecision => {
+export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): DecodedKycUpdate => {
   const errors: Fields.FieldErrors = {}
   if (!Fields.isRecord(body)) return { ok: false, errors }
   const add: Fields.AddError = (path, sentence) => {
@@ -84,7 +84,7 @@ export const decodeKycUpdate = (body: unknown, facts: KycUpdateFacts): KycUpdate
   checkAcrossFields(raw, facts, add)
   if (facts.reonboarding) decodeReonboarding(raw, add)
   else decodeRevision(raw, add)
-  return Object.keys(errors).length > 0 ? { ok: false, errors } : { ok: true, request: receivedOf(body) }
+  return Object.keys(errors).length > 0 ? { ok: false, errors } : { ok: true, body: receivedOf(body) }
 }
 
 /** What the schema can't say: that one section is enough, and why the identity check is needed again. */
@@ -117,7 +117,7 @@ const checkAcrossFields = (raw: Fields.JsonRecord, facts: KycUpdateFacts, add: F
 }
 
 /** A null counts as not sent, so it is no section of the revision. */
-const receivedOf = (body: Fields.JsonRecord): KycUpdateRequest => {
+const receivedOf = (body: Fields.JsonRecord): KycUpdateBody => {
   const sections = body["kyc"] as Fields.JsonRecord
   return {
     kyc: Object.fromEntries(

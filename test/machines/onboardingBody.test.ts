@@ -4,12 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { isEinShape, isItinShape, isSsnShape } from "../../src/machines/kyc/Fatca.ts"
-import {
-  decodeOnboarding,
-  OnboardingBody,
-  type OnboardingRequest,
-  receivedSections
-} from "../../src/machines/kyc/OnboardingRequest.ts"
+import { decodeOnboarding, OnboardingBody, receivedSections } from "../../src/machines/kyc/OnboardingBody.ts"
 import type { FieldErrors } from "../../src/machines/shared/Fields.ts"
 import { tinCases, usTaxKindCases, usTaxNumberCases, verifiedAtCases } from "../fixtures/golden.ts"
 import { blockedResidence } from "../fixtures/fieldRows/personalInfo.ts"
@@ -29,10 +24,10 @@ const errorsOf = (overrides: Overrides, facts = onboardingFacts): FieldErrors =>
   const decision = decodeOnboarding(validOnboarding(overrides), facts)
   return decision.ok ? {} : decision.errors
 }
-const accept = (overrides: Overrides = {}): OnboardingRequest => {
+const accept = (overrides: Overrides = {}): OnboardingBody => {
   const decision = decodeOnboarding(validOnboarding(overrides), onboardingFacts)
   if (!decision.ok) assert.fail(JSON.stringify(decision.errors))
-  return decision.request
+  return decision.body
 }
 
 describe("field rules", () => {
@@ -106,7 +101,7 @@ describe("golden cases", () => {
 
   it.each(tinCases)("A1-21: $id $value", ({ value, normalized }) => {
     const decision = decodeOnboarding(validOnboarding({ [`${tax}.0.tin`]: value }), onboardingFacts)
-    const stored = decision.ok ? decision.request.kyc.taxResidency.tax_residencies[0]?.tin : null
+    const stored = decision.ok ? decision.body.kyc.taxResidency.tax_residencies[0]?.tin : null
     assert.strictEqual(stored, normalized)
     if (!decision.ok) assert.deepStrictEqual(Object.keys(decision.errors), [`${tax}.0.tin`])
   })
@@ -189,12 +184,12 @@ describe("the whole request", () => {
     if (!decision.ok) assert.fail(JSON.stringify(decision.errors))
     assert.deepStrictEqual(body, before)
     const { personalInfo, identification, taxResidency, fatca, pep, declarationsMica } = before.kyc
-    assert.deepStrictEqual(decision.request.received, {
+    assert.deepStrictEqual(decision.body.received, {
       kyc: { personalInfo, identification, taxResidency, fatca, pep, declarationsMica },
       identityCheck: before.identityCheck,
       attestation: before.attestation
     })
-    assert.notProperty(decision.request.kyc.fatca, "note")
+    assert.notProperty(decision.body.kyc.fatca, "note")
   })
 
   it("A1-32: only sections that are present are kept", () => {
@@ -236,11 +231,11 @@ describe("properties", () => {
       fc.property(validBody, (body) => {
         const first = decodeOnboarding(body, onboardingFacts)
         if (!first.ok) assert.fail(JSON.stringify(first.errors))
-        const { received: _, ...normalised } = first.request
+        const { received: _, ...normalised } = first.body
         const wire: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(OnboardingBody)(normalised)))
         const second = decodeOnboarding(wire, onboardingFacts)
         if (!second.ok) assert.fail(JSON.stringify(second.errors))
-        const { received: __, ...again } = second.request
+        const { received: __, ...again } = second.body
         assert.deepStrictEqual(again, normalised)
       })
     )

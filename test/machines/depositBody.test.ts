@@ -2,7 +2,7 @@
 // against the grammar of money (doc 3, Endpoints and Limits; A3-01, A3-03; F2); what a deposit counts (F25).
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { decodeDeposit } from "../../src/machines/deposit/DepositRequest.ts"
+import { decodeDeposit } from "../../src/machines/deposit/DepositBody.ts"
 import { type Currency, currencyCodes, scaleOf } from "../../src/machines/shared/Currency.ts"
 import type { FieldErrors } from "../../src/machines/shared/Fields.ts"
 import { formatAmount, maxMinor } from "../../src/machines/shared/Money.ts"
@@ -34,7 +34,7 @@ describe("doc 3, deposit notices", () => {
     }
     assert.deepStrictEqual(decodeDeposit(body), {
       ok: true,
-      request: { partnerRef: "r\u00e9f", currency: "SOL", amount: 1n, method: "CRYPTO", evidenceRef: "e-1" }
+      body: { partnerRef: "r\u00e9f", currency: "SOL", amount: 1n, method: "CRYPTO", evidenceRef: "e-1" }
     })
   })
 
@@ -98,7 +98,7 @@ describe("doc 3, deposit notices", () => {
     const scale = scaleOf(currency)
     const least = `0.${"0".repeat(scale - 1)}1`
     const decision = decodeDeposit({ ...valid, currency, amount: least })
-    assert.deepInclude(decision.ok ? decision.request : {}, { currency, amount: 1n })
+    assert.deepInclude(decision.ok ? decision.body : {}, { currency, amount: 1n })
     assert.deepStrictEqual(errorsOf({ ...valid, currency, amount: `${least}0` }), {
       amount: `The amount must have at most ${scale} decimal places for ${currency}.`
     })
@@ -113,7 +113,7 @@ describe("doc 3, deposit notices", () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), body), (sent) => {
         const decision = decodeDeposit(sent)
-        if (decision.ok) assert.isTrue(decision.request.amount > 0n)
+        if (decision.ok) assert.isTrue(decision.body.amount > 0n)
         else assert.isNotEmpty(decision.sentence)
       })
     )
@@ -123,7 +123,7 @@ describe("doc 3, deposit notices", () => {
     fc.assert(
       fc.property(fc.constantFrom(...currencyCodes), fc.bigInt({ min: 1n, max: maxMinor }), (currency, minor) => {
         const decision = decodeDeposit({ ...valid, currency, amount: formatAmount(minor, currency) })
-        assert.isTrue(decision.ok && decision.request.amount === minor)
+        assert.isTrue(decision.ok && decision.body.amount === minor)
       })
     )
   })

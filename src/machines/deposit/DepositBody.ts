@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"
-import { amountOf, moneyFields, moneyLabels, type MoneyRequest } from "../shared/MoneyRequest.ts"
+import { amountOf, moneyFields, moneyLabels, type MoneyBody } from "../shared/MoneyBody.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { cleanText } from "../shared/Text.ts"
 import { type DepositMethod, depositMethods } from "./DepositNotice.ts"
@@ -22,18 +22,18 @@ export const DepositBody = Fields.objectOf(
 )
 
 /** A valid deposit notice request. */
-export interface DepositRequest extends MoneyRequest {
+export interface DepositBody extends MoneyBody {
   readonly method: DepositMethod
   readonly evidenceRef: string | null
 }
 
-export type DepositDecision = { readonly ok: true; readonly request: DepositRequest } | BodyFaults
+export type DecodedDeposit = { readonly ok: true; readonly body: DepositBody } | BodyFaults
 
 /**
  * Judges the body of a deposit notice. On refusal `sentence` is that of the first failing field in the documented order
  * (partnerRef, currency, amount, method, evidenceRef) and `errors` names all of them (400 code 4000).
  */
-export const decodeDeposit = (body: unknown): DepositDecision =>
+export const decodeDeposit = (body: unknown): DecodedDeposit =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
     const amount = amountOf(raw, add)
@@ -41,7 +41,7 @@ export const decodeDeposit = (body: unknown): DepositDecision =>
     const { partnerRef, currency, method, evidenceRef } = decoded
     return {
       ok: true,
-      request: {
+      body: {
         partnerRef: cleanText(partnerRef),
         currency,
         amount,

@@ -8,7 +8,7 @@ import * as Fields from "../shared/Fields.ts"
 import { bulkSettlementMax } from "../shared/Limits.ts"
 import type { Refusal } from "../shared/Refusal.ts"
 import { notAnObject } from "../shared/RequestBody.ts"
-import { SettlementReportBody } from "./SettlementReport.ts"
+import { SettlementReportBody } from "./SettlementReportBody.ts"
 import { type ReportStatus, reportStatuses } from "./SettlementItem.ts"
 
 const ItemId = Schema.Int.annotate({ description: "The item's id." })
@@ -67,24 +67,24 @@ export interface BulkEntry {
 /** An entry's place and its row of the answer. */
 export type PlacedRow = readonly [place: number, row: BulkRow]
 
-export interface BulkRequest {
+export interface BulkReportBody {
   readonly count: number
   readonly entries: ReadonlyArray<BulkEntry>
   /** Entries that name no item. */
   readonly refused: ReadonlyArray<PlacedRow>
 }
 
-export type BulkDecoded =
-  | { readonly ok: true; readonly request: BulkRequest }
+export type DecodedBulkReport =
+  | { readonly ok: true; readonly body: BulkReportBody }
   | { readonly ok: false; readonly refusal: Refusal }
 
-const invalid = (sentence: string, errors: Readonly<Record<string, string>> | null = null): BulkDecoded => ({
+const invalid = (sentence: string, errors: Readonly<Record<string, string>> | null = null): DecodedBulkReport => ({
   ok: false,
   refusal: { _tag: "Invalid", sentence, errors }
 })
 
 /** The entries of a body, or why the whole request is refused: no list, or not 1 to 500 entries. */
-export const decodeBulkReport = (body: unknown): BulkDecoded => {
+export const decodeBulkReport = (body: unknown): DecodedBulkReport => {
   if (!Fields.isRecord(body)) return invalid(notAnObject)
   const { items } = body
   if (!Array.isArray(items) || items.length < 1 || items.length > bulkSettlementMax) {
@@ -102,7 +102,7 @@ export const decodeBulkReport = (body: unknown): BulkDecoded => {
     if (typeof itemId === "number" && Number.isSafeInteger(itemId)) entries.push({ place, itemId, report })
     else refused.push([place, refusedRow(null, "invalid", "The itemId must be a whole number.")])
   }
-  return { ok: true, request: { count: items.length, entries, refused } }
+  return { ok: true, body: { count: items.length, entries, refused } }
 }
 
 export const refusedRow = (itemId: number | null, why: keyof typeof bulkCodes, msg: string): BulkRow => ({

@@ -39,11 +39,11 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
  * The four sections, cleaned: texts trimmed, and nothing in them that is ignored (A1-01, A1-44): about a person no more is
  * kept than was asked for. Doc 1 has data kept as received for the MiCA blocks alone.
  */
-export type MifidSections = typeof MifidBody.Type
+export type MifidBody = typeof MifidBody.Type
 
-export type MifidDecision =
+export type DecodedMifid =
   /** What the sealed payloads keep. */
-  { readonly ok: true; readonly sections: MifidSections } | { readonly ok: false; readonly errors: Fields.FieldErrors }
+  { readonly ok: true; readonly body: MifidBody } | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 /** Containers between the body and a field. */
 const bodyDepth = 2
@@ -51,7 +51,7 @@ const bodyDepth = 2
 const decodeBody = Fields.decoderOf(MifidBody)
 
 /** Judges a body of PUT .../mifid; a body that is no object gives an empty map (A1-01). Never throws on a JSON value. */
-export const decodeMifid = (body: unknown): MifidDecision => {
+export const decodeMifid = (body: unknown): DecodedMifid => {
   const errors: Fields.FieldErrors = {}
   if (!Fields.isRecord(body)) return { ok: false, errors }
   const add = Fields.under("mifid", (path, sentence) => {
@@ -64,5 +64,5 @@ export const decodeMifid = (body: unknown): MifidDecision => {
   }
   const decoded = decodeBody(raw, add)
   if (decoded === undefined || Object.keys(errors).length > 0) return { ok: false, errors }
-  return { ok: true, sections: Fields.cleanTexts(decoded) }
+  return { ok: true, body: Fields.cleanTexts(decoded) }
 }

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { settlementMachine } from "../../src/machines/settlement/settlementMachine.ts"
-import { decodeSettlementReport } from "../../src/machines/settlement/SettlementReport.ts"
+import { decodeSettlementReport } from "../../src/machines/settlement/SettlementReportBody.ts"
 import { settlementInput } from "../../src/machines/settlement/settlementSamples.ts"
 import { begin } from "../../src/runtime/engine/machine/decide.ts"
 
@@ -37,7 +37,7 @@ describe("doc 3, Settlement reporting rules: the body", () => {
       { status: "SETTLED", partnerTxRef: "😀".repeat(128), settledAt: null, note: "n".repeat(500) }
     ]
   ])("A3-20: %s", (_title, body, report) => {
-    assert.deepStrictEqual(decode(body), { ok: true, report } as never)
+    assert.deepStrictEqual(decode(body), { ok: true, body: report } as never)
   })
 
   const needed = "The partner's transaction reference is required when an item is SETTLED."

@@ -30,18 +30,18 @@ export const DocumentUploadBody = Fields.objectOf(
 )
 
 /** A valid upload, its content not yet looked at. */
-export interface DocumentUpload {
+export interface DocumentUploadBody {
   /** Without path, 1 to 255 characters. */
   readonly filename: string
   readonly purpose: DocumentPurpose
   readonly dataBase64: string
 }
 
-export type DocumentUploadDecision =
-  | { readonly ok: true; readonly upload: DocumentUpload }
+export type DecodedDocumentUpload =
+  | { readonly ok: true; readonly body: DocumentUploadBody }
   | { readonly ok: false; readonly refusal: Refusal }
 
-const refused = (refusal: Refusal): DocumentUploadDecision => ({ ok: false, refusal })
+const refused = (refusal: Refusal): DecodedDocumentUpload => ({ ok: false, refusal })
 
 /** 413 code 4000: more than 8 MB of file. */
 export const fileTooLarge: Refusal = {
@@ -60,7 +60,7 @@ export const decodedLength = (base64: string): number => {
 }
 
 /** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
-export const decodeDocumentUpload = (body: unknown): DocumentUploadDecision => {
+export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
   if (!Fields.isRecord(body)) return refused(invalidWhole(notAnObject))
   const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
   const { dataBase64 } = raw
@@ -81,7 +81,7 @@ export const decodeDocumentUpload = (body: unknown): DocumentUploadDecision => {
   if (decoded === undefined || sentences.length > 0) {
     return refused({ _tag: "Invalid", sentence: sentences.length === 1 ? (sentences[0] ?? "") : checkFields, errors })
   }
-  return { ok: true, upload: { filename: decoded.name, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
+  return { ok: true, body: { filename: decoded.name, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
 }
 
 const decodeBody = Fields.decoderOf(DocumentUploadBody)

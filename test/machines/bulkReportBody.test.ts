@@ -8,7 +8,7 @@ import {
   decodeBulkReport,
   type PlacedRow,
   refusedRow
-} from "../../src/machines/settlement/BulkReport.ts"
+} from "../../src/machines/settlement/BulkReportBody.ts"
 import { dayWindow, everythingUntil, type Span } from "../../src/machines/settlement/dayWindow.ts"
 import { interfirmOf, noItems, stateFigures } from "../../src/machines/settlement/SettlementFigures.ts"
 
@@ -34,9 +34,9 @@ describe("doc 3, Settlement reporting rules 2: the request", () => {
       const decoded = decodeBulkReport({ items })
       assert.isTrue(decoded.ok)
       if (!decoded.ok) return
-      assert.strictEqual(decoded.request.count, count)
+      assert.strictEqual(decoded.body.count, count)
       assert.deepStrictEqual(
-        decoded.request.entries,
+        decoded.body.entries,
         items.map(({ itemId, status }, place) => ({ place, itemId, report: { status } }))
       )
     }
@@ -55,10 +55,10 @@ describe("doc 3, Settlement reporting rules 2: the request", () => {
     assert.isTrue(decoded.ok)
     if (!decoded.ok) return
     assert.deepStrictEqual(
-      decoded.request.entries.map(({ place }) => place),
+      decoded.body.entries.map(({ place }) => place),
       [0]
     )
-    const [[place, row] = [0, undefined]] = decoded.request.refused
+    const [[place, row] = [0, undefined]] = decoded.body.refused
     assert.deepStrictEqual([place, row?.itemId, row?.ok, row?.ok === false && row.code], [1, null, false, 4000])
   })
 })

@@ -1,7 +1,7 @@
 // The body of PUT .../mifid beyond single fields, whose rules are rows in fieldRows.test.ts (doc 1, MiFID blocks; A1-27,
 // A1-43, A1-44).
 import { assert, describe, it } from "@effect/vitest"
-import { decodeMifid, mifidSectionNames } from "../../src/machines/mifid/MifidRequest.ts"
+import { decodeMifid, mifidSectionNames } from "../../src/machines/mifid/MifidBody.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { withPaths } from "../support/Builders.ts"
 
@@ -56,7 +56,7 @@ describe("doc 1, MiFID blocks: PUT .../mifid", () => {
     const decision = decodeMifid(body)
     const { employment_status: _, ...means } = sampleMifid().employmentFinancial
     const { industry: __, position: ___, employer_name: ____, ...ofAll } = means
-    assert.deepStrictEqual(decision.ok ? (decision.sections as object) : decision.errors, {
+    assert.deepStrictEqual(decision.ok ? (decision.body as object) : decision.errors, {
       ...sampleMifid(),
       employmentFinancial: { employment_status: "retired", ...ofAll },
       sourceOfWealth: {
@@ -65,7 +65,7 @@ describe("doc 1, MiFID blocks: PUT .../mifid", () => {
         funds_source_other: "\u00fc"
       }
     })
-    assert.deepStrictEqual(Object.keys(decision.ok ? decision.sections : {}), [...mifidSectionNames])
+    assert.deepStrictEqual(Object.keys(decision.ok ? decision.body : {}), [...mifidSectionNames])
     assert.deepStrictEqual(body, before)
   })
 })

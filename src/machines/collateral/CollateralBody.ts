@@ -39,7 +39,7 @@ export const CollateralBody = Fields.objectOf(
 )
 
 /** A valid collateral report request. */
-export interface CollateralRequest {
+export interface CollateralBody {
   readonly partnerRef: string
   readonly direction: CollateralDirection
   readonly currency: "USDC"
@@ -52,14 +52,14 @@ export interface CollateralRequest {
   readonly occurredAt: number
 }
 
-export type CollateralDecision = { readonly ok: true; readonly request: CollateralRequest } | BodyFaults
+export type DecodedCollateral = { readonly ok: true; readonly body: CollateralBody } | BodyFaults
 
 /**
  * Judges the body of a collateral report. On refusal `sentence` is that of the first failing field in the documented
  * order (reference, direction, currency, amount, sourceAsset, txRef, occurredAt) and `errors` names all of them
  * (400 code 4000; doc 3, refusal rules). `now` in Unix ms.
  */
-export const decodeCollateral = (body: unknown, facts: { readonly now: number }): CollateralDecision => {
+export const decodeCollateral = (body: unknown, facts: { readonly now: number }): DecodedCollateral => {
   if (!Fields.isRecord(body)) return { ok: false, sentence: notAnObject, errors: {} }
   const { partnerRef, direction, currency, amount, sourceAsset, txRef, occurredAt } = body as RawCollateral
   const minor = typeof amount === "string" ? parsePositiveAmount(amount, "USDC") : undefined
@@ -75,7 +75,7 @@ export const decodeCollateral = (body: unknown, facts: { readonly now: number })
   ) {
     return {
       ok: true,
-      request: {
+      body: {
         partnerRef: cleanText(partnerRef),
         direction,
         currency: "USDC",
@@ -89,10 +89,10 @@ export const decodeCollateral = (body: unknown, facts: { readonly now: number })
   return refusal(body, facts.now)
 }
 
-type RawCollateral = { readonly [Field in keyof CollateralRequest]?: unknown }
+type RawCollateral = { readonly [Field in keyof CollateralBody]?: unknown }
 
 /** The slow path: names every failing field, in the documented order. */
-const refusal = (body: RawCollateral, now: number): CollateralDecision => {
+const refusal = (body: RawCollateral, now: number): DecodedCollateral => {
   const found: ReadonlyArray<readonly [string, string | undefined]> = [
     ["partnerRef", requiredTextSentence(body.partnerRef, labels.partnerRef, moneyLengths.partnerRef)],
     ["direction", directionSentence(body.direction)],

@@ -2,7 +2,7 @@
 // A1-14, A1-37).
 import { assert, describe, it } from "@effect/vitest"
 import { documentPurposes, documentTypeOf } from "../../src/machines/document/Document.ts"
-import { decodeDocumentUpload } from "../../src/machines/document/DocumentUpload.ts"
+import { decodeDocumentUpload } from "../../src/machines/document/DocumentUploadBody.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 
 const body = { name: "passport.png", contentType: "image/png", dataBase64: "AAAA", purpose: "identity" }
@@ -66,7 +66,7 @@ describe("doc 1, Document: the upload body", () => {
     it(`A1-37: the name keeps ${title}`, () => {
       assert.deepStrictEqual(decide({ name: sent }), {
         ok: true,
-        upload: { filename: kept, purpose: "identity", dataBase64: "AAAA" }
+        body: { filename: kept, purpose: "identity", dataBase64: "AAAA" }
       })
     })
   }

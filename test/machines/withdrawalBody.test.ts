@@ -20,7 +20,7 @@ describe("doc 3, Endpoints: the body of a withdrawal request", () => {
     const decoded = decodeWithdrawal({ ...body, destination })
     assert.deepStrictEqual(decoded, {
       ok: true,
-      demand: { partnerRef: "ref-1", currency: "EUR", amount: 1250n, destination }
+      body: { partnerRef: "ref-1", currency: "EUR", amount: 1250n, destination }
     })
   })
 
@@ -29,7 +29,7 @@ describe("doc 3, Endpoints: the body of a withdrawal request", () => {
     ["null", { destination: null }]
   ])("A3-07: a destination that is %s is none", (_, over) => {
     const decoded = decodeWithdrawal({ ...body, ...over })
-    assert.isTrue(decoded.ok && decoded.demand.destination === null)
+    assert.isTrue(decoded.ok && decoded.body.destination === null)
   })
 
   it.each([

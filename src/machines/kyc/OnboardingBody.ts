@@ -105,7 +105,7 @@ export const DescribedOnboardingBody = Fields.objectOf(
 )
 
 /** A valid onboarding request: texts trimmed and NFC, defaults filled, tax numbers stripped, ignored fields gone. */
-export interface OnboardingRequest {
+export interface OnboardingBody {
   readonly partnerClientRef: string
   /** Lower case (A1-15). */
   readonly email: string
@@ -134,8 +134,8 @@ export interface OnboardingFacts {
   readonly identityProviders: readonly string[]
 }
 
-export type OnboardingDecision =
-  | { readonly ok: true; readonly request: OnboardingRequest }
+export type DecodedOnboarding =
+  | { readonly ok: true; readonly body: OnboardingBody }
   | { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 /** Containers between the body and a field of an association or tax residency. */
@@ -145,7 +145,7 @@ export const bodyDepth = 5
  * Judges a body of POST /clients. Every failing field is named, one sentence per dotted path; a body that is no object
  * gives an empty map (A1-01: 400 without data.errors). Never throws on a JSON value (doc 1, rule 2; A1-27).
  */
-export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): OnboardingDecision => {
+export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): DecodedOnboarding => {
   const errors: Fields.FieldErrors = {}
   if (!Fields.isRecord(body)) return { ok: false, errors }
   const add: Fields.AddError = (path, sentence) => {
@@ -155,7 +155,7 @@ export const decodeOnboarding = (body: unknown, facts: OnboardingFacts): Onboard
   checkAcrossFields(raw, facts, add)
   const decoded = decodeBody(raw, add)
   if (decoded === undefined || Object.keys(errors).length > 0) return { ok: false, errors }
-  return { ok: true, request: normalise(Fields.cleanTexts(decoded), body) }
+  return { ok: true, body: normalise(Fields.cleanTexts(decoded), body) }
 }
 
 /**
@@ -189,7 +189,7 @@ export const checkKycSections = (kyc: Fields.JsonRecord, facts: Fields.SectionFa
 
 const decodeBody = Fields.decoderOf(OnboardingBody)
 
-const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): OnboardingRequest => ({
+const normalise = (clean: typeof OnboardingBody.Type, body: Fields.JsonRecord): OnboardingBody => ({
   partnerClientRef: clean.partnerClientRef,
   email: normaliseEmail(clean.email),
   clientType: "NATURAL",

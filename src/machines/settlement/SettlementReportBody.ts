@@ -26,7 +26,7 @@ export const SettlementReportBody = Fields.objectOf(
 )
 
 /** A valid report. */
-export interface SettlementReport {
+export interface SettlementReportBody {
   readonly status: ReportStatus
   /** Never null on SETTLED. */
   readonly partnerTxRef: string | null
@@ -35,13 +35,13 @@ export interface SettlementReport {
   readonly note: string | null
 }
 
-export type SettlementReportDecision = { readonly ok: true; readonly report: SettlementReport } | BodyFaults
+export type DecodedSettlementReport = { readonly ok: true; readonly body: SettlementReportBody } | BodyFaults
 
 /**
  * Judges a report. On refusal `sentence` is that of the first failing field in the documented order (status,
  * partnerTxRef, settledAt, note) and `errors` names all of them (400 code 4000). `now` in Unix ms.
  */
-export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): SettlementReportDecision =>
+export const decodeSettlementReport = (body: unknown, facts: { readonly now: number }): DecodedSettlementReport =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
     checkAcrossFields(raw, facts, add)
@@ -49,7 +49,7 @@ export const decodeSettlementReport = (body: unknown, facts: { readonly now: num
     const { status, partnerTxRef, settledAt, note } = decoded
     return {
       ok: true,
-      report: {
+      body: {
         status,
         partnerTxRef: textOrNull(partnerTxRef),
         settledAt: settledAt ?? null,

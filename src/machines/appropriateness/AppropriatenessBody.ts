@@ -11,7 +11,7 @@ const integer = (label: string) => {
 }
 
 /** POST .../appropriateness as sent. */
-export const SubmitBody = Fields.objectOf(
+export const SubmissionBody = Fields.objectOf(
   {
     version: integer("The version of the questionnaire"),
     answers: Schema.Record(Schema.String, Schema.String)
@@ -22,7 +22,7 @@ export const SubmitBody = Fields.objectOf(
 )
 
 /** POST .../appropriateness/acknowledge as sent. */
-export const AcknowledgeBody = Fields.objectOf(
+export const AcknowledgementBody = Fields.objectOf(
   { acknowledgedAt: Fields.unixMillis("The time of acknowledgement") },
   "The request body"
 )
@@ -30,7 +30,7 @@ export const AcknowledgeBody = Fields.objectOf(
 type Faults = { readonly ok: false; readonly errors: Fields.FieldErrors }
 
 /** A submission whose answers nobody has judged yet. */
-export interface Submission {
+export interface SubmissionBody {
   readonly version: number
   /** Any JSON value, null members left out. */
   readonly answers: unknown
@@ -39,7 +39,7 @@ export interface Submission {
 const notAnObject: Faults = { ok: false, errors: {} }
 
 /** Judges the form of a submission; an empty map of errors means that the body is no object. */
-export const decodeSubmission = (body: unknown): { readonly ok: true; readonly submission: Submission } | Faults => {
+export const decodeSubmission = (body: unknown): { readonly ok: true; readonly body: SubmissionBody } | Faults => {
   if (!Fields.isRecord(body)) return notAnObject
   const raw = Fields.withoutNulls(body, 1) as Fields.JsonRecord
   const { version, answers } = raw
@@ -47,10 +47,10 @@ export const decodeSubmission = (body: unknown): { readonly ok: true; readonly s
   if (!Number.isInteger(version)) {
     return { ok: false, errors: { version: "The version of the questionnaire must be an integer." } }
   }
-  return { ok: true, submission: { version: version as number, answers: answers ?? {} } }
+  return { ok: true, body: { version: version as number, answers: answers ?? {} } }
 }
 
-const decodeBody = Fields.decoderOf(AcknowledgeBody)
+const decodeBody = Fields.decoderOf(AcknowledgementBody)
 
 /**
  * Judges an acknowledgement; `now` in Unix ms, no tolerance (A1-42). Doc 1 bounds the time on one side only: not in the

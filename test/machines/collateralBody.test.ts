@@ -3,7 +3,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { CollateralBody, decodeCollateral } from "../../src/machines/collateral/CollateralRequest.ts"
+import { CollateralBody, decodeCollateral } from "../../src/machines/collateral/CollateralBody.ts"
 import { decoderOf, type FieldErrors, isRecord, withoutNulls } from "../../src/machines/shared/Fields.ts"
 
 const now = 1_795_132_800_000
@@ -21,7 +21,7 @@ describe("doc 3, Collateral report rules", () => {
   it("A3-15: defaults", () => {
     assert.deepStrictEqual(decodeCollateral(valid, { now }), {
       ok: true,
-      request: {
+      body: {
         partnerRef: "c-1",
         direction: "DEPOSIT",
         currency: "USDC",
@@ -46,7 +46,7 @@ describe("doc 3, Collateral report rules", () => {
     }
     assert.deepStrictEqual(decodeCollateral(body, { now }), {
       ok: true,
-      request: {
+      body: {
         partnerRef: "r\u00e9f",
         direction: "WITHDRAWAL",
         currency: "USDC",

@@ -2,8 +2,8 @@
 // rules inside a section are those of POST /clients (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; A1-27, A1-32).
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { decodeKycUpdate, type KycUpdateFacts, referredDocuments } from "../../src/machines/kyc/KycUpdateRequest.ts"
-import { kycSectionNames } from "../../src/machines/kyc/OnboardingRequest.ts"
+import { decodeKycUpdate, type KycUpdateFacts, referredDocuments } from "../../src/machines/kyc/KycUpdateBody.ts"
+import { kycSectionNames } from "../../src/machines/kyc/OnboardingBody.ts"
 import { onboardingFacts, validOnboarding } from "../fixtures/onboarding.ts"
 
 const facts = (over: Partial<KycUpdateFacts> = {}): KycUpdateFacts => ({
@@ -29,7 +29,7 @@ const errorsOf = (body: unknown, given = facts()) => {
 const requestOf = (body: unknown, given = facts()) => {
   const decided = decodeKycUpdate(body, given)
   if (!decided.ok) throw new Error(JSON.stringify(decided.errors))
-  return decided.request
+  return decided.body
 }
 const only = (...names: ReadonlyArray<string>) => {
   const { kyc, attestation } = full()
