@@ -6,7 +6,7 @@ import { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { settlementMachine } from "../../src/machines/settlement/settlementMachine.ts"
 import { decodeSettlementReport } from "../../src/machines/settlement/SettlementReportBody.ts"
 import { settlementInput } from "../../src/machines/settlement/settlementSamples.ts"
-import { begin } from "../../src/runtime/engine/machine/decide.ts"
+import { begin } from "../../src/runtime/engine/machine/step.ts"
 
 const now = 1_795_132_800_000
 const settled = { status: "SETTLED", partnerTxRef: "tx-1" }

@@ -10,7 +10,7 @@ import { freeMoneyRefusal, moneyOutRefusal, moneyOutSentences } from "../../src/
 import { withdrawalMachine } from "../../src/machines/withdrawal/withdrawalMachine.ts"
 import { requestOf, type WithdrawalEvent, WithdrawalRequest } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
 import { withdrawalInput } from "../../src/machines/withdrawal/withdrawalSamples.ts"
-import { create, type Decision, step } from "../../src/runtime/engine/machine/decide.ts"
+import { create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
 
 const body = { partnerRef: " ref-1 ", currency: "EUR", amount: "12.5" }
 
@@ -146,10 +146,10 @@ describe("A3-11: whom a break pauses", () => {
 
 describe("D10: what the effects carry", () => {
   const filed = create(withdrawalMachine, withdrawalInput, { type: "REQUEST", at: 2 })
-  const after = (...events: ReadonlyArray<WithdrawalEvent>): Decision<typeof withdrawalMachine> =>
-    events.reduce<Decision<typeof withdrawalMachine>>((row, event) => step(withdrawalMachine, row, event), filed)
+  const after = (...events: ReadonlyArray<WithdrawalEvent>): Step<typeof withdrawalMachine> =>
+    events.reduce<Step<typeof withdrawalMachine>>((row, event) => step(withdrawalMachine, row, event), filed)
   const approve: WithdrawalEvent = { type: "APPROVE", at: 5, by: "FINANCE", refusal: null, ledgerTxId: 8 }
-  const posted = ({ effects }: Decision<typeof withdrawalMachine>) =>
+  const posted = ({ effects }: Step<typeof withdrawalMachine>) =>
     effects.flatMap((effect) => (effect.type === "ledger.post" ? [[effect.entry, effect.key, effect.amount]] : []))
 
   it.each([

@@ -18,7 +18,7 @@ import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 
 /** A decision answers the client's id: what the client looks like afterwards is read from its actor. */
-export type Decided = Effect.Effect<Verdict<number>, DispatchError>
+export type Ruled = Effect.Effect<Verdict<number>, DispatchError>
 
 export interface CommandTools {
   readonly host: ActorHost["Service"]
@@ -41,7 +41,7 @@ export const decideOnClient = (
   caller: OperatorCaller,
   client: string,
   decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
-): Decided =>
+): Ruled =>
   Effect.flatMap(findClient(tools.host, tools.sql, client), (found) =>
     found === null
       ? Effect.succeed(refuse(unknown("Client")))

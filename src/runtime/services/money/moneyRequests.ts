@@ -28,18 +28,18 @@ export const brokerClient = (
 /** Readings of a row before giving up: each can lose to one step of somebody else. */
 const rereadLimit = 2
 
-/** A decision on a row that is read first: again when it answers null, because the mailbox holds the row no more. */
+/** A ruling on a row that is read first: again when it answers null, because the mailbox holds the row no more. */
 export const rereading = <A>(
-  decide: Effect.Effect<A | null, DispatchError>,
+  attempt: Effect.Effect<A | null, DispatchError>,
   tries = rereadLimit
 ): Effect.Effect<A, DispatchError> =>
-  Effect.flatMap(decide, (decided) => {
-    if (decided !== null) return Effect.succeed(decided)
-    return tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : rereading(decide, tries - 1)
+  Effect.flatMap(attempt, (answer) => {
+    if (answer !== null) return Effect.succeed(answer)
+    return tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : rereading(attempt, tries - 1)
   })
 
 /** The gate lets only these two roles through; another one here is a defect. */
-export const financeDecider = ({ role }: OperatorCaller): "FINANCE" | "ADMIN" => {
+export const financeLabel = ({ role }: OperatorCaller): "FINANCE" | "ADMIN" => {
   if (role !== "FINANCE" && role !== "ADMIN") throw new Error("money is decided in a finance role")
   return role
 }

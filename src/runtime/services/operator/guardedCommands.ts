@@ -87,7 +87,7 @@ export const guardedCommands: Effect.Effect<
           repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
         )
       ),
-    run: (caller, { requestId }) => withdrawals.decide(caller, requestId, { to })
+    run: (caller, { requestId }) => withdrawals.rule(caller, requestId, { to })
   })
   return {
     "ledger adjust": {
@@ -124,7 +124,7 @@ export const guardedCommands: Effect.Effect<
             repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
           )
         ),
-      run: (caller, { requestId, reason }) => withdrawals.decide(caller, requestId, { to: "FAILED", reason })
+      run: (caller, { requestId, reason }) => withdrawals.rule(caller, requestId, { to: "FAILED", reason })
     },
     "break close": {
       check: (args) => Effect.map(breaks.check(args.breakId), (verdict) => bound(verdict, () => ({ bind: args }))),

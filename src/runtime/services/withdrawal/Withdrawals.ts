@@ -29,7 +29,7 @@ import { Breaks } from "../reconciliation/Breaks.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/moneyRequests.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
@@ -38,14 +38,14 @@ import { RowReads } from "../../ports/RowReads.ts"
 import {
   alreadyDecided,
   cashIn,
-  decideWithdrawal,
+  ruleOnWithdrawal,
   destinationRefusal,
   fileWithdrawal,
   type Fingerprints,
   fromOf,
   isRepeated,
-  orderRefusal,
-  type WithdrawalOrder,
+  rulingRefusal,
+  type WithdrawalRuling,
   wireRequest,
   withdrawalClaim
 } from "./withdrawalDecisions.ts"
@@ -65,7 +65,7 @@ interface WithdrawalQuery extends PageQuery {
   readonly status?: WithdrawalStatus
 }
 
-type Decided = Effect.Effect<Verdict<WithdrawalRequest>, DispatchError>
+type Ruled = Effect.Effect<Verdict<WithdrawalRequest>, DispatchError>
 
 /** What `check` found: the request, and whether the step is taken already. */
 export interface WithdrawalCheck {
@@ -73,8 +73,8 @@ export interface WithdrawalCheck {
   readonly repeated: boolean
 }
 
-/** What finance asks for; who asks is added from the caller. */
-export type FinanceOrder =
+/** What finance rules; who rules is added from the caller. */
+export type FinanceRuling =
   | { readonly to: "APPROVED" | "PAID" }
   | { readonly to: "REJECTED" | "FAILED"; readonly reason: string }
 
@@ -106,7 +106,7 @@ export class Withdrawals extends Context.Service<
     /** Requests of every partner or of one, by id or code, newest first. */
     listAll(query: WithdrawalQuery & { readonly partner?: string }): Effect.Effect<Verdict<WithdrawalPage>, Unavailable>
     /** One step by finance; a step taken before is answered as it is. Refused with the reason, nothing changes. */
-    decide(caller: OperatorCaller, requestId: number, order: FinanceOrder): Decided
+    rule(caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled
     /** Whether a step could be taken now: asked before it is put before a second pair of eyes. */
     check(requestId: number, to: "APPROVED" | "PAID" | "FAILED"): Effect.Effect<Verdict<WithdrawalCheck>, Unavailable>
   }
@@ -145,48 +145,48 @@ export class Withdrawals extends Context.Service<
           ({ shown, end }): WithdrawalPage => ({ withdrawals: shown.map(shownRequest), ...end })
         )
 
-      /** The order on the row that the mailbox holds; null when it holds it no more, because it has ended. */
-      const runOrder = (
+      /** The ruling on the row that the mailbox holds; null when it holds it no more, because it has ended. */
+      const runRuling = (
         turn: Turn,
         requestId: number,
-        order: (row: WithdrawalRow) => WithdrawalOrder
+        ruling: (row: WithdrawalRow) => WithdrawalRuling
       ): Verdict<WithdrawalRow> | null => {
         const row = turn.state.get("withdrawalRequests", String(requestId))
         if (row === undefined) return null
-        const wanted = order(row)
+        const wanted = ruling(row)
         if (isRepeated(row, wanted.to)) return accept(row)
         const client = turn.state.one("clients")
         const partner = directory.partner(row.partnerId)
         if (client === undefined || partner === null) throw new Error("a withdrawal request without its client")
-        return decideWithdrawal({ turn, client, partner, sealing }, row, wanted)
+        return ruleOnWithdrawal({ turn, client, partner, sealing }, row, wanted)
       }
 
       /** What finance is shown is the stored row, so that is judged too, not the mailbox's alone. */
       const standingRefusal = (
         row: WithdrawalRow,
-        to: WithdrawalOrder["to"]
+        to: WithdrawalRuling["to"]
       ): Effect.Effect<Refusal | null, Unavailable> =>
         to === "FAILED"
           ? pendingPay({ host, clock }, row.id)
           : Effect.succeed(row.state === fromOf[to] ? destinationRefusal(sealing, row, to) : null)
 
       /** By the id alone; the row is read again when its mailbox no longer holds it. */
-      const onRow = (caller: OperatorCaller, requestId: number, order: FinanceOrder): Decided =>
+      const onRow = (caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
             const row = yield* find([{ column: "id", value: requestId }])
             if (row === null) return refuse(noRequest)
-            if (isRepeated(row, order.to)) return accept(shownRequest(row))
+            if (isRepeated(row, ruling.to)) return accept(shownRequest(row))
             if (!isOpenWithdrawal(row.state)) return refuse(alreadyDecided(row))
-            const standing = yield* standingRefusal(row, order.to)
+            const standing = yield* standingRefusal(row, ruling.to)
             if (standing !== null) return refuse(standing)
-            const decided = yield* host.dispatch({
+            const ruled = yield* host.dispatch({
               subject: clientSubject(row.clientId),
               by: caller.by,
               partner: () => directory.stamp(row.partnerId),
-              decide: (turn) => runOrder(turn, requestId, (held) => orderOf(caller, order, breaks.pausing(held)))
+              decide: (turn) => runRuling(turn, requestId, (held) => rulingOf(caller, ruling, breaks.pausing(held)))
             })
-            return decided?.ok === true ? accept(wireRequest(decided.value)) : decided
+            return ruled?.ok === true ? accept(wireRequest(ruled.value)) : ruled
           })
         )
 
@@ -208,7 +208,7 @@ export class Withdrawals extends Context.Service<
               partner: () => directory.stamp(caller.partner.row.id),
               decide: (turn) => {
                 presentPartner(directory, caller)
-                const done = runOrder(turn, row.id, () => ({ to: "CANCELLED" }))
+                const done = runRuling(turn, row.id, () => ({ to: "CANCELLED" }))
                 if (done === null) return null
                 return done.ok ? accept({ request: wireRequest(done.value), alreadyDecided: false }) : done
               },
@@ -257,8 +257,8 @@ export class Withdrawals extends Context.Service<
           const conditions = ofPartners(directory, partner)
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
-        decide: (caller, requestId, order) =>
-          Effect.tap(onRow(caller, requestId, order), (verdict) => tellOfOther(requestId, verdict)),
+        rule: (caller, requestId, ruling) =>
+          Effect.tap(onRow(caller, requestId, ruling), (verdict) => tellOfOther(requestId, verdict)),
         check: (requestId, to) =>
           Effect.gen(function* () {
             const row = yield* find([{ column: "id", value: requestId }])
@@ -270,7 +270,7 @@ export class Withdrawals extends Context.Service<
               const client = state.one("clients")
               const held = state.get("withdrawalRequests", String(requestId))
               if (client === undefined || held === undefined) return refuse(alreadyDecided(row))
-              const refusal = orderRefusal({ client, cashOf: cashIn(state), sealing }, held, {
+              const refusal = rulingRefusal({ client, cashOf: cashIn(state), sealing }, held, {
                 to,
                 paused: breaks.pausing(held)
               })
@@ -284,16 +284,16 @@ export class Withdrawals extends Context.Service<
 
 const noRequest = unknown("Withdrawal request")
 
-const orderOf = (caller: OperatorCaller, order: FinanceOrder, paused: boolean): WithdrawalOrder => {
-  const by = financeDecider(caller)
-  switch (order.to) {
+const rulingOf = (caller: OperatorCaller, ruling: FinanceRuling, paused: boolean): WithdrawalRuling => {
+  const by = financeLabel(caller)
+  switch (ruling.to) {
     case "APPROVED":
       return { to: "APPROVED", by, paused }
     case "PAID":
       return { to: "PAID" }
     case "REJECTED":
     case "FAILED":
-      return { to: order.to, by, reason: cleanText(order.reason) }
+      return { to: ruling.to, by, reason: cleanText(ruling.reason) }
   }
 }
 

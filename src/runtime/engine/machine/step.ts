@@ -25,7 +25,7 @@ export interface Stored<M extends AnyStateMachine = AnyStateMachine> {
   readonly context: ContextFrom<M>
 }
 
-export interface Decision<M extends AnyStateMachine = AnyStateMachine> extends Stored<M> {
+export interface Step<M extends AnyStateMachine = AnyStateMachine> extends Stored<M> {
   /** In the order the machine emitted them. */
   readonly effects: ReadonlyArray<MachineEffect>
   /** False when the state does not accept the event: nothing may be written, a caller gets 409 code 4092. */
@@ -41,7 +41,7 @@ const flat = (machine: AnyStateMachine): FlatMachine => {
 }
 
 /** The first row of a machine with the effects of its entry. Throws when the context factory fails. */
-export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Decision<M> => {
+export const begin = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const { state, context, effects } = flat(machine).begin(input)
   return { state, context: context as ContextFrom<M>, effects, changed: true }
 }
@@ -51,7 +51,7 @@ export const step = <M extends AnyStateMachine>(
   machine: M,
   stored: Stored<NoInfer<M>>,
   event: EventFrom<NoInfer<M>>
-): Decision<M> => {
+): Step<M> => {
   const moved = flat(machine).step(stored.state, stored.context as object, event)
   return moved === null
     ? { state: stored.state, context: stored.context, effects: [], changed: false }
@@ -63,7 +63,7 @@ export const create = <M extends AnyStateMachine>(
   machine: M,
   input: InputFrom<M>,
   event: EventFrom<NoInfer<M>>
-): Decision<M> => step(machine, begin(machine, input), event)
+): Step<M> => step(machine, begin(machine, input), event)
 
 const stateOf = (snapshot: AnyMachineSnapshot): string => {
   if (snapshot.status === "error") throw snapshot.error
@@ -78,7 +78,7 @@ const emitted = (action: ExecutableActionObject): MachineEffect => {
 }
 
 /** `begin` in XState's documented form: the yardstick for tests, not for the service. */
-export const beginSlow = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Decision<M> => {
+export const beginSlow = <M extends AnyStateMachine>(machine: M, input: InputFrom<M>): Step<M> => {
   const [snapshot, actions] = initialTransition(machine, input as never)
   return {
     state: stateOf(snapshot as AnyMachineSnapshot),
@@ -93,7 +93,7 @@ export const stepSlow = <M extends AnyStateMachine>(
   machine: M,
   stored: Stored<NoInfer<M>>,
   event: EventFrom<NoInfer<M>>
-): Decision<M> => {
+): Step<M> => {
   const before = machine.resolveState({ value: stored.state, context: stored.context }) as SnapshotFrom<M>
   const [next, actions] = transition(machine, before, event as never)
   const after = next as AnyMachineSnapshot
