@@ -16,7 +16,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import type { PartnerView } from "../partner/Directory.ts"
-import { displayNameOf, type PersonSections } from "../kyc/kycFacts.ts"
+import { displayNameOf, type PersonSections } from "../kyc/sectionValues.ts"
 import {
   openCase,
   personClaim,
@@ -25,7 +25,7 @@ import {
   writeRevision,
   writeScreening,
   writeSections
-} from "../kyc/kycWrites.ts"
+} from "../kyc/kycDecisions.ts"
 import { start } from "../../effects/advance.ts"
 
 /** Everything the turn needs, worked out before it. */

@@ -24,11 +24,11 @@ import {
   rejectReliance,
   restrictClient
 } from "../client/clientDecisions.ts"
-import { type Ruled, decideOnClient, decideOnFacts, idOf } from "../client/clientCommands.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { type Ruled, decideOnClient, decideOnFacts, idOf } from "../client/decideOnClient.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { requestDocuments, sampleClient } from "../kyc/kycReview.ts"
+import { requestDocuments, sampleClient } from "../kyc/reviewDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
 import { Screening } from "../screening/Screening.ts"

@@ -28,11 +28,11 @@ import {
   wireNotice
 } from "./depositDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/brokerCustody.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 
 /** 201 for a notice filed now, 200 for the original of an own reference. */

@@ -29,7 +29,7 @@ import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { clearedFor, identityText } from "../screening/dispositions.ts"
-import { declaredRisks, personText } from "./kycFacts.ts"
+import { declaredRisks, personText } from "./sectionValues.ts"
 import {
   changesIdentity,
   claimsAsked,
@@ -40,8 +40,8 @@ import {
   sameBase,
   sectionsAfter,
   storedSections
-} from "./kycUpdatePlan.ts"
-import { declaredReasons, reviewReasons } from "./kycWrites.ts"
+} from "./KycUpdatePlan.ts"
+import { declaredReasons, reviewReasons } from "./kycDecisions.ts"
 import { reonboardClient } from "../client/reonboardClient.ts"
 import { screenedPerson, seenBy } from "../screening/rescreening.ts"
 import { reviseClient } from "./reviseClient.ts"

@@ -17,7 +17,7 @@ import type { IssuedKey } from "../partner/partnerDecisions.ts"
 import { type KeyBody, type PartnerProfile, Partners } from "../partner/Partners.ts"
 import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
-import type { CustodyBody } from "../partner/partnerUnwinding.ts"
+import type { CustodyBody } from "../partner/partnerEnds.ts"
 
 interface OfClient {
   readonly client: string

@@ -46,7 +46,7 @@ import {
   custodyView,
   mayChangeCustody,
   movePartner
-} from "./partnerUnwinding.ts"
+} from "./partnerEnds.ts"
 import { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { freePrefixes, prefixNotes } from "./uidPrefixes.ts"

@@ -20,7 +20,7 @@ import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
-import { firstRow, rowPage } from "../shared/rowLists.ts"
+import { firstRow, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./settlementDecisions.ts"
 

@@ -29,11 +29,11 @@ import { Breaks } from "../reconciliation/Breaks.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/brokerCustody.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import {
   alreadyDecided,
@@ -49,7 +49,7 @@ import {
   wireRequest,
   withdrawalClaim
 } from "./withdrawalDecisions.ts"
-import { pendingPay, tellOfOther } from "./withdrawalGuards.ts"
+import { pendingPay, logOtherDestination } from "./pendingPay.ts"
 import { checkWithdrawal } from "./withdrawalGates.ts"
 
 /** 201 for a request filed now, 200 for the original of an own reference. */
@@ -258,7 +258,7 @@ export class Withdrawals extends Context.Service<
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
         rule: (caller, requestId, ruling) =>
-          Effect.tap(onRow(caller, requestId, ruling), (verdict) => tellOfOther(requestId, verdict)),
+          Effect.tap(onRow(caller, requestId, ruling), (verdict) => logOtherDestination(requestId, verdict)),
         check: (requestId, to) =>
           Effect.gen(function* () {
             const row = yield* find([{ column: "id", value: requestId }])
@@ -276,7 +276,7 @@ export class Withdrawals extends Context.Service<
               })
               return refusal === null ? accept({ request: wireRequest(held), repeated: false }) : refuse(refusal)
             })
-          }).pipe(Effect.tap((verdict) => tellOfOther(requestId, verdict)))
+          }).pipe(Effect.tap((verdict) => logOtherDestination(requestId, verdict)))
       })
     })
   )

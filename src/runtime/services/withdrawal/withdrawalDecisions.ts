@@ -207,7 +207,7 @@ export const destinationRefusal = (
 }
 
 /** True for the refusal that somebody has to look into at once. */
-export const tellsOfOtherDestination = (refusal: Refusal): boolean =>
+export const isOtherDestination = (refusal: Refusal): boolean =>
   refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
 
 /** The one state that each ruling starts from (D10). */

@@ -11,7 +11,7 @@ import type { ActorHost, DispatchError, Turn, Unavailable } from "../../engine/m
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
-import { findClient } from "./clientLookup.ts"
+import { findClient } from "./findClient.ts"
 import { clientSubject, instanceOf } from "./clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"

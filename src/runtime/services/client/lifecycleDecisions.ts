@@ -8,7 +8,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type ClientTurn, decide, moveAssessment, moveBlock, moveClient, movePackage } from "./clientDecisions.ts"
 import { blockStatuses } from "./clientState.ts"
-import { openPlainCase } from "../kyc/kycReview.ts"
+import { openPlainCase } from "../kyc/reviewDecisions.ts"
 
 /** A refused person comes back under review: the new case holds the client until compliance clears it. */
 export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {

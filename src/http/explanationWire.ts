@@ -10,7 +10,7 @@ const said = (refusal: Refusal | null) => {
   return { code, sentence: msg }
 }
 
-export const explanationView = ({ write, outcome, refusal, gates }: Explained): Explanation => ({
+export const wireExplanation = ({ write, outcome, refusal, gates }: Explained): Explanation => ({
   write,
   outcome,
   ...said(refusal),

@@ -17,7 +17,7 @@ const by: Attribution = { role: "SYSTEM", keyLabel: "sandbox", requestId: "sandb
 const pageSize = 1_000
 
 /** Needs the live list, so that what it adds counts at once. An entry that an operator removed stays removed. */
-export const layerSandboxList: Layer.Layer<never, never, ActorHost | RowReads | Settings | Screening> =
+export const layerSandboxEntries: Layer.Layer<never, never, ActorHost | RowReads | Settings | Screening> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { sandbox } = yield* Settings

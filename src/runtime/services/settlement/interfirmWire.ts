@@ -3,7 +3,7 @@ import type { InterfirmRecord } from "../../../machines/settlement/SettlementFig
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { InterfirmRow } from "../../store/tables/settlement.ts"
 
-export const interfirmView = (row: InterfirmRow): InterfirmRecord => ({
+export const wireInterfirm = (row: InterfirmRow): InterfirmRecord => ({
   settlementId: row.id,
   partnerId: row.partnerId,
   currency: "USDC",

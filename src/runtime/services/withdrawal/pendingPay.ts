@@ -1,7 +1,6 @@
 /**
- * What guards a withdrawal besides its own gates (operator surface, Four eyes; D10): while somebody has been asked to look
- * at its payment the bank may be paying, so the money is not given back; and another destination than the filed one is
- * told where it is watched.
+ * What guards a withdrawal besides its own gates (operator surface, Four eyes; D10): while an approval of its payment
+ * waits the bank may be paying, so the money is not given back; and another destination than the filed one is logged.
  */
 import { Effect } from "effect"
 import { conflict, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -9,7 +8,7 @@ import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { systemSubject } from "../operator/OperatorKeys.ts"
-import { tellsOfOtherDestination } from "./withdrawalDecisions.ts"
+import { isOtherDestination } from "./withdrawalDecisions.ts"
 
 interface Parts {
   readonly host: ActorHost["Service"]
@@ -32,8 +31,8 @@ const isPayOf = ({ command, args, state }: ApprovalRow, requestId: number): bool
 
 const expiresAt = ({ context }: ApprovalRow): number => context.expiresAt
 
-/** A destination that was put in afterwards is for whoever watches the log, not for who asked alone. */
-export const tellOfOther = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
-  verdict.ok || !tellsOfOtherDestination(verdict.refusal)
+/** Logs a destination that was put in afterwards: whoever watches the log must learn of it, not the caller alone. */
+export const logOtherDestination = (requestId: number, verdict: Verdict<unknown>): Effect.Effect<void> =>
+  verdict.ok || !isOtherDestination(verdict.refusal)
     ? Effect.void
     : Effect.logError(`withdrawal request ${requestId} does not show the destination it was filed with`)

@@ -2,7 +2,7 @@
 import { Exit, Schema } from "effect"
 import { Id } from "../../src/machines/shared/Ids.ts"
 
-export const WebhookDeliveryBody = Schema.Struct({
+export const DeliveryPayload = Schema.Struct({
   id: Id,
   event: Schema.String.check(Schema.isPattern(/^[a-z_.]{1,64}$/)),
   partnerId: Id,
@@ -12,12 +12,12 @@ export const WebhookDeliveryBody = Schema.Struct({
   ts: Schema.Int,
   data: Schema.Record(Schema.String, Schema.Unknown)
 })
-export type WebhookDeliveryBody = typeof WebhookDeliveryBody.Type
+export type DeliveryPayload = typeof DeliveryPayload.Type
 
-const decode = Schema.decodeUnknownExit(Schema.fromJsonString(WebhookDeliveryBody))
+const decode = Schema.decodeUnknownExit(Schema.fromJsonString(DeliveryPayload))
 
 /** Null when the bytes are no delivery. */
-export const parseDeliveryBody = (bytes: Buffer): WebhookDeliveryBody | null => {
+export const parsePayload = (bytes: Buffer): DeliveryPayload | null => {
   const exit = decode(bytes.toString("utf8"))
   return Exit.isSuccess(exit) ? exit.value : null
 }

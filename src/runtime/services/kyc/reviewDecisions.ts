@@ -8,7 +8,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { closeCase, type ClientTurn, decide, moveClient, movePackage } from "../client/clientDecisions.ts"
 import { remember } from "../screening/dispositions.ts"
-import { openCase } from "./kycWrites.ts"
+import { openCase } from "./kycDecisions.ts"
 import { shownCandidates, withOutcome } from "../screening/rescreening.ts"
 
 /** Opens a case that screening has no part in; whether it holds the client is the client machine's business. Its id. */

@@ -1,7 +1,7 @@
 /**
  * Judges a document's content: strict base64, and what it is by its first bytes; the content type the partner sent is
- * informational (doc 1, rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing). That it is not too
- * large its text's length has told before (DocumentUploadBody).
+ * informational (doc 1, rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing). Its size is judged before,
+ * by the length of its text (DocumentUploadBody).
  */
 import type { DocumentMimeType } from "../../../machines/document/Document.ts"
 import { decodedLength } from "../../../machines/document/DocumentUploadBody.ts"

@@ -10,7 +10,7 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import type { ActorHost, DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import type { CustodyChangeRow, PartnerRow } from "../../store/tables/partner.ts"
-import { closingPartners } from "./closingBlockers.ts"
+import { closingPartners } from "./closingPartners.ts"
 import type { Directory } from "./Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { partnerBlockers } from "./partnerBlockers.ts"
@@ -38,7 +38,7 @@ export const custodyView = (row: CustodyChangeRow): CustodyView => {
   return { before, after, collateralAsset, reason, changedBy, changedAt }
 }
 
-export interface UnwindingTools {
+export interface EndTools {
   readonly host: ActorHost["Service"]
   readonly directory: Directory["Service"]
   readonly books: PartnerBooks["Service"]
@@ -65,7 +65,7 @@ const blockersOf = (books: PartnerBooks["Service"], row: PartnerRow, purpose: "c
   Effect.map(partnerBlockers(books, row, purpose), (blockers) => accept({ dryRun: true, partnerId: row.id, blockers }))
 
 /** What stands in the way of closing the partner now. */
-export const closingBlockers = ({ directory, books }: UnwindingTools, partner: string): Found => {
+export const closingBlockers = ({ directory, books }: EndTools, partner: string): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
   if (view.row.state === "CLOSED") return Effect.succeed(refuse(conflict("The partner is CLOSED already.")))
@@ -73,7 +73,7 @@ export const closingBlockers = ({ directory, books }: UnwindingTools, partner: s
 }
 
 /** CLOSED, from ACTIVE or SUSPENDED. */
-export const closePartner = (tools: UnwindingTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
+export const closePartner = (tools: EndTools, caller: OperatorCaller, row: PartnerRow, reason: string): Moved => {
   const { host, directory, books } = tools
   const decide = decideUnmoved(host, {
     subject: `partner:${row.id}`,
@@ -97,7 +97,7 @@ export const closePartner = (tools: UnwindingTools, caller: OperatorCaller, row:
 }
 
 /** What stands in the way of the change now; refused when the change would be, whatever is open. */
-export const custodyBlockers = ({ directory, books }: UnwindingTools, partner: string, request: CustodyBody): Found => {
+export const custodyBlockers = ({ directory, books }: EndTools, partner: string, request: CustodyBody): Found => {
   const view = directory.findPartner(partner)
   if (view === null) return Effect.succeed(refuse(unknown("Partner")))
   const errors = assetErrors(request)
@@ -107,7 +107,7 @@ export const custodyBlockers = ({ directory, books }: UnwindingTools, partner: s
 }
 
 /** Whether the change could be made now. */
-export const mayChangeCustody = (tools: UnwindingTools, partner: string, request: CustodyBody): Found =>
+export const mayChangeCustody = (tools: EndTools, partner: string, request: CustodyBody): Found =>
   Effect.map(custodyBlockers(tools, partner, request), (verdict) =>
     verdict.ok && verdict.value.blockers.length > 0
       ? refuse(conflict("The custody model can't be changed yet.", { blockers: verdict.value.blockers }))
@@ -115,12 +115,7 @@ export const mayChangeCustody = (tools: UnwindingTools, partner: string, request
   )
 
 /** The other custody model. */
-export const movePartner = (
-  tools: UnwindingTools,
-  caller: OperatorCaller,
-  partner: string,
-  request: CustodyBody
-): Moved =>
+export const movePartner = (tools: EndTools, caller: OperatorCaller, partner: string, request: CustodyBody): Moved =>
   Effect.flatMap(mayChangeCustody(tools, partner, request), (verdict): Moved => {
     if (!verdict.ok) return Effect.succeed(verdict)
     const { host, directory, books } = tools

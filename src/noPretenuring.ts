@@ -7,4 +7,4 @@
 import { setFlagsFromString } from "node:v8"
 
 /** Has every object begin young. Before the first request is served. */
-export const keepRequestsYoung = (): void => setFlagsFromString("--no-allocation-site-pretenuring")
+export const avoidPretenuring = (): void => setFlagsFromString("--no-allocation-site-pretenuring")

@@ -11,8 +11,8 @@ import type { Claim } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { DispositionRow } from "../../store/tables/screening.ts"
 import { ownClient } from "../client/clientState.ts"
-import { identityChanged, type PersonSections } from "./kycFacts.ts"
-import { personClaim } from "./kycWrites.ts"
+import { identityChanged, type PersonSections } from "./sectionValues.ts"
+import { personClaim } from "./kycDecisions.ts"
 import { type ScreenedAgain, shownCandidates } from "../screening/rescreening.ts"
 
 /** The committed state that an update is judged on. Two equal bases mean that nothing it read has changed. */
