@@ -316,7 +316,7 @@ const stubWrites = (stub: Stub) =>
             : null
         ),
       listAll: unused,
-      decide: unused,
+      rule: unused,
       check: unused
     }),
     Layer.succeed(Deposits, {

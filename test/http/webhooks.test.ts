@@ -6,7 +6,7 @@ import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { reachable } from "../../src/machines/describe.ts"
 import type { EffectOf, EventName, FeedEventName } from "../../src/machines/Effects.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"
-import { begin, step } from "../../src/runtime/engine/machine/decide.ts"
+import { begin, step } from "../../src/runtime/engine/machine/step.ts"
 import { queueDelivery } from "../../src/runtime/effects/queueDelivery.ts"
 
 interface WebhookItem {

@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { CollateralAnswer, CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
-import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
+import { CollateralBody } from "../../machines/collateral/CollateralBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"

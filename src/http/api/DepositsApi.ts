@@ -3,7 +3,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DepositNotice, depositStatuses } from "../../machines/deposit/DepositNotice.ts"
-import { DepositBody } from "../../machines/deposit/DepositRequest.ts"
+import { DepositBody } from "../../machines/deposit/DepositBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Document, UploadedDocument } from "../../machines/document/Document.ts"
-import { DocumentUploadBody } from "../../machines/document/DocumentUpload.ts"
+import { DocumentUploadBody } from "../../machines/document/DocumentUploadBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"

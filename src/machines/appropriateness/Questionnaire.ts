@@ -136,10 +136,10 @@ const QuestionnaireFile = Fields.objectOf(
 
 const decodeFile = Fields.decoderOf(QuestionnaireFile)
 
-export type QuestionnaireDecision = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
+export type DecodedQuestionnaire = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
 
 /** Judges a file to be published: every failing field by its path, or the one rule across fields that it breaks. */
-export const decodeQuestionnaire = (value: unknown): QuestionnaireDecision => {
+export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
   const errors: Fields.FieldErrors = {}
   const decoded = decodeFile(value, (path, sentence) => {
     errors[path === "" ? "questionnaire" : path] ??= sentence
