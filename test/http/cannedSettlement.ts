@@ -1,4 +1,4 @@
-// Settlement answers of the stub server, as the services would give them.
+/** Settlement answers of the stub server, as the services would give them. */
 import type { BulkAnswer } from "../../src/machines/settlement/BulkReportBody.ts"
 import {
   type InterfirmPage,

@@ -1,5 +1,7 @@
-// Which routes answer their success in the envelope and which answer it bare: each route of the contract is held against
-// the tables of the specification (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03).
+/**
+ * Which routes answer their success in the envelope and which answer it bare: each route of the contract is held against
+ * the tables of the specification (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"

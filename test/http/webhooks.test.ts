@@ -1,5 +1,7 @@
-// The webhooks of the published description: every event that the machines emit, in the delivery body that is queued,
-// fits what is described for it (doc 3, Webhook and Event catalogue).
+/**
+ * The webhooks of the published description: every event that the machines emit, in the delivery body that is queued,
+ * fits what is described for it (doc 3, Webhook and Event catalogue).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"

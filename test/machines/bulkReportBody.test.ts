@@ -1,5 +1,7 @@
-// The bulk settlement report without its items: entries, rows, counters (doc 3, Settlement reporting rules 2;
-// A3-21), the days of a window, and the published arithmetic (doc 3, Settlement summary).
+/**
+ * The bulk settlement report without its items: entries, rows, counters (doc 3, Settlement reporting rules 2;
+ * A3-21), the days of a window, and the published arithmetic (doc 3, Settlement summary).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {

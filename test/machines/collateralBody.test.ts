@@ -1,5 +1,7 @@
-// The body of POST .../collateral: field rules, documented order, and the hand-written decoder against the schema
-// (doc 3, Collateral report rules; A3-15).
+/**
+ * The body of POST .../collateral: field rules, documented order, and the hand-written decoder against the schema
+ * (doc 3, Collateral report rules; A3-15).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"

@@ -1,5 +1,7 @@
-// Document uploads, the fields: names made safe, purposes, types, the size known from the text alone (doc 1, Document;
-// A1-14, A1-37).
+/**
+ * Document uploads, the fields: names made safe, purposes, types, the size known from the text alone (doc 1, Document;
+ * A1-14, A1-37).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { documentPurposes, documentTypeOf } from "../../src/machines/document/Document.ts"
 import { decodeDocumentUpload } from "../../src/machines/document/DocumentUploadBody.ts"

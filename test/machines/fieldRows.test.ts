@@ -1,6 +1,8 @@
-// Every field rule of doc 1 as a table row: what a field takes and what is stored of it, what it refuses and with
-// which sentence, and that no other field is named. A field without rows fails (doc 1, Resources and their fields;
-// A1-14..A1-27, A1-37, A1-41..A1-44).
+/**
+ * Every field rule of doc 1 as a table row: what a field takes and what is stored of it, what it refuses and with
+ * which sentence, and that no other field is named. A field without rows fails (doc 1, Resources and their fields;
+ * A1-14..A1-27, A1-37, A1-41..A1-44).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { Schema, SchemaAST } from "effect"
 import * as fc from "fast-check"

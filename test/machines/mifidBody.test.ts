@@ -1,5 +1,7 @@
-// The body of PUT .../mifid beyond single fields, whose rules are rows in fieldRows.test.ts (doc 1, MiFID blocks; A1-27,
-// A1-43, A1-44).
+/**
+ * The body of PUT .../mifid beyond single fields, whose rules are rows in fieldRows.test.ts (doc 1, MiFID blocks; A1-27,
+ * A1-43, A1-44).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { decodeMifid, mifidSectionNames } from "../../src/machines/mifid/MifidBody.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"

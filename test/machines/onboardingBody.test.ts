@@ -1,5 +1,7 @@
-// The body of POST /clients beyond single fields, whose rules are rows in fieldRows.test.ts: golden cases, configuration,
-// normalisation, and that one answer names every failing field (doc 1, Onboarding request and rule 2; A1-14..A1-27).
+/**
+ * The body of POST /clients beyond single fields, whose rules are rows in fieldRows.test.ts: golden cases, configuration,
+ * normalisation, and that one answer names every failing field (doc 1, Onboarding request and rule 2; A1-14..A1-27).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"

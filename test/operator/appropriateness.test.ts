@@ -1,4 +1,6 @@
-// `appropriateness publish` and `sim answers` through the command line, on a real service (operator surface; F24, A1-39).
+/**
+ * `appropriateness publish` and `sim answers` through the command line, on a real service (operator surface; F24, A1-39).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"

@@ -1,5 +1,7 @@
-// A client's standing through the command line, on a real service: closing behind the zero check, reopening, the level
-// taken back, the categorization, and the end of a closed client's documents (D1, D3, D19; A1-38, A1-40, A1-47).
+/**
+ * A client's standing through the command line, on a real service: closing behind the zero check, reopening, the level
+ * taken back, the categorization, and the end of a closed client's documents (D1, D3, D19; A1-38, A1-40, A1-47).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"

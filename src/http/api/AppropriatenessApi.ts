@@ -1,5 +1,7 @@
-// The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
-// blocks; A1-39..A1-43).
+/**
+ * The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
+ * blocks; A1-39..A1-43).
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AcknowledgementBody, SubmissionBody } from "../../machines/appropriateness/AppropriatenessBody.ts"
 import { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"

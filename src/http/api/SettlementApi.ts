@@ -1,6 +1,8 @@
-// Settlement: what the partner settles with its clients, its reports about it, and the figures both firms reconcile by
-// (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
-// rules; A3-18..A3-25).
+/**
+ * Settlement: what the partner settles with its clients, its reports about it, and the figures both firms reconcile by
+ * (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
+ * rules; A3-18..A3-25).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { BulkAnswer, BulkReportBody } from "../../machines/settlement/BulkReportBody.ts"

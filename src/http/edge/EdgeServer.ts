@@ -80,11 +80,11 @@ class Edge {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const headers = incoming.headers
     const requestId = requestIdOf(headers["x-request-id"])
-    const told = { "x-request-id": requestId }
+    const extra = { "x-request-id": requestId }
     const refusal = verbGate(incoming.method) ?? edgeCapGate(declaredLength(incoming))
-    if (refusal !== null) return Effect.succeed(refusalWith(refusal, told))
+    if (refusal !== null) return Effect.succeed(refusalWith(refusal, extra))
     if (this.running >= (this.options.inFlight ?? usualInFlight)) {
-      return Effect.succeed(this.away({ ...told, connection: "close" }))
+      return Effect.succeed(this.away({ ...extra, connection: "close" }))
     }
     const passage: Passage = {
       request: incoming,
@@ -99,7 +99,7 @@ class Edge {
     this.running++
     // The adapter runs apps uninterruptibly; a caller that has gone must not hold a router's connection.
     return Effect.interruptible(this.attempts(passage)).pipe(
-      Effect.map((outcome) => this.answer(outcome, passage, told)),
+      Effect.map((outcome) => this.answer(outcome, passage, extra)),
       Effect.ensuring(Effect.sync(() => void this.running--))
     )
   }

@@ -1,6 +1,8 @@
-// One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
-// but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
-// when it goes away: not seen, the next router is asked; seen, the caller is told, and nobody repeats it for him.
+/**
+ * One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
+ * but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
+ * when it goes away: not seen, the next router is asked; seen, the caller is told, and nobody repeats it for him.
+ */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
@@ -52,7 +54,7 @@ export const forward = (passage: Passage, router: Router): Effect.Effect<Forward
 class Attempt {
   private readonly passage: Passage
   private readonly router: Router
-  private readonly tell: (outcome: Forwarded) => void
+  private readonly conclude: (outcome: Forwarded) => void
   private outgoing: ClientRequest | null = null
   private answer: IncomingMessage | null = null
   private timer: NodeJS.Timeout | undefined
@@ -60,10 +62,10 @@ class Attempt {
   private settled = false
   private size = 0
 
-  constructor(passage: Passage, router: Router, tell: (outcome: Forwarded) => void) {
+  constructor(passage: Passage, router: Router, conclude: (outcome: Forwarded) => void) {
     this.passage = passage
     this.router = router
-    this.tell = tell
+    this.conclude = conclude
   }
 
   start(): void {
@@ -101,7 +103,7 @@ class Attempt {
     if (this.settled) return
     this.settled = true
     this.abandon()
-    this.tell(outcome)
+    this.conclude(outcome)
   }
 
   /** The connection is gone. An answer that has begun tells so itself. */
@@ -220,7 +222,7 @@ class Attempt {
     clearTimeout(this.timer)
     this.stopBody()
     if (this.answer?.complete !== true || this.outgoing?.writableFinished !== true) this.outgoing?.destroy()
-    this.tell({ _tag: "Done" })
+    this.conclude({ _tag: "Done" })
   }
 }
 

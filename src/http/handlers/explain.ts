@@ -1,5 +1,7 @@
-// What a money write would be answered now: one question to the service, rendered through the table of codes (doc 3, Money
-// write gates; A3-02).
+/**
+ * What a money write would be answered now: one question to the service, rendered through the table of codes (doc 3, Money
+ * write gates; A3-02).
+ */
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
 import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"

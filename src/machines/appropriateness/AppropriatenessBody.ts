@@ -1,5 +1,7 @@
-// The bodies of POST .../appropriateness and .../acknowledge, with the rules that need no client (doc 1, Appropriateness;
-// A1-41, A1-42). The answers are judged against the served questionnaire, after version and cooling period (scoring.ts).
+/**
+ * The bodies of POST .../appropriateness and .../acknowledge, with the rules that need no client (doc 1, Appropriateness;
+ * A1-41, A1-42). The answers are judged against the served questionnaire, after version and cooling period (scoring.ts).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 

@@ -1,5 +1,7 @@
-// The appropriateness questionnaire: what the operator publishes (with points), what partners are served (without), and
-// the rules that keep every outcome reachable (doc 1, Appropriateness; F24; A1-39).
+/**
+ * The appropriateness questionnaire: what the operator publishes (with points), what partners are served (without), and
+ * the rules that keep every outcome reachable (doc 1, Appropriateness; F24; A1-39).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { checkFields } from "../shared/Refusal.ts"

@@ -1,6 +1,8 @@
-// The body of POST .../collateral. This route carries thousands of reports a second, so the decoder is written by hand;
-// the schema beside it describes the same body for the OpenAPI document, and a property test holds both to the same
-// verdict (doc 3, Collateral report rules; A3-15).
+/**
+ * The body of POST .../collateral. This route carries thousands of reports a second, so the decoder is written by hand;
+ * the schema beside it describes the same body for the OpenAPI document, and a property test holds both to the same
+ * verdict (doc 3, Collateral report rules; A3-15).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { collateralSkewMillis, moneyLengths } from "../shared/Limits.ts"

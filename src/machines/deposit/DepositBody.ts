@@ -1,4 +1,6 @@
-// The body of POST .../deposits: the partner passed a client's money on (doc 3, Endpoints and Limits; A3-01..A3-03).
+/**
+ * The body of POST .../deposits: the partner passed a client's money on (doc 3, Endpoints and Limits; A3-01..A3-03).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"

@@ -1,5 +1,7 @@
-// The body of POST .../documents: its fields and the file's name made safe. The content itself is judged where it can be
-// decoded (doc 1, Document and rule 10; A1-14, A1-37).
+/**
+ * The body of POST .../documents: its fields and the file's name made safe. The content itself is judged where it can be
+ * decoded (doc 1, Document and rule 10; A1-14, A1-37).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { bodyCaps, documentLimits } from "../shared/Limits.ts"

@@ -1,6 +1,8 @@
-// The body of PUT .../kyc: some of the six sections with an attestation, or all of them with an identity check when the
-// client is onboarded again after a rejection (doc 1, Rules of POST /clients and PUT .../kyc 2, 7 and 8; A1-27, A1-32).
-// Sections are judged by the rules of POST /clients; what is new here is what must be there, and document references.
+/**
+ * The body of PUT .../kyc: some of the six sections with an attestation, or all of them with an identity check when the
+ * client is onboarded again after a rejection (doc 1, Rules of POST /clients and PUT .../kyc 2, 7 and 8; A1-27, A1-32).
+ * Sections are judged by the rules of POST /clients; what is new here is what must be there, and document references.
+ */
 import { Schema } from "effect"
 import type { Json } from "../Effects.ts"
 import { utcDateAt } from "../shared/CalendarDate.ts"

@@ -1,6 +1,8 @@
-// The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers
-// either the normalised request or every failing field at once (doc 1, Onboarding request and Rules of POST /clients;
-// A1-14..A1-27). A null field counts as not sent; unknown fields are ignored (A1-01).
+/**
+ * The body of POST /clients: one declaration for decoding and for the OpenAPI document, and one function that answers
+ * either the normalised request or every failing field at once (doc 1, Onboarding request and Rules of POST /clients;
+ * A1-14..A1-27). A null field counts as not sent; unknown fields are ignored (A1-01).
+ */
 import { Schema, Struct } from "effect"
 import { utcDateAt } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"

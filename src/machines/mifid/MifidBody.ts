@@ -1,5 +1,7 @@
-// The body of PUT .../mifid: all four sections, judged at once, every failing field named under mifid.<section>.<field>
-// (doc 1, MiFID blocks; A1-14, A1-27, A1-44). A null field counts as not sent; unknown fields are ignored (A1-01).
+/**
+ * The body of PUT .../mifid: all four sections, judged at once, every failing field named under mifid.<section>.<field>
+ * (doc 1, MiFID blocks; A1-14, A1-27, A1-44). A null field counts as not sent; unknown fields are ignored (A1-01).
+ */
 import * as Fields from "../shared/Fields.ts"
 import type { BlockCode } from "../verification/Blocks.ts"
 import { AccountPurpose, checkAccountPurpose } from "./AccountPurpose.ts"

@@ -157,10 +157,10 @@ export class NameSheets {
     { bits, head }: NamePattern,
     most: number,
     first: boolean,
-    tell: (column: number, lacking: number) => void
+    report: (column: number, lacking: number) => void
   ): void {
     if (most > mostCounted) {
-      for (let column = 0; column < sheet.count; column += 1) tell(column, 0)
+      for (let column = 0; column < sheet.count; column += 1) report(column, 0)
       return
     }
     const begin = mostCounted - most
@@ -174,7 +174,7 @@ export class NameSheets {
       for (let at = foundAt; at < end; at += 1) {
         const found = this.#words[at]!
         const column = found & ((1 << columnBits) - 1)
-        if (column < sheet.count) tell(column, (found >>> columnBits) - begin)
+        if (column < sheet.count) report(column, (found >>> columnBits) - begin)
       }
     }
   }

@@ -1,5 +1,7 @@
-// The body of POST .../settlement/items/{itemId}/report: the partner settled an item with its client, or could not yet
-// (doc 3, Endpoints and Settlement reporting rules; A3-20).
+/**
+ * The body of POST .../settlement/items/{itemId}/report: the partner settled an item with its client, or could not yet
+ * (doc 3, Endpoints and Settlement reporting rules; A3-20).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"

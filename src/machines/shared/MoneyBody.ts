@@ -1,5 +1,7 @@
-// What a deposit notice and a withdrawal request have in common: their first fields, and who decides them (doc 3,
-// Endpoints and Limits; A3-01, A3-03, A3-06).
+/**
+ * What a deposit notice and a withdrawal request have in common: their first fields, and who decides them (doc 3,
+ * Endpoints and Limits; A3-01, A3-03, A3-06).
+ */
 import { Schema } from "effect"
 import { Currency, isCurrency } from "./Currency.ts"
 import * as Fields from "./Fields.ts"

@@ -1,5 +1,7 @@
-// The body of POST .../withdrawals: the partner asks that a client is paid out (doc 3, Endpoints and Limits; A3-01,
-// A3-02, A3-07).
+/**
+ * The body of POST .../withdrawals: the partner asks that a client is paid out (doc 3, Endpoints and Limits; A3-01,
+ * A3-02, A3-07).
+ */
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
 import * as Fields from "../shared/Fields.ts"

@@ -122,8 +122,8 @@ const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["ou
     const others = before.filter((each) => each !== "SCREENING_HIT" && each !== "SCREENING_POSSIBLE_MATCH")
     return ["SCREENING_HIT", ...others]
   }
-  const told = before.some((each) => each === "SCREENING_HIT" || each === "SCREENING_POSSIBLE_MATCH")
-  return told || outcome === "CLEAR" ? before : [...before, "SCREENING_POSSIBLE_MATCH"]
+  const seen = before.some((each) => each === "SCREENING_HIT" || each === "SCREENING_POSSIBLE_MATCH")
+  return seen || outcome === "CLEAR" ? before : [...before, "SCREENING_POSSIBLE_MATCH"]
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? cleanText(value) : "")

@@ -143,10 +143,10 @@ class Worker {
           })
         ),
         Effect.catchCause((cause) => {
-          // Told once while the database is away, not every second.
-          const told = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be claimed", cause)
+          // Said once while the database is away, not every second.
+          const said = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be claimed", cause)
           this.failing = true
-          return Effect.andThen(told, Effect.sleep(pauseAfterFailure))
+          return Effect.andThen(said, Effect.sleep(pauseAfterFailure))
         })
       )
     })
