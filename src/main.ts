@@ -10,8 +10,9 @@ import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { serveEdge } from "./edgeMain.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { layerService } from "./http/layerService.ts"
-import { defaultFourEyes } from "./http/api/operator/operatorCommands.ts"
-import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
+import { usualFourEyes } from "./http/api/operator/commands.ts"
+import { operatorServices } from "./http/operator/operatorFeatures.ts"
+import { makeOperatorApp } from "./http/operator/OperatorServer.ts"
 import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
 import {
   type DataFiles,
@@ -99,7 +100,7 @@ const serveWhole = (
                     ? defaultSettings.blockedJurisdictions
                     : new Set(options.blockedJurisdictions),
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
-                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : defaultFourEyes)),
+                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
                 ...exemption
               },
               clockOffset: stamp.clockOffset,

@@ -4,6 +4,7 @@
  */
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { largestOperatorBody } from "./api/operator/commands.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
@@ -12,7 +13,6 @@ import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
-import { largestOperatorBody } from "./operator/operatorBody.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
 import { partnerSurface } from "./partnerSurface.ts"
 

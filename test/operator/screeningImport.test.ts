@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readListFile } from "../../cli/listFile.ts"
 import { callService, type OperatorClient } from "../../cli/OperatorClient.ts"
-import type { OperatorRole } from "../../src/http/api/operator/operatorCommands.ts"
+import type { OperatorRole } from "../../src/http/api/operator/operatorTokens.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
