@@ -289,7 +289,7 @@ const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOption
   const slow = Effect.map(DeliveryStore, (inner) => {
     const bent = seams.deliveries?.(inner, store) ?? inner
     return DeliveryStore.of({
-      claim: (request) => later(bent.claim(request)),
+      lease: (request) => later(bent.lease(request)),
       finish: (changes) => later(bent.finish(changes)),
       read: (ids) => later(bent.read(ids))
     })

@@ -177,7 +177,7 @@ export const webhookLimits = {
   attempts: 10,
   retryBaseMillis: 5 * second,
   retryMaxDoublings: 7,
-  claimTakeoverMillis: 60 * second,
+  leaseTakeoverMillis: 60 * second,
   workerEveryMillis: 5 * second,
   signatureFreshMillis: 300 * second,
   failureBodyReadBytes: 16 * 1024,
