@@ -57,7 +57,7 @@ export const bodyCaps = {
 export const bodyMembers = 50_000
 
 /**
- * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners are told of
+ * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of
  * all that a form can have (A1-27); operators, whose lists are long, of fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about figures and names that are kept beside the postings: lifetime deposits (F25), the
+ * What `ledger verify` proves of figures and names that are kept beside the postings: lifetime deposits (F25), the
  * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and whose the
  * collateral reports are (doc 3, Collateral report rules).
  */

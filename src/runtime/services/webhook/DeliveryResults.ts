@@ -117,7 +117,7 @@ export class DeliveryResults {
     })
   }
 
-  /** While the database is away the results wait; it is told once. */
+  /** While the database is away the results wait; the log says so once. */
   private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
     const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
     return Effect.catch(work, () =>
