@@ -175,5 +175,5 @@ const start = (options: EdgeServerOptions) =>
     )
   })
 
-/** The edge's only verb. */
+/** Runs the edge until its scope closes. */
 export const EdgeServer = { start }

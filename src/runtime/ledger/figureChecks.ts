@@ -64,7 +64,7 @@ export const figureChecks = [
                 AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key ~ '^payout:[0-9]+(:reversed)?$') IS NOT TRUE LIMIT 1`
   },
   {
-    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 11).
+    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 13).
     name: "every corrected payout is reversed to its last unit, and booked again as what the partner owes",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%:owed'",
     breaks: `WITH steps AS MATERIALIZED (
