@@ -94,7 +94,7 @@ export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, bo
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** Answers that the same request may not get later (no key, too large, too often, trouble here): its key is given back (A1-51). */
+/** Answers that a retry may not get again (no key, too large, too often, trouble): the key is given back (A1-51). */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 
 /** Whether an answer is stored under the request's key. */
