@@ -43,7 +43,7 @@ import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSampl
 /** The state names as stored: NEW decides a creation and never reaches a row. */
 type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
 
-/** What the registry knows about a machine beside the machine itself. */
+/** What the registry knows of a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
   /** Events covering both sides of every guard. */

@@ -21,7 +21,7 @@ const hopByHop = [
   "upgrade"
 ]
 
-/** Of the edge: framing, expectations, and what it tells routers about the caller. */
+/** Of the edge: framing, expectations, and what it says of the caller to routers. */
 const notOfCallers = new Set([
   ...hopByHop,
   "content-length",

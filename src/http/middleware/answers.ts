@@ -63,7 +63,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** Adds what every answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
+/** Adds what every answer has. After a 413 the rest of the body is not read: the connection ends with the answer. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders): void => {
   headers["content-type"] = contentType
   headers["cache-control"] = "no-store"

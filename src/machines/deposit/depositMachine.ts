@@ -44,7 +44,7 @@ const post = deposit.emit(({ context }) => ({
   }
 }))
 
-/** What both events tell of the notice (doc 3, Event catalogue). */
+/** What both events say of the notice (doc 3, Event catalogue). */
 const announced = ({ noticeId, partnerRef, currency, amount }: DepositContext, status: DepositStatus) => ({
   noticeId,
   partnerRef,

@@ -151,7 +151,7 @@ export class NameSheets {
     })
   }
 
-  /** Tells each column whose name lacks at most `most` of the asked bits, and how many; perhaps too few. */
+  /** Reports each column whose name lacks at most `most` of the asked bits, and how many; perhaps too few. */
   #find(
     sheet: Sheet,
     { bits, head }: NamePattern,

@@ -1,7 +1,7 @@
 /**
  * Withdrawal request: the amount leaves the client's cash when the request is filed, the reserve when finance approves,
  * and comes back whole when it is rejected, cancelled, or refused by the bank for good. Every key belongs to the request,
- * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition tells withdrawal.status.
+ * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition emits withdrawal.status.
  */
 import { setup } from "xstate"
 import type { LedgerEntryType, MachineEffect } from "../Effects.ts"

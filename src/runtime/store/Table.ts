@@ -85,7 +85,7 @@ type Closing<Row, K extends Kind | null> = K extends Kind
     : { readonly open?: null }
   : { readonly open?: null }
 
-/** What the author of a table says about it. */
+/** What the author of a table says of it. */
 type Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> = Closing<Row, K> &
   Description<Row, K, I, Mirrored>
 

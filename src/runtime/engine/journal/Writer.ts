@@ -204,7 +204,7 @@ export class Writer {
         onSuccess: (found) => {
           if (found) return this.write(this.leaveOutHeld(batch), 1)
           if (attempt < 3) return this.write(batch, attempt + 1)
-          // Held again and again and never when looked for: nothing tells who needs it.
+          // Held again and again and never when looked for: nothing shows who needs it.
           this.standStill(prepared.statement)
           return Effect.andThen(
             Effect.logWarning("batches wait for a lock that can't be found"),
@@ -236,7 +236,7 @@ export class Writer {
     if (this.locks.due) this.work.openUnsafe()
   }).pipe(Effect.repeat(Schedule.spaced("200 millis")), Effect.asVoid)
 
-  /** Nothing can be written: whoever waits is told at once, and so is whoever comes until `askAgain` finds room. */
+  /** Nothing can be written: whoever waits is answered at once, and so is whoever comes until `askAgain` finds room. */
   private standStill(statement: Statement): void {
     this.refused = statement
     this.asked = 0

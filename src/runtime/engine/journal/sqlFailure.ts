@@ -44,7 +44,7 @@ const chain = (error: unknown): ReadonlyArray<object> => {
 }
 
 /**
- * The server's own error fields inside a SqlError, if the server answered at all. Told by their severity: a socket's
+ * The server's own error fields inside a SqlError, if the server answered at all. Known by their severity: a socket's
  * EPIPE looks like a SQLSTATE too.
  */
 export const serverError = (error: unknown): ServerError | null => {

@@ -10,11 +10,11 @@ import { batchLimit, type Outcome } from "./Journal.ts"
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
-  /** Whether it has its outcome: the first one told stands. */
+  /** Whether it has its outcome: the first one stands. */
   concluded?: boolean
 }
 
-/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms nobody else's commit. */
+/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms no other commit. */
 export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   if (waiting.concluded === true) return
   waiting.concluded = true
@@ -25,7 +25,7 @@ export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   }
 }
 
-/** The second word to commits that were told "unknown": they are in, so the live views must have them. */
+/** The second word to commits that were answered "unknown": they are in, so the live views must have them. */
 export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   for (const waiting of batch) {
     waiting.concluded = false

@@ -140,7 +140,7 @@ const replay = (
 
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is told of now alone: an earlier moment has the money that was there and no figure on top.
+ * marks or open positions is a figure of the present: for an earlier moment only the money is shown.
  */
 const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))

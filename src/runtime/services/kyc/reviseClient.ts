@@ -68,7 +68,7 @@ export const reviseClient = (
   return updateAnswer(next, kyc, plan, status)
 }
 
-/** The answer about an update; `next` is the client after it. */
+/** The answer for an update; `next` is the client after it. */
 export const updateAnswer = (
   next: ClientRow,
   kyc: PackageRow,
