@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { serveEdge } from "./edgeMain.ts"
+import { partnerFeatures } from "./http/features.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { layerService } from "./http/layerService.ts"
 import { usualFourEyes } from "./http/api/operator/commands.ts"
@@ -118,6 +119,7 @@ const serveWhole = (
         const tls = yield* serverCertificate(options, files)
         const operatorApp = yield* makeOperatorApp
         const bound = yield* HttpServer.start({
+          features: partnerFeatures,
           host: options.host,
           port: options.port,
           tls,
