@@ -1,4 +1,5 @@
 /** The compiler on a folder that changes between questions: it checks again only what it is asked for. */
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { API, type Diagnostic, type Project } from "typescript/unstable/sync"
 
@@ -37,8 +38,9 @@ export class Compiler {
 
   #project(changed: ReadonlyArray<string>): Project {
     const paths = changed.map((file) => join(this.#root, file))
+    const [there, gone] = [paths.filter((path) => existsSync(path)), paths.filter((path) => !existsSync(path))]
     const [project] = this.#api
-      .updateSnapshot({ fileChanges: { changed: paths, created: paths, deleted: paths } })
+      .updateSnapshot({ fileChanges: { changed: there, created: there, deleted: gone } })
       .getProjects()
     if (project === undefined) throw new Error("the compiler has no project")
     return project
