@@ -8,6 +8,8 @@ const textOf = ({ text, messageChain = [] }: Diagnostic): string => [text, ...me
 export class Compiler {
   readonly #root: string
   readonly #api: API
+  /** What changed for the last question: by the next one it may be as it was. */
+  #last: ReadonlyArray<string> = []
 
   constructor(root: string) {
     this.#root = root
@@ -37,7 +39,8 @@ export class Compiler {
   }
 
   #project(changed: ReadonlyArray<string>): Project {
-    const paths = changed.map((file) => join(this.#root, file))
+    const paths = [...new Set([...this.#last, ...changed])].map((file) => join(this.#root, file))
+    this.#last = changed
     const [there, gone] = [paths.filter((path) => existsSync(path)), paths.filter((path) => !existsSync(path))]
     const [project] = this.#api
       .updateSnapshot({ fileChanges: { changed: there, created: there, deleted: gone } })

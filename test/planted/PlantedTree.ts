@@ -10,7 +10,7 @@ import { edits, type Insertion } from "../fixtures/plantedNoun/edits.ts"
 const project = resolve(import.meta.dirname, "../..")
 const own = join(project, "test/fixtures/plantedNoun/files")
 
-/** Stands in fixtures for the number of the next migration. */
+/** Stands in names and texts for the number of the next migration. */
 const numberMark = "NNNN"
 
 const filesUnder = (folder: string): ReadonlyArray<string> =>
@@ -40,6 +40,7 @@ interface Place {
 
 export class PlantedTree {
   readonly root: string
+  readonly #number = nextMigration()
   readonly #places: ReadonlyMap<string, Place>
 
   private constructor(root: string, places: ReadonlyMap<string, Place>) {
@@ -58,7 +59,12 @@ export class PlantedTree {
     return tree
   }
 
-  /** Every file that the noun brings or changes. */
+  /** A name or a text as it is in the tree: the migration has its number. */
+  actual(text: string): string {
+    return text.replaceAll(numberMark, this.#number)
+  }
+
+  /** Every file that the noun brings or changes; the migration without its number. */
   get places(): ReadonlyArray<string> {
     return [...this.#places.keys()]
   }
@@ -94,24 +100,26 @@ export class PlantedTree {
   }
 
   #write(path: string, text: string | null): void {
-    const full = join(this.root, path)
+    const full = join(this.root, this.actual(path))
     if (text === null) return rmSync(full)
     mkdirSync(dirname(full), { recursive: true })
-    writeFileSync(full, text)
+    writeFileSync(full, this.actual(text))
   }
 }
 
-const placesOf = (): ReadonlyMap<string, Place> => {
+const nextMigration = (): string => {
   const migrations = readdirSync(join(project, "src/runtime/migrations")).filter((name) => /^\d{4}_/.test(name))
-  const number = String(migrations.length + 1).padStart(4, "0")
-  const numbered = (text: string): string => text.replaceAll(numberMark, number)
+  return String(migrations.length + 1).padStart(4, "0")
+}
+
+const placesOf = (): ReadonlyMap<string, Place> => {
   const brought = filesUnder(own).map((file): readonly [string, Place] => [
-    numbered(file.replace(/\.txt$/, "")),
-    { before: null, planted: numbered(readFileSync(join(own, file), "utf8")) }
+    file.replace(/\.txt$/, ""),
+    { before: null, planted: readFileSync(join(own, file), "utf8") }
   ])
   const changed = Object.entries(edits).map(([file, insertions]): readonly [string, Place] => {
     const before = readFileSync(join(project, file), "utf8")
-    return [file, { before, planted: numbered(withInsertions(file, before, insertions)) }]
+    return [file, { before, planted: withInsertions(file, before, insertions) }]
   })
   return new Map([...brought, ...changed])
 }
