@@ -10,6 +10,9 @@ import { edits, type Insertion } from "../fixtures/plantedNoun/edits.ts"
 const project = resolve(import.meta.dirname, "../..")
 const own = join(project, "test/fixtures/plantedNoun/files")
 
+/** What is copied beside the files of the project's root: whatever else lies there is not the tree. */
+const folders = ["bench", "bin", "cli", "docs", "scripts", "simulator", "src", "test"]
+
 /** Stands in names and texts for the number of the next migration. */
 const numberMark = "NNNN"
 
@@ -50,8 +53,10 @@ export class PlantedTree {
 
   static make(): PlantedTree {
     const root = mkdtempSync(join(tmpdir(), "brokerage-planted-"))
-    for (const name of readdirSync(project)) {
-      if (name !== "node_modules" && name !== ".git") cpSync(join(project, name), join(root, name), { recursive: true })
+    for (const entry of readdirSync(project, { withFileTypes: true })) {
+      if (entry.isFile() || folders.includes(entry.name)) {
+        cpSync(join(project, entry.name), join(root, entry.name), { recursive: true })
+      }
     }
     symlinkSync(join(project, "node_modules"), join(root, "node_modules"))
     const tree = new PlantedTree(root, placesOf())
