@@ -1,5 +1,7 @@
-// Answers that can't be written, and the file of --output: there only once it is whole, and never instead of what is no
-// regular file (operator surface, rules for every command, document show and ledger export).
+/**
+ * Answers that can't be written, and the file of --output: there only once it is whole, and never instead of what is no
+ * regular file (operator surface, rules for every command, document show and ledger export).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import {

@@ -1,5 +1,7 @@
-// The checker of histories can be trusted: a history of a correct account is proved, and each kind of doctored one is
-// not (architecture, Proof: mutation check; SC-PLT-04).
+/**
+ * The checker of histories can be trusted: a history of a correct account is proved, and each kind of doctored one is
+ * not (architecture, Proof: mutation check; SC-PLT-04).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import {

@@ -1,5 +1,7 @@
-// Bodies and path ids that are not what they should be: told as such, before a key is claimed and without running the
-// service (A1-01; doc 1, Limits: body caps).
+/**
+ * Bodies and path ids that are not what they should be: told as such, before a key is claimed and without running the
+ * service (A1-01; doc 1, Limits: body caps).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"

@@ -1,5 +1,7 @@
-// Routers that misbehave or go away, over real sockets: the edge answers for them in the envelope, passes nothing foreign
-// on, and repeats a request only when no router can have seen it (architecture 5; decision record 6).
+/**
+ * Routers that misbehave or go away, over real sockets: the edge answers for them in the envelope, passes nothing foreign
+ * on, and repeats a request only when no router can have seen it (architecture 5; decision record 6).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"

@@ -1,5 +1,7 @@
-// The error table: every refusal has a row in the published registry, and every answer the envelope (doc 1, Errors and
-// Envelope; A1-03).
+/**
+ * The error table: every refusal has a row in the published registry, and every answer the envelope (doc 1, Errors and
+ * Envelope; A1-03).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"

@@ -1,5 +1,7 @@
-// Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
-// Idempotency; A1-51..A1-53).
+/**
+ * Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
+ * Idempotency; A1-51..A1-53).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"

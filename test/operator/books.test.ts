@@ -1,5 +1,7 @@
-// Ledger corrections, the proof of the books, audit, live objects and the sandbox clock, through the command line
-// (A2-62, A3-43, A3-45; operator surface).
+/**
+ * Ledger corrections, the proof of the books, audit, live objects and the sandbox clock, through the command line
+ * (A2-62, A3-43, A3-45; operator surface).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

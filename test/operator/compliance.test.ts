@@ -1,5 +1,7 @@
-// Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
-// (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+/**
+ * Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
+ * (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

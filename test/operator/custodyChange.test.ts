@@ -1,5 +1,7 @@
-// Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is told with
-// what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+/**
+ * Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is told with
+ * what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+ */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"

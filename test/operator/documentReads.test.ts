@@ -1,5 +1,7 @@
-// Reading documents through the command line: compliance and ADMIN alone, with a reason, audited before anything is
-// answered; the content goes to a file that is nobody else's (operator surface, rules and document; A1-38).
+/**
+ * Reading documents through the command line: compliance and ADMIN alone, with a reason, audited before anything is
+ * answered; the content goes to a file that is nobody else's (operator surface, rules and document; A1-38).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"

@@ -1,5 +1,7 @@
-// Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
-// the file does not hold, and what is left half done goes on (architecture, At rest).
+/**
+ * Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
+ * the file does not hold, and what is left half done goes on (architecture, At rest).
+ */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-// Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
+/** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"

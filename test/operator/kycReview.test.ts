@@ -1,5 +1,7 @@
-// Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
-// and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
+/**
+ * Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
+ * and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { brokenInvariants, get, ofClient, passesDone, rowCounts, rowsOf } from "../support/Builders.ts"

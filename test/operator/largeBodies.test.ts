@@ -1,5 +1,7 @@
-// Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
-// answer says about being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+/**
+ * Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
+ * answer says about being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"

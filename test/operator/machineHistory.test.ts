@@ -1,5 +1,7 @@
-// Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
-// found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+/**
+ * Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
+ * found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"

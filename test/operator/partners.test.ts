@@ -1,4 +1,4 @@
-// Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08).
+/** Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08). */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,5 +1,7 @@
-// Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
-// A3-43; D1, A1-47).
+/**
+ * Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
+ * A3-43; D1, A1-47).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"

@@ -1,5 +1,7 @@
-// Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
-// never touched, errors of files, roles (F26; operator surface, screening).
+/**
+ * Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
+ * never touched, errors of files, roles (F26; operator surface, screening).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

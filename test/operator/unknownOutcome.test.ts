@@ -1,6 +1,8 @@
-// A command whose outcome nobody knows: said as such, never an invitation to try again, and safe to repeat with a
-// reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is reached through a proxy
-// that swallows the answer of one commit and lets nobody in until the caller has given up.
+/**
+ * A command whose outcome nobody knows: said as such, never an invitation to try again, and safe to repeat with a
+ * reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is reached through a proxy
+ * that swallows the answer of one commit and lets nobody in until the caller has given up.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"

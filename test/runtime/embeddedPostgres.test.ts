@@ -1,5 +1,7 @@
-// The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
-// Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+/**
+ * The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
+ * Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Schedule, Scope } from "effect"

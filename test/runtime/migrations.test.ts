@@ -1,5 +1,7 @@
-// Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
-// can't be changed by anybody.
+/**
+ * Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
+ * can't be changed by anybody.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

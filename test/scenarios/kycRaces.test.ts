@@ -15,8 +15,8 @@ import type { TimerHandlers } from "../../src/runtime/engine/timers/Timers.ts"
 import { expiryHandlers } from "../../src/runtime/services/document/documentExpiry.ts"
 import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
-import { displayNameOf, personText, reportingFacts } from "../../src/runtime/services/kyc/kycFacts.ts"
-import { storedSections } from "../../src/runtime/services/kyc/kycUpdatePlan.ts"
+import { displayNameOf, personText, reportingFacts } from "../../src/runtime/services/kyc/sectionValues.ts"
+import { storedSections } from "../../src/runtime/services/kyc/KycUpdatePlan.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import {
   advance,

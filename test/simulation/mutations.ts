@@ -1,5 +1,7 @@
-// Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
-// the service's back, through the seams of a simulated process. No production code knows of them.
+/**
+ * Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
+ * the service's back, through the seams of a simulated process. No production code knows of them.
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"

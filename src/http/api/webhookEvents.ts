@@ -1,6 +1,8 @@
-// The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
-// endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
-// is described here.
+/**
+ * The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
+ * endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
+ * is described here.
+ */
 import { Schema } from "effect"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"

@@ -1,6 +1,8 @@
-// One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
-// but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
-// when it goes away: not seen, the next router is asked; seen, the caller is told, and nobody repeats it for him.
+/**
+ * One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
+ * but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
+ * when it goes away: not seen, the next router is asked; seen, the caller is told, and nobody repeats it for him.
+ */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"

@@ -1,6 +1,8 @@
-// Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
-// that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
-// RFC 9112, 6; A1-08: X-Forwarded-For).
+/**
+ * Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
+ * that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
+ * RFC 9112, 6; A1-08: X-Forwarded-For).
+ */
 import type { IncomingMessage } from "node:http"
 
 /** Names and values in turn, as Node has them in `rawHeaders`. */

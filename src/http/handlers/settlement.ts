@@ -1,6 +1,8 @@
-// The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
-// A3-22). The client that a list names is a query parameter, told unknown before anything else is wrong with the query
-// (A1-02: 10 before 11).
+/**
+ * The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
+ * A3-22). The client that a list names is a query parameter, told unknown before anything else is wrong with the query
+ * (A1-02: 10 before 11).
+ */
 import { Effect, Layer } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { BulkReports } from "../../runtime/services/settlement/BulkReports.ts"

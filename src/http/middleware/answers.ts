@@ -1,5 +1,7 @@
-// How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
-// A1-03). What is sent as it is made is for streams.ts.
+/**
+ * How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
+ * A1-03). What is sent as it is made is for streams.ts.
+ */
 import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"

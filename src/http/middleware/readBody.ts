@@ -1,5 +1,7 @@
-// Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
-// are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
+/**
+ * Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
+ * are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
+ */
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { bodyCaps } from "../../machines/shared/Limits.ts"

@@ -1,6 +1,8 @@
-// Where a request comes from, and whether an allowlist admits it (doc 1, Authentication: IP allowlist; A1-08,
-// CIDR-001). IPv4-mapped peers count as IPv4; X-Forwarded-For counts only from the operator's own edge hosts, and only
-// its last hop, because everything before it is the caller's word.
+/**
+ * Where a request comes from, and whether an allowlist admits it (doc 1, Authentication: IP allowlist; A1-08,
+ * CIDR-001). IPv4-mapped peers count as IPv4; X-Forwarded-For counts only from the operator's own edge hosts, and only
+ * its last hop, because everything before it is the caller's word.
+ */
 import ipaddr from "ipaddr.js"
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6

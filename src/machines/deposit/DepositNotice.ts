@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRequest.ts"
+import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBody.ts"
 
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]

@@ -1,5 +1,7 @@
-// The specification's limit tables as constants, each with its clause, so that no number of them is written twice
-// (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+/**
+ * The specification's limit tables as constants, each with its clause, so that no number of them is written twice
+ * (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+ */
 
 const second = 1_000
 const minute = 60 * second

@@ -1,5 +1,7 @@
-// What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
-// the documented order (doc 1, error registry, code 4000; A1-01, A1-27).
+/**
+ * What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
+ * the documented order (doc 1, error registry, code 4000; A1-01, A1-27).
+ */
 import * as Fields from "./Fields.ts"
 import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
 

@@ -1,4 +1,4 @@
-// Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost.
+/** Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"

@@ -1,4 +1,4 @@
-// A host over a memory journal that the test can hold, bend and watch.
+/** A host over a memory journal that the test can hold, bend and watch. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"

@@ -1,4 +1,4 @@
-// JournalMemory: the common promises, and the faults that simulation provokes.
+/** JournalMemory: the common promises, and the faults that simulation provokes. */
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { journalConformance } from "./journalConformance.ts"

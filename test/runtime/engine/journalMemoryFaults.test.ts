@@ -1,5 +1,7 @@
-// The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
-// doubled whatever the faults, and equal seeds give equal runs.
+/**
+ * The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
+ * doubled whatever the faults, and equal seeds give equal runs.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"

@@ -1,4 +1,4 @@
-// The promises of a journal about order and ownership: a part of journalConformance.ts.
+/** The promises of a journal about order and ownership: a part of journalConformance.ts. */
 import { assert, beforeEach, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"

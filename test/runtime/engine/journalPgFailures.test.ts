@@ -1,5 +1,7 @@
-// JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
-// written twice, and nobody is told something that is not so. Waits poll facts, never a fixed time.
+/**
+ * JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
+ * written twice, and nobody is told something that is not so. Waits poll facts, never a fixed time.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Scope } from "effect"

@@ -1,5 +1,7 @@
-// The room of uploads in memory: who waits, who is passed over, who is told to come back; and the list that has no pages
-// (architecture 8; doc 1, Document).
+/**
+ * The room of uploads in memory: who waits, who is passed over, who is told to come back; and the list that has no pages
+ * (architecture 8; doc 1, Document).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as fc from "fast-check"

@@ -1,4 +1,6 @@
-// Filing under a reference: its promises for everything that is filed, over the memory journal (services/shared/fileOnce.ts).
+/**
+ * Filing under a reference: its promises for everything that is filed, over the memory journal (services/shared/fileOnce.ts).
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, type Verdict } from "../../../src/machines/shared/Refusal.ts"

@@ -1,4 +1,6 @@
-// The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
+/**
+ * The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"

@@ -1,5 +1,7 @@
-// One partner's endpoint must not delay another's deliveries, and a stop loses none (architecture section 4, Webhooks;
-// section 8, shutdown; A3-34).
+/**
+ * One partner's endpoint must not delay another's deliveries, and a stop loses none (architecture section 4, Webhooks;
+ * section 8, shutdown; A3-34).
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"

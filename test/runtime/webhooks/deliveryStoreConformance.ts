@@ -1,5 +1,7 @@
-// The promises of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
-// passes: deliveryStore.test.ts runs it on Postgres and in memory.
+/**
+ * The promises of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
+ * passes: deliveryStore.test.ts runs it on Postgres and in memory.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DeliveryContext } from "../../../src/machines/webhook/Webhook.ts"

@@ -1,5 +1,7 @@
-// The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
-// delivery. Business time is moved, never waited for.
+/**
+ * The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
+ * delivery. Business time is moved, never waited for.
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { webhookLimits } from "../../../src/machines/shared/Limits.ts"

@@ -1,5 +1,7 @@
-// Where a webhook may be sent: literals, names with every kind of address, exempt hosts, and that nothing is remembered
-// (doc 3, Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
+/**
+ * Where a webhook may be sent: literals, names with every kind of address, exempt hosts, and that nothing is remembered
+ * (doc 3, Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"

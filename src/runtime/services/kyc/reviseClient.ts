@@ -14,8 +14,8 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisions.ts"
 import { clientContext } from "../client/clientState.ts"
-import { displayNameOf } from "./kycFacts.ts"
-import type { KycUpdatePlan } from "./kycUpdatePlan.ts"
+import { displayNameOf } from "./sectionValues.ts"
+import type { KycUpdatePlan } from "./KycUpdatePlan.ts"
 import { newFinding, noteWorse } from "../screening/rescreening.ts"
 import {
   type CaseFacts,
@@ -25,7 +25,7 @@ import {
   writeRevision,
   writeScreening,
   writeSections
-} from "./kycWrites.ts"
+} from "./kycDecisions.ts"
 
 export const reviseClient = (
   at: ClientTurn,

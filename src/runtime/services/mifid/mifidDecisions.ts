@@ -8,11 +8,11 @@ import type {
   AssessmentEvent,
   AssessmentResult
 } from "../../../machines/appropriateness/Assessment.ts"
-import { decodeAcknowledgement, type Submission } from "../../../machines/appropriateness/AppropriatenessRequest.ts"
+import { decodeAcknowledgement, type SubmissionBody } from "../../../machines/appropriateness/AppropriatenessBody.ts"
 import { scoreAnswers } from "../../../machines/appropriateness/scoring.ts"
 import type { MifidResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
-import { mifidSectionNames, type MifidSections, mifidSections } from "../../../machines/mifid/MifidRequest.ts"
+import { mifidSectionNames, type MifidBody, mifidSections } from "../../../machines/mifid/MifidBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, notAnObject } from "../../../machines/shared/RequestBody.ts"
 import type { BlockCode, BlockStatus, BlockStatuses } from "../../../machines/verification/Blocks.ts"
@@ -47,7 +47,7 @@ const withStatus = (at: ClientTurn, changed: ReadonlyMap<BlockCode, BlockStatus>
 export const writeMifid = (
   at: ClientTurn,
   client: ClientRow,
-  sections: MifidSections,
+  sections: MifidBody,
   threshold: bigint
 ): Verdict<MifidResult> => {
   if (client.state === "CLOSED") return closed
@@ -86,7 +86,7 @@ export const writeMifid = (
 export const submitAssessment = (
   at: ClientTurn,
   client: ClientRow,
-  { version, answers }: Submission,
+  { version, answers }: SubmissionBody,
   questionnaire: CurrentQuestionnaire
 ): Verdict<AssessmentResult> => {
   const { turn } = at

@@ -29,7 +29,7 @@ export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
   readonly closingReason: string | null
 }
 
-export interface BreakRequest {
+export interface BreakBody {
   /** ALL, or the id or code of a partner, or the id or uid of a client. */
   readonly scope: string
   readonly currency: string
@@ -47,7 +47,7 @@ export class Breaks extends Context.Service<
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
-    open(caller: OperatorCaller, request: BreakRequest): Effect.Effect<Verdict<BreakView>, DispatchError>
+    open(caller: OperatorCaller, request: BreakBody): Effect.Effect<Verdict<BreakView>, DispatchError>
     /** Whether `close` could run now: asked before it is put before a second pair of eyes. */
     check(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     close(caller: OperatorCaller, breakId: number, reason: string): Effect.Effect<Verdict<BreakView>, DispatchError>

@@ -30,7 +30,7 @@ import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import {
   beginImport,
   finishImport,
-  type ImportRequest,
+  type ImportBody,
   importView,
   type ImportView,
   isComing,
@@ -57,7 +57,7 @@ export interface SourceView {
 export class ScreeningImports extends Context.Service<
   ScreeningImports,
   {
-    begin(caller: OperatorCaller, request: ImportRequest): Effect.Effect<Verdict<ImportView>, DispatchError>
+    begin(caller: OperatorCaller, request: ImportBody): Effect.Effect<Verdict<ImportView>, DispatchError>
     entries(
       caller: OperatorCaller,
       importId: number,
@@ -174,7 +174,7 @@ export class ScreeningImports extends Context.Service<
   )
 }
 
-const cleanRequest = ({ source, version, count, hash }: ImportRequest): ImportRequest => ({
+const cleanRequest = ({ source, version, count, hash }: ImportBody): ImportBody => ({
   source: cleanText(source),
   version: cleanText(version),
   count,

@@ -31,7 +31,7 @@ export interface WatchEntryView {
   readonly removedAt: number | null
 }
 
-export interface WatchEntryRequest {
+export interface WatchEntryBody {
   readonly name: string
   readonly dob?: string
   readonly country?: string
@@ -45,7 +45,7 @@ export interface WatchEntryPage extends PageEnd {
 export class WatchLists extends Context.Service<
   WatchLists,
   {
-    add(caller: OperatorCaller, request: WatchEntryRequest): Effect.Effect<WatchEntryView, DispatchError>
+    add(caller: OperatorCaller, request: WatchEntryBody): Effect.Effect<WatchEntryView, DispatchError>
     /** Live entries, newest first. */
     list(query: PageQuery): Effect.Effect<WatchEntryPage, Unavailable>
     remove(caller: OperatorCaller, entryId: number): Effect.Effect<Verdict<WatchEntryView>, DispatchError>

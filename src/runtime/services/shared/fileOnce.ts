@@ -22,7 +22,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { firstRow } from "./rowLists.ts"
+import { firstRow } from "./listReads.ts"
 import { decideHeld } from "./unmoved.ts"
 
 interface Tools {
