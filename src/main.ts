@@ -42,7 +42,7 @@ import { avoidPretenuring } from "./noPretenuring.ts"
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
 
-/** What `serve` tells whoever called it once it listens. */
+/** What `serve` hands to whoever called it once it listens. */
 export interface Ready {
   readonly service: ServiceFile
   readonly demo: Demo | null

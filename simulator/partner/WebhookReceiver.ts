@@ -1,6 +1,6 @@
 /**
  * The simulated partner's webhook endpoint: HTTPS on 127.0.0.1, believes only what is signed and fresh, notices
- * duplicates, answers as its behaviour says and tells about everything that arrives (operator surface,
+ * duplicates, answers as its behaviour says and reports everything that arrives (operator surface,
  * `sim partner listen`; doc 3, Webhook registration and delivery).
  */
 import { Effect, Schema, type Scope } from "effect"
@@ -52,7 +52,7 @@ export interface WebhookReceiverOptions {
   readonly behaviour?: WebhookBehaviour
   /** The receiver's own clock, Unix ms. */
   readonly now?: () => number
-  /** Ids remembered for telling duplicates. */
+  /** Ids remembered for finding duplicates. */
   readonly remembered?: number
 }
 

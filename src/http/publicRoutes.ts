@@ -144,7 +144,7 @@ const appOf = (routes: PublicRoutes) =>
     return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
   })
 
-/** What the router tells about itself. */
+/** What the router says of itself. */
 const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { document } = yield* pages
   return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes

@@ -63,7 +63,7 @@ describe("operator surface, exit status 3: an answer that can't be written", () 
   }
   const sentence = "The answer could not be written (EBADF): check the audit before repeating the command."
 
-  it("a command that was carried out tells an unknown outcome, like a connection that broke", async () => {
+  it("a command that was carried out reports an unknown outcome, like a connection that broke", async () => {
     const create = ["operator", "create", "--label", "unheard", "--role", "SUPPORT", ...service.connection("ADMIN")]
     const { code, stderr } = await unheard([...create, "--json"])
     assert.strictEqual(code, exitStatus.unreachable)
@@ -136,7 +136,7 @@ describe("operator surface, --output", () => {
     assert.isFalse(existsSync(path))
   })
 
-  it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in nobody's way", async () => {
+  it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in no one's way", async () => {
     const path = join(folder, "books.csv")
     for (const name of [path, `${path}.part`]) writeFileSync(name, "mine", { mode: 0o644 })
     assert.strictEqual((await export_(path)).status, exitStatus.refused)

@@ -141,7 +141,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a stale read: what an earlier read told (seed %i)", (seed) => {
+  it.each(seeds)("finds a stale read: what an earlier read showed (seed %i)", (seed) => {
     const history = simulate(seed)
     const middle = history.reads[history.reads.length >> 1] as Read
     const last = history.reads.length - 1
@@ -149,7 +149,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a read that tells what nobody had begun yet (seed %i)", (seed) => {
+  it.each(seeds)("finds a read that says what nobody had begun yet (seed %i)", (seed) => {
     const history = simulate(seed)
     const last = history.reads.at(-1) as Read
     history.reads[0] = { ...(history.reads[0] as Read), balances: last.balances }

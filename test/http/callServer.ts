@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly raw?: string | Uint8Array
 }
 
-/** Sends one request; the TRADE key unless told otherwise. */
+/** Sends one request; the TRADE key unless asked otherwise. */
 export const callServer = (
   agent: Agent,
   port: number,

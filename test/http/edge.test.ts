@@ -70,7 +70,7 @@ describe("A1-55: public routes", () => {
     assert.strictEqual((edge.json as { openapi: string }).openapi, "3.1.0")
   })
 
-  it("A1-55: healthz tells status, version and time", async () => {
+  it("A1-55: healthz shows status, version and time", async () => {
     const { json, headers } = await server.call("GET", "/healthz", { key: null })
     assert.deepInclude(json, { status: "ok", version: "2.4.1" })
     assert.strictEqual(headers["cache-control"], "no-store")

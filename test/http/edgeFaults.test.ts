@@ -166,7 +166,7 @@ describe("architecture 5: routers that go away", () => {
     await gone
   })
 
-  it("architecture 5: more requests than may be on their way are told to come back", async () => {
+  it("architecture 5: more requests than may be on their way are asked to come back", async () => {
     const waiting: Array<ServerResponse> = []
     const both = new Promise<void>((resolve) => {
       routers[0].handler = (_request, response) => {

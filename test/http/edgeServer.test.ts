@@ -11,7 +11,7 @@ import { collateralBooked, keys } from "./canned.ts"
 import { type RunningEdge, startStubEdge } from "./stubEdge.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
-/** Tells the size of the body it was given, and what the edge says about the caller. */
+/** Answers the size of the body it was given, and what the edge says of the caller. */
 const operatorApp = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const body = yield* request.arrayBuffer

@@ -227,7 +227,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     assert.deepStrictEqual([replayed(one), replayed(two), waiting.stub.runs], [null, "true", 1])
   })
 
-  it("doc 1, Idempotency 2: after the wait it is told that the request is still in progress", async () => {
+  it("doc 1, Idempotency 2: after the wait it is answered that the request is still in progress", async () => {
     const { started, release } = held()
     const first = post(collateral, { a: 1 })
     await started
@@ -355,7 +355,7 @@ describe("A1-52: the header", () => {
     assert.notStrictEqual(fingerprintOf(keyed, "PUT", "/p", {}), fingerprintOf(keyed, "POST", "/p", {}))
   })
 
-  it("A1-52: a text of megabytes is told apart by its digest and never written again as JSON", () => {
+  it("A1-52: a text of megabytes is compared by its digest and never written again as JSON", () => {
     let longest = 0
     const keyed = (text: string) => {
       longest = Math.max(longest, text.length)

@@ -1,5 +1,5 @@
 /**
- * The pages for readers: made and compressed once, told apart by their tags, and no more of them at a time or a minute
+ * The pages for readers: made and compressed once, distinguished by their tags, and no more of them at a time or a minute
  * than an address may have; strangers who ask for them by the thousand are in no partner's way (doc 1, What the service
  * does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2; architecture 5: the edge).
  */

@@ -139,7 +139,7 @@ describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
     assert.notInclude(JSON.stringify(webhooks), "DUPLICATE_PERSON")
   })
 
-  it("doc 3, Collateral report: each event has the status it tells of", () => {
+  it("doc 3, Collateral report: each event has the status it stands for", () => {
     for (const [name, other] of [
       ["collateral.booked", "REFUSED"],
       ["collateral.refused", "BOOKED"]

@@ -91,7 +91,7 @@ describe("doc 3, deposit notices", () => {
     })
   })
 
-  it("F2: an unknown currency is told alone when only the places could be wrong", () => {
+  it("F2: an unknown currency is named alone when only the places could be wrong", () => {
     assert.deepStrictEqual(errorsOf({ ...valid, currency: "DOGE", amount: "1.0123456789" }), { currency: oneCurrency })
     assert.hasAllKeys(errorsOf({ ...valid, currency: "DOGE", amount: "x" }), ["currency", "amount"])
   })

@@ -183,7 +183,7 @@ const refusedWhole: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST /clients": ["kyc.identification.document_ids.*"]
 }
 
-/** The appropriateness test tells its first fault alone (A1-41). */
+/** The appropriateness test names its first fault alone (A1-41). */
 const together = new Set(["POST /clients", "PUT .../kyc", "PUT .../kyc after a rejection", "PUT .../mifid"])
 /** Fields on which it depends whether others are asked for, ignored or compared. */
 const deciding =

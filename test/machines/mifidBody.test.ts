@@ -24,7 +24,7 @@ describe("doc 1, MiFID blocks: PUT .../mifid", () => {
     )
   })
 
-  it("A1-27: all failures of all sections are told together, a missing section by its name", () => {
+  it("A1-27: all failures of all sections are named together, a missing section by its name", () => {
     const { errors } = decodeMifid({ accountPurpose: {}, sourceOfWealth: { income_sources: ["other"] } }) as {
       readonly errors: object
     }

@@ -216,7 +216,7 @@ describe("collateral report", () => {
   const decided = (direction: "DEPOSIT" | "WITHDRAWAL", refusal: string | null) =>
     create(machine, { ...report, direction }, { type: "REPORT", at: 100, refusal, ledgerTxId: 8, balances: null })
 
-  it("D11: a booked deposit posts, tells and shows the report", () => {
+  it("D11: a booked deposit posts, announces and shows the report", () => {
     const wire = { ...report, status: "BOOKED", refusal: "", ledgerTxId: 8, createdAt: 100 } as const
     const { context, effects, state } = decided("DEPOSIT", null)
     assert.strictEqual(state, "BOOKED")

@@ -30,7 +30,7 @@ const adjust = (amount: string, currency = "USDC") => [
 ]
 
 describe("operator surface, ledger", () => {
-  it("A2-62, A3-43: adjust posts MANUAL with the reason, tells the client, and never goes below zero (F10)", async () => {
+  it("A2-62, A3-43: adjust posts MANUAL with the reason, notifies the client, and never goes below zero (F10)", async () => {
     const up = await service.done(adjust("+100.5"), "FINANCE")
     assert.deepStrictEqual(up.balance, { cash: "100.500000", reserved: "0.000000", total: "100.500000" })
     const tooMuch = await service.cli(adjust("-150"), "FINANCE")

@@ -120,7 +120,7 @@ describe("operator surface, compliance", () => {
     assert.strictEqual(cleared.kycPackage.reviewedBy, "ADMIN")
   })
 
-  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and tells the partner", async () => {
+  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and notifies the partner", async () => {
     const { clientId, caseId } = await heldClient()
     const rejected = await service.done(
       ["kyc", "reject", String(clientId), "--reason", "papers do not match"],

@@ -184,7 +184,7 @@ describe("operator surface, document show", () => {
     assert.isFalse(existsSync(join(folder, "other.pdf")))
   })
 
-  it("full files are read a few at a time: more are told to come back, and all can be read after that", async () => {
+  it("full files are read a few at a time: more are asked to come back, and all can be read after that", async () => {
     const documentId = await upload(fullFile)
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) => show(documentId, ["--output", join(folder, `many-${n}.pdf`)]))

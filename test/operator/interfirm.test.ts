@@ -155,7 +155,7 @@ describe("D15: closing a partner", () => {
 })
 
 describe("operator surface, Four eyes: interfirm record", () => {
-  it("waits for a second key; what could not run, or is there already, is told at once", async () => {
+  it("waits for a second key; what could not run, or is there already, is answered at once", async () => {
     const guarded = await startOperatorService({ settings: { fourEyes: new Set(["interfirm record"] as const) } })
     try {
       await guarded.partner({ code: "FIRM" })

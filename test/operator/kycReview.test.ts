@@ -61,7 +61,7 @@ const heldClient = async () => {
 }
 
 describe("operator surface, kyc request-documents", () => {
-  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and is told once; clearing accepts again", async () => {
+  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and gets one notice; clearing accepts again", async () => {
     const clientId = await service.client(key)
     const asked = await kyc("request-documents", clientId, "--note", "  a certified copy of the passport ")
     assert.deepStrictEqual([asked.lifecycleState, asked.verificationLevel, asked.openCases], ["ACTIVE", "MICA", []])

@@ -171,7 +171,7 @@ describe("operator surface, machine inspect", () => {
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
   })
 
-  it("A3-45: audit tail --object tells of one object alone, newest last", async () => {
+  it("A3-45: audit tail --object shows one object alone, newest last", async () => {
     const object = `case:${objects.get("case")?.id}`
     const { entries } = await service.done(["audit", "tail", "--object", object])
     assert.deepStrictEqual(

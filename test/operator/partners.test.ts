@@ -61,7 +61,7 @@ describe("operator surface, partners", () => {
     assert.deepStrictEqual(await service.done(["partner", "show", String(partnerId)], "SUPPORT"), profile)
   })
 
-  it("a second partner gets a prefix from its code, and is told; taken codes and prefixes are refused", async () => {
+  it("a second partner gets a prefix from its code, and learns it; taken codes and prefixes are refused", async () => {
     const made = await service.done(creation("sec-2"))
     assert.strictEqual(made.uidPrefix, "SEC2")
     assert.strictEqual(made.notes.length, 1)

@@ -50,7 +50,7 @@ const postings = async (clientId: string) =>
   ).map(({ type, account, kind, amount }) => [type, account, kind, Number(amount)])
 
 describe("operator surface, client payout", () => {
-  it("A3-43: BROKER custody has the postings of a withdrawal, and the client is told of a money movement", async () => {
+  it("A3-43: BROKER custody has the postings of a withdrawal, and the client gets notice of a money movement", async () => {
     const clientId = await funded()
     await hold(clientId)
     const paid = await service.done(payout(clientId, "100"), "FINANCE")

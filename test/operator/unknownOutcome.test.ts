@@ -105,7 +105,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
     assert.deepInclude({ ...failure }, envelope)
   })
 
-  it("a connection that breaks under a writing command is told as such; a reading one may be repeated", async () => {
+  it("a connection that breaks under a writing command is answered as such; a reading one may be repeated", async () => {
     const folder = mkdtempSync(join(tmpdir(), "brokerage-broken-"))
     const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
     writeFileSync(join(folder, "ca.pem"), tls.ca)
@@ -124,7 +124,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
 })
 
 describe("A2-62: references of ledger adjust", () => {
-  it("each client takes a reference once, and a repeat is told so whatever else stands against it", async () => {
+  it("each client takes a reference once, and a repeat gets that answer whatever else stands against it", async () => {
     const other = String(await service.client(partnerKey))
     await service.done(adjust("5", undefined, other))
     const first = await service.done(adjust("-5", "R-2", other))

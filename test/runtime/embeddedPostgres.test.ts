@@ -387,7 +387,7 @@ describe("files", () => {
     }
   })
 
-  it.live("serve: a platform without programs is told to use --database-url", () =>
+  it.live("serve: a platform without programs is asked to use --database-url", () =>
     Effect.gen(function* () {
       for (const platform of ["sunos-x64", "win32-x64"]) {
         assert.include((yield* Effect.flip(postgresBinaries(platform))).message, "Start with --database-url")

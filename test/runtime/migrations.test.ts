@@ -41,7 +41,7 @@ describe("schema", () => {
     assert.strictEqual(await run(dumpSchema), readFileSync(file, "utf8"))
   })
 
-  it("the dump tells of every change of the schema", async () => {
+  it("the dump shows every change of the schema", async () => {
     const before = await run(dumpSchema)
     const changes = [
       ["ALTER TABLE claims ADD COLUMN extra text", "ALTER TABLE claims DROP COLUMN extra"],

@@ -281,7 +281,7 @@ describe("withdrawals", () => {
   })
 
   describe("cancelling", () => {
-    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are told as decided, APPROVED and PAID refused", async () => {
+    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are answered as decided, APPROVED and PAID refused", async () => {
       const clientId = await funded()
       const first = (await ask(clientId)).json.data
       const done = await cancel(clientId, first.requestId)

@@ -13,7 +13,7 @@ import type { Seams } from "./SimProcess.ts"
 
 export interface Mutation {
   readonly name: string
-  /** The invariants that tell of it; in single seeds another may come first. */
+  /** The invariants that name it; in single seeds another may come first. */
   readonly shows: ReadonlyArray<Invariant>
   /** Fresh seams for one run. */
   readonly seams: () => Seams
@@ -45,7 +45,7 @@ const journal = (submit: (inner: Submit) => Submit): Seams => ({
   journal: (inner) => ({ ...inner, submit: submit((commit, done) => inner.submit(commit, done)) })
 })
 
-/** What the host is told is bent. */
+/** What the host is announced is bent. */
 const told = (bend: (outcome: Outcome) => Outcome | null): Seams =>
   journal((submit) => (commit, done) => {
     submit(commit, (outcome) => {

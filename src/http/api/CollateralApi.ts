@@ -1,5 +1,5 @@
 /**
- * Collateral reports of PARTNER custody: the partner tells what it received or paid out, the service books or refuses
+ * Collateral reports of PARTNER custody: the partner says what it received or paid out, the service books or refuses
  * it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
  */
 import { Schema } from "effect"

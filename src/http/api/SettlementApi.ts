@@ -1,5 +1,5 @@
 /**
- * Settlement: what the partner settles with its clients, its reports about it, and the figures both firms reconcile by
+ * Settlement: what the partner settles with its clients, its reports of it, and the figures both firms reconcile by
  * (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
  * rules; A3-18..A3-25).
  */

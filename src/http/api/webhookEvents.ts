@@ -18,7 +18,7 @@ import { feedEvents } from "./feedEvents.ts"
 interface EventDescription {
   readonly summary: string
   readonly data: Schema.Top
-  /** Not about a client: the client fields of the delivery are null. */
+  /** Of no client: the client fields of the delivery are null. */
   readonly ofPartner?: true
 }
 
@@ -162,7 +162,7 @@ const deliveryHeaders = (event: string) => [
   })
 ]
 
-/** What is told at once, then what is derived from the clients' notification feeds. */
+/** What is sent at once, then what is derived from the clients' notification feeds. */
 const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
   ...Object.entries<EventDescription>(events),
   ...feedEvents.map(({ name, ...description }) => [name, description] as const)

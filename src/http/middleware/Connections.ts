@@ -124,7 +124,7 @@ export class Connections {
       }
     }
     if (longest === null) return false
-    // At once, not when its closing is told: the next one may arrive before that.
+    // At once, not when its closing is announced: the next one may arrive before that.
     this.forget(longest)
     longest.raw.destroy()
     return true

@@ -8,7 +8,7 @@ import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
 export type RateKind = "read" | "trade"
 
-/** What a request may tell its caller about the window it was counted in. */
+/** What an answer may say of the window its request was counted in. */
 export interface RateVerdict {
   readonly allowed: boolean
   readonly limit: number

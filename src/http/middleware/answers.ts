@@ -37,9 +37,9 @@ export type Outgoing = WholeAnswer | StreamedAnswer
 
 /** The status of a success. `status` null: the only one that the contract has; dies of one that it has not. */
 const statusOf = ({ statuses }: AnswerForm, status: number | null): number => {
-  const told = status ?? (statuses.length === 1 ? statuses[0] : undefined)
-  if (told === undefined || !statuses.includes(told)) throw new Error(`the contract has no status ${status} here`)
-  return told
+  const chosen = status ?? (statuses.length === 1 ? statuses[0] : undefined)
+  if (chosen === undefined || !statuses.includes(chosen)) throw new Error(`the contract has no status ${status} here`)
+  return chosen
 }
 
 /** A success as JSON text. */
@@ -63,7 +63,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** Adds what every answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
+/** Adds what every answer has. After a 413 the rest of the body is not read: the connection ends with the answer. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders): void => {
   headers["content-type"] = contentType
   headers["cache-control"] = "no-store"

@@ -13,7 +13,7 @@ export const pipelineLimit = 32
 interface Line {
   /** Of requests in their order; the first one is being served. */
   readonly responses: Array<ServerResponse>
-  /** Tells a waiting request that it is served now (true), or that its connection has gone. */
+  /** Calls a waiting request: it is served now (true), or that its connection has gone. */
   readonly waiting: Map<ServerResponse, (served: boolean) => void>
 }
 

@@ -33,7 +33,7 @@ const parseRange = (range: string): Range | null => {
 
 const parsed = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Range>>()
 
-/** Ranges are parsed once per list object; lists are replaced, never changed. An unreadable entry admits nobody. */
+/** Ranges are parsed once per list object; lists are replaced, never changed. An unreadable entry admits no address. */
 const rangesOf = (cidrs: ReadonlyArray<string>): ReadonlyArray<Range> => {
   const known = parsed.get(cidrs)
   if (known !== undefined) return known

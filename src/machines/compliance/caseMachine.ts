@@ -1,6 +1,6 @@
 /**
- * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening tells the audit alone: the event
- * that held the client is told by the client machine of the same commit.
+ * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening goes to the audit alone: the event
+ * that held the client comes from the client machine of the same commit.
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"

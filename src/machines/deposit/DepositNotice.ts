@@ -1,5 +1,5 @@
 /**
- * Deposit notice of BROKER custody: the partner tells that it passed a client's money on, and the operator's finance
+ * Deposit notice of BROKER custody: the partner says that it passed a client's money on, and the operator's finance
  * confirms or rejects it. The wire form and what the machine keeps (doc 3, Deposit notice; D9; A3-03..A3-06).
  */
 import { Schema } from "effect"

@@ -56,5 +56,5 @@ export const KycUpdateResult = Schema.Struct({
 }).annotate({ identifier: "KycUpdateResult" })
 export type KycUpdateResult = typeof KycUpdateResult.Type
 
-/** When the client was onboarded again: with the four members that tell so. */
+/** When the client was onboarded again: with the four members that say so. */
 export type ReonboardingResult = Required<KycUpdateResult>

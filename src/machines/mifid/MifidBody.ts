@@ -38,7 +38,7 @@ const checks: Readonly<Record<MifidSection, (raw: Fields.JsonRecord, add: Fields
 }
 
 /**
- * The four sections, cleaned: texts trimmed, and nothing in them that is ignored (A1-01, A1-44): about a person no more is
+ * The four sections, cleaned: texts trimmed, and nothing in them that is ignored (A1-01, A1-44): of a person no more is
  * kept than was asked for. Doc 1 has data kept as received for the MiCA blocks alone.
  */
 export type MifidBody = typeof MifidBody.Type

@@ -57,7 +57,7 @@ export const bodyCaps = {
 export const bodyMembers = 50_000
 
 /**
- * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners are told of
+ * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of
  * all that a form can have (A1-27); operators, whose lists are long, of fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
@@ -177,7 +177,7 @@ export const webhookLimits = {
   attempts: 10,
   retryBaseMillis: 5 * second,
   retryMaxDoublings: 7,
-  claimTakeoverMillis: 60 * second,
+  leaseTakeoverMillis: 60 * second,
   workerEveryMillis: 5 * second,
   signatureFreshMillis: 300 * second,
   failureBodyReadBytes: 16 * 1024,

@@ -75,7 +75,7 @@ const checkDestination = (destination: unknown, text: string | undefined, add: F
 /** Stands for a number that is written otherwise than it would be printed. */
 const rewritten = Symbol("rewritten")
 
-/** The reviver is told the source of each number; the compiler's library does not know it yet. */
+/** The reviver gets the source of each number; the compiler's library does not know it yet. */
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 const parseWith = JSON.parse as (text: string, reviver: Reviver) => unknown
 

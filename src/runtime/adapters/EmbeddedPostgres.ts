@@ -305,7 +305,7 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
   const serverArgs = ["-D", cluster.directory, ...flags]
   const [command, args] = postgresCommand(cluster.binaries, cluster.mode, "postgres", serverArgs)
   // A pid file left by a crash may name a pid that somebody else has now. PostgreSQL would refuse forever; pg_ctl's own
-  // variable tells it to look past that one pid. It still checks shared memory before it replaces the file.
+  // variable makes it look past that one pid. It still checks shared memory before it replaces the file.
   const stale = readPostmasterPid(cluster.directory)
   const foreign = stale !== undefined && !isPostmasterOf(stale.pid, cluster.directory)
   const child = spawnServer(command, args, {

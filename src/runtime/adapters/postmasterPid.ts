@@ -75,7 +75,7 @@ export const isPostmasterOf = (pid: number, cluster: string): boolean => {
   }
 }
 
-/** Distinguishes two processes that had the same pid: boot id and start tick. Empty where the system can not tell. */
+/** Distinguishes two processes that had the same pid: boot id and start tick. Empty where the system does not say. */
 export const processStamp = (pid: number): string => {
   const ticks = procStat(pid)?.[19]
   if (ticks !== undefined) return `${(readText("/proc/sys/kernel/random/boot_id") ?? "").trim()}:${ticks}`

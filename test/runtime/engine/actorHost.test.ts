@@ -260,7 +260,7 @@ describe("limits", () => {
     assert.strictEqual(bench.host.stats().resident, 0)
   })
 
-  it("rows of no subject are written and told to the views", async () => {
+  it("rows of no subject are written and shown to the views", async () => {
     const seen: Array<string> = []
     bench.host.onCommitted("answers", (row) => seen.push(row.key))
     await Effect.runPromise(bench.host.record({ answers: [sampleRows(4).answers] }))

@@ -21,7 +21,7 @@ export interface HostBench {
   readonly loads: ReadonlyArray<ReadonlyArray<SubjectKey>>
   /** True for commits whose answer stays back until `release`. */
   hold: (commit: Commit) => boolean
-  /** What the host is told instead of the truth. */
+  /** What the host learns instead of the truth. */
   bend: (commit: Commit, outcome: Outcome) => Outcome
   accepting: () => boolean
   loadFails: () => boolean

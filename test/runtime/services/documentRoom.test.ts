@@ -1,5 +1,5 @@
 /**
- * The room of uploads in memory: who waits, who is passed over, who is told to come back; and the list that has no pages
+ * The room of uploads in memory: who waits, who is passed over, who is asked to come back; and the list that has no pages
  * (architecture 8; doc 1, Document).
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -62,7 +62,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: without room in time, or in the queue, the caller is told to come back", () =>
+  it.effect("architecture 8: without room in time, or in the queue, the caller is asked to come back", () =>
     Effect.gen(function* () {
       const room = new DocumentRoom({ capacity: 10, share: 10, waiting: 10, waitingShare: 6, waitMillis: 1 })
       const { enter, leave } = hall(room)

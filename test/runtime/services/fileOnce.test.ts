@@ -240,7 +240,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(await run(file(filed)), "replayed 77")
   })
 
-  it("a commit whose fate is unknown: the caller is told so, and the same filing replays what was written", async () => {
+  it("a commit whose fate is unknown: the caller gets that answer, and the same filing replays what was written", async () => {
     world.bench.bend = () => ({ _tag: "Unavailable", unknown: true })
     assert.deepStrictEqual(await failureOf(file(filed)), new Unavailable({ unknown: true }))
     world.bench.bend = (_, outcome) => outcome

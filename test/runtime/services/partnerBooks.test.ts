@@ -77,13 +77,13 @@ describe("PartnerBooks", () => {
   ]
 
   for (const [what, ask] of questions)
-    it(`tells ${what} alike from the database and from the memory store`, async () => {
+    it(`shows ${what} alike from the database and from the memory store`, async () => {
       const stored = await Effect.runPromise(ask(postgres))
       assert.notDeepEqual(stored, [])
       assert.deepStrictEqual(await Effect.runPromise(ask(memory)), stored)
     })
 
-  it("tells nothing of another partner", async () => {
+  it("shows nothing of another partner", async () => {
     for (const books of [postgres, memory]) {
       assert.deepStrictEqual(await Effect.runPromise(books.held(2, false)), [])
       assert.deepStrictEqual(await Effect.runPromise(books.open(2)), [])

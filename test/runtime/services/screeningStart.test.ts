@@ -47,7 +47,7 @@ const imported = (id: number, state: WatchImportRow["state"], sourceVersion: str
   startedAt: 1
 })
 
-/** A start on `count` stored entries; `commit` tells the listeners of a row. */
+/** A start on `count` stored entries; `commit` calls the listeners of a row. */
 const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = []) => {
   const rows = Array.from({ length: count }, (_, index) => entry(index + 1))
   const imports = [imported(2, "REPLACED", "1"), imported(4, "DONE", "2"), imported(5, "ABANDONED", "3")]

@@ -74,7 +74,7 @@ describe("decideUnmoved", () => {
     })
   )
 
-  it.live("tells a mailbox that always moves as such, with nothing done", () =>
+  it.live("answers that a mailbox always moves, with nothing done", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(), looks()], [Exit.fail(new Unavailable({ unknown: false })), 8])

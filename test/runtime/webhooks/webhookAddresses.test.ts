@@ -240,7 +240,7 @@ describe("A3-32: the host of a webhook", () => {
     )
   )
 
-  it.effect("A3-32: an exempt host is told by its name, whatever its port and spelling", () =>
+  it.effect("A3-32: an exempt host is known by its name, whatever its port and spelling", () =>
     Effect.gen(function* () {
       const addresses = yield* WebhookAddresses
       for (const host of ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.1", "::1", "[::1]"])

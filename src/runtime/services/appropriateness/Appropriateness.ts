@@ -17,7 +17,7 @@ import { type Caller, presentPartner } from "../partner/Caller.ts"
 import type { ClientTurn } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
-import { acknowledgeAssessment, submitAssessment, toldByFirst, writeMifid } from "../mifid/mifidDecisions.ts"
+import { acknowledgeAssessment, submitAssessment, refusalByFirst, writeMifid } from "../mifid/mifidDecisions.ts"
 import { Questionnaires } from "./Questionnaires.ts"
 
 type Write<A> = (
@@ -75,7 +75,7 @@ export class Appropriateness extends Context.Service<
             ? turnOf(caller, clientId, store, (at, client) =>
                 submitAssessment(at, client, decoded.body, questionnaires.current())
               )
-            : Effect.succeed(refuse(toldByFirst(decoded.errors)))
+            : Effect.succeed(refuse(refusalByFirst(decoded.errors)))
         },
         acknowledge: (caller, clientId, body, store) =>
           turnOf(caller, clientId, store, (at, client) => acknowledgeAssessment(at, client, body)),

@@ -155,7 +155,7 @@ export class Onboarding extends Context.Service<
           }
           return Effect.gen(function* () {
             const plan = planOf(caller, decoded.body, yield* newClientId)
-            // What is taken already is told without a commit that can only lose; races are decided by the claims.
+            // What is taken already is refused without a commit that can only lose; races are decided by the claims.
             const taken = yield* stored.holders(onboardingClaims(plan))
             if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
             const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)

@@ -15,7 +15,7 @@ import { keepDocumentsUntilDue } from "../document/documentRetention.ts"
 
 /** What the zero check needs and no mailbox holds. True only while the mailbox stays as it was when they were read. */
 export interface AccountFacts {
-  /** Sentences about what is open outside the mailbox: settlement items that nobody has settled. */
+  /** Sentences for what is open outside the mailbox: settlement items that nobody has settled. */
   readonly openItems: ReadonlyArray<string>
   /** The claim of the person, when no other open client holds it as its own; null otherwise. */
   readonly personClaim: string | null
@@ -54,13 +54,13 @@ export const closeClient = (
   const next = moveClient(at, client, { type: "CLOSE", at: turn.now, reason, blockers })
   if (next === null) return refuse(conflict("The account can't be closed yet.", { blockers }))
   for (const open of turn.state.all("cases")) {
-    // Nobody has decided about the candidates, so none of them is remembered.
+    // No finding was made on the candidates, so none of them is remembered.
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: `account closed: ${reason}` })
   }
   turn.draft.release(emailClaim(client.email))
   // A person refused for good stays known: the next onboarding of the same person goes to review.
   if (facts.personClaim !== null && client.state !== "KYC_REJECTED") turn.draft.release(facts.personClaim)
-  // A closed account is told nothing about the dates of its documents.
+  // A closed account gets no notice of its documents' dates.
   applyEffects(
     turn,
     at.instance,

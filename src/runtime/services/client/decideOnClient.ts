@@ -32,7 +32,7 @@ const complianceLabel = ({ role }: OperatorCaller): RoleLabel => {
   return role
 }
 
-/** The client a decision was about, named for the answer. */
+/** The id of the client that was decided on, for the answer. */
 export const idOf = (verdict: Verdict<ClientRow>): Verdict<number> => (verdict.ok ? accept(verdict.value.id) : verdict)
 
 /** A decision on what the mailbox holds. */

@@ -19,7 +19,7 @@ export const findClient = (
       : host.read(clientSubject(clientId), (state) => state.one("clients") ?? null)
   )
 
-/** Prefix, hyphen, digits (F31). The database refuses some texts outright (U+0000), so it is asked about uids only. */
+/** Prefix, hyphen, digits (F31). The database refuses some texts outright (U+0000), so it is asked for uids only. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
 
 const clientIdOf = (sql: PgClient.PgClient, idOrUid: string): Effect.Effect<number | null, Unavailable> => {

@@ -27,7 +27,7 @@ import type { Directory, PartnerView } from "../partner/Directory.ts"
 import { rejectPerson, requestDocuments } from "../kyc/reviewDecisions.ts"
 import { personClaim } from "../kyc/kycDecisions.ts"
 
-/** The reason that every decision carries; the partner reads it where a note is told. */
+/** The reason that every decision carries; the partner reads it where a note is shown. */
 const reason = "Decided by the sandbox because of the client's last name."
 
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>

@@ -185,7 +185,7 @@ const sentenceOf = (refusal: Refusal): string => {
   return refusal.sentence
 }
 
-/** The answer about a report that was refused. */
+/** The answer for a report that was refused. */
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""

@@ -115,7 +115,7 @@ export class Compliance extends Context.Service<
           return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
-      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */
+      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is not cleared. */
       const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)

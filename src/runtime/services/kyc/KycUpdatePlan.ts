@@ -23,7 +23,7 @@ export interface KycBase {
   readonly reonboarding: boolean
   /** Ids of the client's live documents. */
   readonly documents: ReadonlySet<number>
-  /** What compliance has found about entries of the list, and the candidates that its open cases show. */
+  /** What compliance has found for entries of the list, and the candidates that its open cases show. */
   readonly dispositions: ReadonlyArray<DispositionRow>
   readonly shown: ReadonlyArray<ScreeningCandidate>
   readonly personKey: string

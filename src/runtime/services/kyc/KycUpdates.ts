@@ -208,7 +208,7 @@ export class KycUpdates extends Context.Service<
 
 /** Times an update begins again before its caller has to come back. */
 const redecideLimit = 8
-/** Updates of one client that wait for their turn; one more is told to come back. */
+/** Updates of one client that wait for their turn; one more is refused for now. */
 const waitingLimit = 64
 
 const isStale = (error: DispatchError): boolean =>
@@ -251,7 +251,7 @@ const packageView = (
   row: Pick<KycPackageView, "payload" | "attestation" | "receivedAt">
 ): KycPackageView => {
   const { revision, reviewedBy, reviewedAt, reviewNote } = contextOf(kyc)
-  const told = kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED"
+  const noteShown = kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED"
   return {
     kycPackageId: kyc.id,
     partnerId: kyc.partnerId,
@@ -264,6 +264,6 @@ const packageView = (
     attestation: row.attestation,
     reviewedBy,
     reviewedAt,
-    reviewNote: told ? reviewNote : null
+    reviewNote: noteShown ? reviewNote : null
   }
 }

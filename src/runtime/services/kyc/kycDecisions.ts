@@ -33,7 +33,7 @@ export const sectionBlocks = {
 /** The claim of a person: the first client with the same names, birth date and document number holds it (A1-28). */
 export const personClaim = (personKey: string): string => `person:${personKey}`
 
-/** Why the automatic grant refuses, the reason that is told first (A1-28); a duplicate is added once a claim finds it. */
+/** Why the automatic grant refuses, the reason answered first (A1-28); a duplicate is added once a claim finds it. */
 export const reviewReasons = (
   declared: { readonly pep: boolean; readonly high: boolean },
   screened: ScreeningResult,
@@ -150,7 +150,7 @@ export const writeReportingRecord = (
   })
 }
 
-/** What a case tells compliance. */
+/** What a case shows to compliance. */
 export interface CaseFacts {
   readonly caseId: number
   /** At least one; the first names the case. */

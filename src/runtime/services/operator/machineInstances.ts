@@ -1,7 +1,7 @@
 /**
  * Where each machine keeps its objects, how an operator names one, and which audit rows and timers are its own (operator
  * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
- * as well. Where another object's audit row tells of a transition too, so that none of its own is written, the history
+ * as well. Where another object's audit row shows a transition too, so that none of its own is written, the history
  * takes that row in.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -33,7 +33,7 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  /** Its history: the rows that name it, and those through which another object tells of it. */
+  /** Its history: the rows that name it, and those by which another object's row shows it. */
   readonly history: ReadonlyArray<HistorySource>
   /** Which of the mailbox's timers are this object's: a mailbox keeps those of all its objects. */
   readonly ownsTimer: (name: string) => boolean

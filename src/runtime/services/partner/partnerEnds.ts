@@ -90,7 +90,7 @@ export const closePartner = (tools: EndTools, caller: OperatorCaller, row: Partn
       Effect.sync(() => closing.delete(row.id))
     )
   })
-  // What is refused for sure holds nobody up.
+  // What is refused for sure must hold no client up.
   return Effect.flatMap(closingBlockers(tools, String(row.id)), (found) =>
     found.ok && found.value.blockers.length === 0 ? directory.hold(row.id, settle) : decide
   )

@@ -75,7 +75,7 @@ export class Breaks extends Context.Service<
         )
       }
 
-      /** A bare number may name both a partner and a client: nobody's money is paused by a guess. */
+      /** A bare number may name both a partner and a client: no money is paused by a guess. */
       const scopeOf = (text: string): Effect.Effect<Verdict<Scope>, Unavailable> => {
         if (text === "ALL") return Effect.succeed(accept({ scope: "ALL", partnerId: null, clientId: null }))
         const [, kind = null, name = text] = /^(partner|client):(.+)$/.exec(text) ?? []
@@ -144,7 +144,7 @@ export class Breaks extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
+/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
 
 const ambiguous = (name: string): string =>

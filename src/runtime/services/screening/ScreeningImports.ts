@@ -2,10 +2,10 @@
  * Published lists of sanctions and politically exposed persons, version by version (F26; operator surface, screening
  * import). A file of any length comes in pieces of at most a thousand entries, each one request and one commit:
  *
- * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and is
- *   told how much of it is in, so a crash or a lost answer on either side costs at most one piece;
+ * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and
+ *   gets how much of it is in, so a crash or a lost answer on either side costs at most one piece;
  * - `entries` takes the piece at an offset, and answers a piece that is in already without writing. New entries count
- *   at once; those that stand on the list keep their ids, and with them what compliance decided about them;
+ *   at once; those that stand on the list keep their ids, and with them what compliance found for them;
  * - `finish` takes off what the version did not name, a thousand at a time, only after everything announced has
  *   arrived: a broken-off import never loses an entry. It is called until the import is DONE. When more than a hundred
  *   entries and more than a fifth of the source would go, it refuses unless that is allowed.

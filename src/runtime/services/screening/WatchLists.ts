@@ -131,8 +131,8 @@ const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, ob
 
 /** The entry by id and list: the audit names no person. */
 const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {
-  const tell = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
-  return { type: "audit", action, before: tell(before), after: tell(after), reason: null } as const
+  const named = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
+  return { type: "audit", action, before: named(before), after: named(after), reason: null } as const
 }
 
 interface FoundEntry {

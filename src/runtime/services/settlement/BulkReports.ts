@@ -5,7 +5,7 @@
  *
  * Under an Idempotency-Key each of those commits also writes what it came to, as the client's part of the answer. A
  * request that is repeated after a crash, or after a part of it found the service busy, takes the parts that are there
- * as they are and decides only the rest, so that its one answer tells what the request did, whichever of its tries did
+ * as they are and decides only the rest, so that its one answer says what the request did, whichever of its tries did
  * it. Without a key a repetition is another request: it finds its items changed already.
  *
  * Bounded: 500 entries, so 500 clients; as many rows are read, in one query. A part is 24 hours old when it is deleted
@@ -69,7 +69,7 @@ export class BulkReports extends Context.Service<
         )
       }
 
-      /** What earlier tries of the request did, by client; parts too old to be replayed are nobody's any more. */
+      /** What earlier tries of the request did, by client; parts too old to be replayed no longer count. */
       const partsOf = (partnerId: number, { key }: KeyedRequest) =>
         Effect.map(
           stored.page(

@@ -142,5 +142,5 @@ export class SettlementItems extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
+/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/

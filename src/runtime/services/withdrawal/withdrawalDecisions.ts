@@ -37,7 +37,7 @@ export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(
 /** What fingerprints are made with. */
 export type Fingerprints = Pick<Sealing, "fingerprint">
 
-/** Whom a turn is about. */
+/** The client of a turn. */
 export interface Of {
   readonly turn: Turn
   readonly client: ClientRow
@@ -160,7 +160,7 @@ export const alreadyDecided = (row: WithdrawalRow): Refusal =>
 
 /**
  * Whether the request stands as the ruling left it: the same ruling once more, after an answer that was lost (as A3-04
- * has it for deposits). REJECTED tells by its transaction whether it had been approved before.
+ * has it for deposits). REJECTED shows by its transaction whether it had been approved before.
  */
 export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
   switch (to) {
