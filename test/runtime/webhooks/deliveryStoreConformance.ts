@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { DeliveryContext } from "../../../src/machines/webhook/Webhook.ts"
 import type { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
-import type { ClaimRequest, DeliveryChange } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
+import type { ClaimRequest, DeliveryChange } from "../../../src/runtime/store/writes/deliveryWrites.ts"
 import { noon } from "../engine/fixtures.ts"
 import { type DeliveryBench, deliveryOf } from "./DeliveryBench.ts"
 
