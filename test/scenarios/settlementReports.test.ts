@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
-import { reportStatement, summaryStatement } from "../../src/runtime/services/settlement/settlementStatements.ts"
+import { reportStatement, summaryStatement } from "../../src/runtime/store/reads/settlementReads.ts"
 import { advance, brokenInvariants, collateral, dayMillis, get, query } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
 

@@ -6,11 +6,7 @@
 import { Effect, Layer } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { webhookLimits } from "../../src/machines/shared/Limits.ts"
-import {
-  type OutgoingWebhook,
-  type SendOutcome,
-  WebhookSender
-} from "../../src/runtime/services/webhook/WebhookSender.ts"
+import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import type { SimProcess } from "./SimProcess.ts"
 import type { Lane } from "./Timeline.ts"
 

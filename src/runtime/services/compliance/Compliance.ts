@@ -2,8 +2,8 @@
  * Compliance decisions on clients, and the cases that ask for them (operator surface: case, kyc, client restrict and
  * lift; D1, D2, D3; A1-28, A3-10).
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { CaseReason, CaseStatus } from "../../../machines/compliance/Case.ts"
@@ -31,6 +31,7 @@ import { Directory } from "../partner/Directory.ts"
 import { requestDocuments, sampleClient } from "../kyc/reviewDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
+import { uidsOf } from "../../store/reads/clientReads.ts"
 import { Screening } from "../screening/Screening.ts"
 import { type CandidateEntry, candidateEntries } from "../screening/candidateEntries.ts"
 
@@ -131,9 +132,12 @@ export class Compliance extends Context.Service<
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
         Effect.map(
-          uidsOf(
-            sql,
-            rows.map((row) => row.clientId)
+          Effect.mapError(
+            uidsOf(
+              sql,
+              rows.map((row) => row.clientId)
+            ),
+            away
           ),
           (uids) => rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
         )
@@ -206,16 +210,3 @@ export const caseView = (row: CaseRow, clientUid: string): CaseView => {
     note: context.note
   }
 }
-
-const uidsOf = (
-  sql: PgClient.PgClient,
-  clientIds: ReadonlyArray<number>
-): Effect.Effect<ReadonlyMap<number, string>, Unavailable> =>
-  sql
-    .unsafe<{ readonly id: bigint; readonly uid: string }>("SELECT id, uid FROM clients WHERE id = ANY($1::int8[])", [
-      Result.getOrThrow(PgTypes.array(clientIds.map(BigInt), PgTypes.OID.int8))
-    ])
-    .pipe(
-      Effect.map((rows) => new Map(rows.map((row) => [Number(row.id), row.uid]))),
-      Effect.mapError(() => new Unavailable({ unknown: false }))
-    )

@@ -1,5 +1,5 @@
 /** How `ledger verify` compares references with what is filed under them (store/references.ts). */
-import type { ReferenceSpace } from "../store/references.ts"
+import type { ReferenceSpace } from "../references.ts"
 
 /** The check that everything filed in these spaces holds its reference, and that each of their claims names what it says. */
 export const referencesHeld = <const Name extends string>(name: Name, spaces: ReadonlyArray<ReferenceSpace>) => {

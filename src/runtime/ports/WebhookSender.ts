@@ -25,4 +25,4 @@ export class WebhookSender extends Context.Service<
     /** Never fails: everything that can go wrong is an outcome. Interruption gives the attempt up. */
     send(webhook: OutgoingWebhook): Effect.Effect<SendOutcome>
   }
->()("brokerage/runtime/services/webhook/WebhookSender") {}
+>()("brokerage/runtime/ports/WebhookSender") {}

@@ -3,7 +3,7 @@
  * credited twice"; D9): a CONFIRMED notice has its one posting, and no DEPOSIT posting is without its CONFIRMED notice.
  */
 
-/** Entries of the list in verify.ts. */
+/** Entries of the list in ledgerChecks.ts. */
 export const depositChecks = [
   {
     name: "every CONFIRMED deposit notice has exactly its posting, no other has any",

@@ -1,10 +1,10 @@
 /** The clients' feeds as the memory store has them: the promises of FeedSource without SQL, for the sweep in a simulation. */
 import { Effect, Layer } from "effect"
-import { notificationLimits } from "../../src/machines/shared/Limits.ts"
-import { feedEventOf } from "../../src/machines/webhook/feedEventOf.ts"
-import { Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import { feedClaim, FeedSource } from "../../src/runtime/services/webhook/FeedSource.ts"
+import { notificationLimits } from "../../machines/shared/Limits.ts"
+import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
+import { feedClaim, FeedSource } from "./FeedSource.ts"
 
 const feedEvents: ReadonlyArray<string> = Object.values(feedEventOf)
 

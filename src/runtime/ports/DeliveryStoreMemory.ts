@@ -1,13 +1,13 @@
 /**
- * Deliveries over the memory store, for deterministic simulation: the same promises as `DeliveryStorePg` without a
+ * Deliveries over the memory store, for deterministic simulation: the promises of DeliveryStore without a
  * database. Several workers may share one store.
  */
 import { Effect, Layer } from "effect"
-import { webhookLimits } from "../../../machines/shared/Limits.ts"
-import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { versionOf } from "../../engine/machine/step.ts"
-import type { MemoryStore } from "../../engine/journal/MemoryStore.ts"
-import type { DeliveryRow } from "../../store/tables/webhook.ts"
+import { webhookLimits } from "../../machines/shared/Limits.ts"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { versionOf } from "../engine/machine/step.ts"
+import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
+import type { DeliveryRow } from "../store/tables/webhook.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
 
 export interface DeliveryStoreMemoryOptions {

@@ -2,8 +2,8 @@
  * What `ledger verify` proves of whose the money is (doc 1, Errors 4004: a partner reaches its own clients alone):
  * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
  */
-import { catalogue, tableNames } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import { catalogue, tableNames } from "../Catalogue.ts"
+import type { TableSpec } from "../Table.ts"
 
 /** Tables whose every row names a client and a partner; the clients themselves are the yardstick. */
 const owned = tableNames
@@ -32,7 +32,7 @@ const strays = (spec: TableSpec): string => {
            WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
 }
 
-/** Entries of the list in verify.ts; collateral reports are among the figures. */
+/** Entries of the list in ledgerChecks.ts; collateral reports are among the figures. */
 export const ownershipChecks = [
   ...money.map((spec) => ({
     name: `every ${spec.title} is of its client's partner`,

@@ -1,5 +1,5 @@
 /** Where the encryption keys are kept, as a port: the key file in production (adapters/keyFile.ts). */
-import type { SealingKeys } from "./Sealing.ts"
+import type { SealingKeys } from "../engine/sealing/Sealing.ts"
 
 /** Both throw: SealingError for a damaged store, otherwise what the file system throws. */
 export interface KeyStore {

@@ -3,9 +3,9 @@
  * posting exists, and never twice", and the definitions of the settlement summary; F28). Every posting is judged by the
  * custody model it was made under: a change takes a number of the ledger's transactions, and numbers follow commits.
  */
-import type { LedgerEntryType } from "../../machines/Effects.ts"
-import { interfirmSpace } from "../store/references.ts"
-import { postingRules } from "./postingRules.ts"
+import type { LedgerEntryType } from "../../../machines/Effects.ts"
+import { interfirmSpace } from "../references.ts"
+import { postingRules } from "../../../machines/ledger/postingRules.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
 /** Posting type and item type of every posting that makes an item, as rows of a VALUES list. */
@@ -45,7 +45,7 @@ const periods = `periods AS MATERIALIZED (
   SELECT f.id, f.custody_model, coalesce((SELECT max(id) FROM custody_changes c WHERE c.partner_id = f.id), -1), 9223372036854775807
     FROM partners f)`
 
-/** Entries of the list in verify.ts. */
+/** Entries of the list in ledgerChecks.ts. */
 export const settlementChecks = [
   {
     name: "every settlement item has exactly its posting: type, client and amount",

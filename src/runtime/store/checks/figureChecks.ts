@@ -3,9 +3,9 @@
  * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and whose the
  * collateral reports are (doc 3, Collateral report rules).
  */
-import { currencyCodes } from "../../machines/shared/Currency.ts"
-import { depositUnit, unvaluedDeposit } from "../../machines/verification/depositValue.ts"
-import { partnerSpaces } from "../store/references.ts"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { depositUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
+import { partnerSpaces } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
 /** What deposits count in each currency, as rows of a VALUES list: for each minor unit, and for each deposit. */
@@ -16,7 +16,7 @@ const values = currencyCodes
   })
   .join(", ")
 
-/** Entries of the list in verify.ts. */
+/** Entries of the list in ledgerChecks.ts. */
 export const figureChecks = [
   {
     name: "lifetime deposits of every client are the sum of its deposits, each at its value",

@@ -3,11 +3,12 @@
  * the newest posting that counts. Ids become visible in commit order and postings never change, so every later page and
  * every sum speaks of exactly the same postings, while the service goes on posting.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
+import { int8s } from "../arrays.ts"
 
 export interface ExportScope {
   readonly partnerId: number | null
@@ -81,7 +82,7 @@ export const accountPage = Effect.fnUntraced(function* (scope: ExportScope, afte
 
 const sumsOf = Effect.fnUntraced(function* (scope: ExportScope, whose: string, ids: ReadonlyArray<bigint> | null) {
   const sql = yield* PgClient.PgClient
-  const values: Array<unknown> = ids === null ? [] : [Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.int8))]
+  const values: Array<unknown> = ids === null ? [] : [int8s(ids)]
   const place = (value: number) => `$${values.push(BigInt(value))}`
   const opening = scope.from === null ? "0" : `coalesce(sum(p.amount) FILTER (WHERE t.ts < ${place(scope.from)}), 0)`
   const tests = [whose, `p.posting_id <= ${place(scope.upTo)}`]

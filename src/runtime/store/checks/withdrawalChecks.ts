@@ -15,7 +15,7 @@ const steps = `(VALUES ('REQUESTED', false, 'reserve'), ('APPROVED', true, 'rese
                        ('REJECTED', false, 'reserve'), ('REJECTED', false, 'release'),
                        ('REJECTED', true, 'reserve'), ('REJECTED', true, 'out'), ('REJECTED', true, 'fail')) AS s (state, approved, step)`
 
-/** Entries of the list in verify.ts. */
+/** Entries of the list in ledgerChecks.ts. */
 export const withdrawalChecks = [
   {
     name: "the reserve of every client is the sum of its REQUESTED withdrawal requests",

@@ -4,6 +4,16 @@
  * $4 and $5 its whole days, $6 to $9 the parts of days at its ends; all ends inclusive, empty when from is after to.
  * Of the report also $10 to $12, everything until its end.
  */
+import type { PgClient } from "@effect/sql-pg"
+import type { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+
+/** The rows of `reportStatement` or `summaryStatement`. */
+export const settlementFigures = (
+  sql: PgClient.PgClient,
+  text: string,
+  values: ReadonlyArray<number>
+): Effect.Effect<ReadonlyArray<FigureRow>, SqlError.SqlError> => sql.unsafe<FigureRow>(text, values.map(BigInt))
 
 /** One sum. `name`: the item's state or the currency; `plus` and `minus` are whole minor units, both not negative. */
 export interface FigureRow {

@@ -3,8 +3,8 @@
  * (doc 3, custody models; A2-62). House accounts are never rows: they are sums over postings. Also whether a
  * posting is an economic result that a PARTNER-custody partner settles with its client (doc 3, Settlement item).
  */
-import type { LedgerEntryType } from "../../machines/Effects.ts"
-import type { SettlementType } from "../../machines/settlement/SettlementItem.ts"
+import type { LedgerEntryType } from "../Effects.ts"
+import type { SettlementType } from "../settlement/SettlementItem.ts"
 
 export interface PostingRule {
   /** What the client's leg moves. */

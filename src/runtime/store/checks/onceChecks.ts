@@ -4,10 +4,10 @@
  * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
  * don't, so the fact of a command that was done can't be missed here.
  */
-import { correctionSpace, payoutSpace } from "../store/references.ts"
+import { correctionSpace, payoutSpace } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
-/** Entries of the list in verify.ts. */
+/** Entries of the list in ledgerChecks.ts. */
 export const onceChecks = [
   referencesHeld(
     "every payout and correction with a reference holds it, and every such reference names its transaction",
