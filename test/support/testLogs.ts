@@ -11,18 +11,22 @@ interface Expectation {
 }
 const expectations = new Set<Expectation>()
 
-const catching = Logger.make<unknown, void>((entry) => {
-  const line = Logger.formatSimple.log(entry)
-  const expected = [...expectations].find(({ text }) => text.test(line))
-  if (expected === undefined) Logger.defaultLogger.log(entry)
-  else expected.seen++
-})
+/** Errors alone, to the expectations of the test that runs; those nobody expects to `others`. */
+const layerCatching = (others: Logger.Logger<unknown, void> | null) => {
+  const catching = Logger.make<unknown, void>((entry) => {
+    const line = Logger.formatSimple.log(entry)
+    const expected = [...expectations].find(({ text }) => text.test(line))
+    if (expected === undefined) others?.log(entry)
+    else expected.seen++
+  })
+  return Layer.mergeAll(Logger.layer([catching]), Layer.succeed(References.MinimumLogLevel, "Error"))
+}
 
-/** Errors alone, to the expectations of the test that runs. */
-export const layerTestLogs = Layer.mergeAll(
-  Logger.layer([catching]),
-  Layer.succeed(References.MinimumLogLevel, "Error")
-)
+/** Errors that no test expects are printed. */
+export const layerTestLogs = layerCatching(Logger.defaultLogger)
+
+/** For what is broken on purpose in every way: only the errors that a test expects count, the others go nowhere. */
+export const layerProvokedLogs = layerCatching(null)
 
 /** Expects at least one error like this until the end of the test that calls it. */
 export const expectLog = (text: RegExp): void => {

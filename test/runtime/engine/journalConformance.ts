@@ -6,6 +6,7 @@ import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtim
 import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, type TableName, tableNames, type Tables } from "../../../src/runtime/store/Catalogue.ts"
+import { expectLog } from "../../support/testLogs.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
@@ -313,7 +314,8 @@ const refusalTests = () => {
     })
   }
 
-  it("a callback that throws harms no other commit", async () => {
+  it("a callback that throws is logged and harms no other commit", async () => {
+    expectLog(/the answer to a commit failed.*a listener failed/)
     bench.journal.submit(clientCommit(1, null), () => {
       throw new Error("a listener failed")
     })
