@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    setupFiles: ["test/support/silence.ts"],
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/test-results.json" },
     pool: "forks",

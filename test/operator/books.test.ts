@@ -7,7 +7,7 @@ import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { runRecorded, startOperatorService } from "./operatorHarness.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 
-const { service, key } = await openOperatorScenario({ partner: { code: "BOOK" } })
+const { service, key } = await openOperatorScenario({ partner: { code: "BOOK" }, damaged: true })
 const clientId = String(await service.client(key))
 
 const adjust = (amount: string, currency = "USDC") => [

@@ -11,7 +11,8 @@ import { openOperatorScenario } from "./operatorScenario.ts"
 
 const { service, key } = await openOperatorScenario({
   settings: { fourEyes: new Set(fourEyesClasses) },
-  partner: { code: "EYES" }
+  partner: { code: "EYES" },
+  damaged: true
 })
 const clientId = String(await service.client(key))
 

@@ -10,7 +10,7 @@ import { LagWindows } from "../../src/runtime/services/system/loopLag.ts"
 import { lookPatience, metricsAge } from "../../src/runtime/services/system/Metrics.ts"
 import { collateral, query } from "../support/Builders.ts"
 import { runRecorded } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 
 const { service, partner, key, fresh } = await openOperatorScenario({ partner: { code: "METER" } })

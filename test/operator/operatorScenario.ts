@@ -2,8 +2,7 @@
 import { assert } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { onboard, passesDone } from "../support/Builders.ts"
-import { openOn, openService, type ScenarioOptions } from "../support/Scenario.ts"
-import type { ServiceOptions } from "../support/Service.ts"
+import { openOn, type OpenOptions, openService, type ScenarioOptions } from "../support/Scenario.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
 /** Opens a service with the operator surface and one partner; see `openScenario`. */
@@ -13,7 +12,7 @@ export const openOperatorScenario = async (options: ScenarioOptions = {}) => {
 }
 
 /** Opens a service with the operator surface and no partner yet; see `openService`. */
-export const openOperator = (options: ServiceOptions = {}) => openService(startOperatorService, options)
+export const openOperator = (options: OpenOptions = {}) => openService(startOperatorService, options)
 
 /** Puts the name of a new person on a watch list and onboards that person, who is held. */
 const heldClients = (service: OperatorService, key: string) => {

@@ -3,7 +3,7 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
-import { expectLog } from "../../support/testLogs.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
 

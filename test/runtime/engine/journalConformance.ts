@@ -6,7 +6,7 @@ import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtim
 import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, type TableName, tableNames, type Tables } from "../../../src/runtime/store/Catalogue.ts"
-import { expectLog } from "../../support/testLogs.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
