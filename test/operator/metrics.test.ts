@@ -13,7 +13,7 @@ import { runRecorded } from "./operatorHarness.ts"
 import { expectLog } from "../support/expectLog.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"
 
-const { service, partner, key, fresh } = await openOperatorScenario({ partner: { code: "METER" } })
+const { service, partner, key, fresh } = await openOperatorScenario({ partner: { code: "METER" }, damaged: true })
 const { partnerId } = partner
 const clientId = await service.client(key)
 afterAll(() => vi.restoreAllMocks())

@@ -12,7 +12,7 @@ const printed: Array<string> = []
 export const takePrinted = (): string => printed.splice(0).join("\n")
 
 const note = (text: string): void => {
-  if (!isExpected(text)) printed.push(text)
+  if (text.trim() !== "" && !isExpected(text)) printed.push(text)
 }
 
 for (const method of ["debug", "error", "info", "log", "trace", "warn"] as const)
