@@ -12,7 +12,7 @@ import { testSealing } from "../runtime/engine/fixtures.ts"
 import { brokenInvariants, collateral, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 describe("settlement items", () => {
   let database: TestDatabase

@@ -1,21 +1,20 @@
 /** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
 import { brokenInvariants, query } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let clientId: string
-beforeAll(async () => {
-  service = await startOperatorService({ settings: { fourEyes: new Set(fourEyesClasses) } })
-  const partner = await service.partner({ code: "EYES" })
-  clientId = String(await service.client(partner.key))
+const { service, key } = await openOperatorScenario({
+  settings: { fourEyes: new Set(fourEyesClasses) },
+  partner: { code: "EYES" },
+  damaged: true
 })
-afterAll(() => service.stop())
+const clientId = String(await service.client(key))
 
 const adjust = (amount: string) => [
   "ledger",

@@ -12,7 +12,7 @@ import { makeOperatorApp, operatorServices } from "../../src/http/operator/Opera
 import { clockEnd } from "../../src/runtime/services/system/SimClock.ts"
 import { callServer } from "../http/callServer.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 let service: OperatorService
 let agent: Agent

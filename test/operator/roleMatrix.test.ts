@@ -1,5 +1,5 @@
 /** Who may do what: the table of roles, the contract and the running gate agree on every command. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { HttpApi } from "effect/http-api"
 import { request } from "node:https"
 import { readFileSync } from "node:fs"
@@ -7,7 +7,9 @@ import { mayRun, operatorCommands, operatorRoles } from "../../src/http/api/oper
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import { OperatorApi } from "../../src/http/api/OperatorApi.ts"
 import { currencyCodes as clientCurrencies } from "../../src/machines/shared/Currency.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
+
+const service = await openOperator()
 
 const routes: Array<{ readonly command: string; readonly method: string; readonly path: string }> = []
 HttpApi.reflect(OperatorApi, {
@@ -19,12 +21,6 @@ HttpApi.reflect(OperatorApi, {
       path: endpoint.path
     })
 })
-
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
 
 /** An empty request: the key and the role are judged before anything of it is read. */
 const statusOf = (

@@ -2,32 +2,19 @@
  * Settlement items of PARTNER custody on the real service: what the operator's correction makes, the lists, and the
  * partner's reports (doc 3, Settlement item, Settlement reporting rules and Endpoints; D12; A3-18, A3-20, A3-28).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
-import { brokenInvariants, collateral, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { collateral, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator, type Service } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner, adjust } = await openScenario()
 
 type Partner = Awaited<ReturnType<Service["partner"]>>
 type Item = { readonly itemId: number; readonly clientId: number; readonly status: string }
 
 describe("settlement items", () => {
-  let service: Service
-  let partner: Partner
-
-  /** A correction by finance; the id of its transaction. */
-  const adjust = async (clientId: number, amount: string, currency = "USDC", reference?: string): Promise<number> => {
-    const request = { currency, amount, reason: "test", ...(reference === undefined ? {} : { reference }) }
-    const verdict = await service.run(
-      Effect.provide(
-        Effect.flatMap(Adjustments, (adjustments) => adjustments.adjust(operator, String(clientId), request)),
-        Adjustments.layer
-      )
-    )
-    if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
-    return verdict.value.ledgerTxId
-  }
   const client = (of: Partner = partner) => service.client(of.key)
   /** A client of its own with one item of 10 USDC. */
   const owed = async (of: Partner = partner): Promise<Item> => {
@@ -48,15 +35,6 @@ describe("settlement items", () => {
     service.call("POST", `/partner/v1/settlement/items/${itemId}/report`, { key: of.key, body, headers })
   const settled = { status: "SETTLED", partnerTxRef: "tx-1" }
   const failed = { status: "FAILED", note: "bank closed" }
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   describe("birth", () => {
     it("Settlement item: a correction makes one item, its event and its audit row, all answered alike", async () => {

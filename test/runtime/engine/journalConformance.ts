@@ -15,6 +15,7 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { catalogue, keyOf, type TableName, tableNames, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { PartnerRow } from "../../../src/runtime/store/tables/partner.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
@@ -354,7 +355,8 @@ const refusalTests = () => {
     })
   }
 
-  it("a callback that throws harms no other commit", async () => {
+  it("a callback that throws is logged and harms no other commit", async () => {
+    expectLog(/the answer to a commit failed.*a listener failed/)
     bench.journal.submit(clientCommit(1, null), () => {
       throw new Error("a listener failed")
     })

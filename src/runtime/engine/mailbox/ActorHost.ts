@@ -11,6 +11,7 @@ import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
+import { makeDefectLog } from "../DefectLog.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
@@ -70,6 +71,7 @@ export class ActorHost extends Context.Service<
         const host = new Host(
           yield* Journal,
           yield* BusinessClock,
+          new CommittedRows(yield* makeDefectLog),
           options.residentLimit,
           options.facts ?? (() => noFacts)
         )
@@ -95,7 +97,7 @@ const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(sta
 
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
-  readonly committed = new CommittedRows()
+  readonly committed: CommittedRows
   waiting = 0
   private uses = 0
   private readonly toLoad: Array<Actor> = []
@@ -106,9 +108,16 @@ class Host {
   private readonly residentLimit: number
   readonly facts: () => Facts
 
-  constructor(journal: Journal["Service"], clock: BusinessClock["Service"], residentLimit: number, facts: () => Facts) {
+  constructor(
+    journal: Journal["Service"],
+    clock: BusinessClock["Service"],
+    committed: CommittedRows,
+    residentLimit: number,
+    facts: () => Facts
+  ) {
     this.journal = journal
     this.clock = clock
+    this.committed = committed
     this.residentLimit = residentLimit
     this.facts = facts
   }
