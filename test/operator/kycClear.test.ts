@@ -77,8 +77,8 @@ describe("operator surface, kyc clear of what was looked at", () => {
 
   it("a named case that shows a later screening refuses it, too", async () => {
     const { clientId, caseId } = await held()
-    const [row] = await ofClient(service, "cases", clientId)
-    const { screeningRunId } = row?.details as { readonly screeningRunId: number }
+    const [run] = await ofClient(service, "screeningRuns", clientId)
+    const screeningRunId = run?.id ?? 0
     const clearAsOf = (screeningRun: number) =>
       service.run(
         Effect.provide(
