@@ -1,5 +1,5 @@
 /**
- * The receivers of two partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
+ * The receivers of the partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
  * come too late (doc 3, Webhook registration and delivery). A receiver writes down all it gets; what it believes in the
  * end is the auditor's evidence.
  */
