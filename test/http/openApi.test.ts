@@ -3,13 +3,16 @@
  * server answers fits them (doc 1, What the service does and Endpoints; architecture 11).
  */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
+import { SchemaAST } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument, openApiText } from "../../src/http/api/openApiDocument.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
-import { partnerRoutes } from "../../src/http/features.ts"
+import { partnerFeatures, partnerRoutes } from "../../src/http/features.ts"
 import { report } from "./canned.ts"
+import { samplesOf } from "./standIn.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
 const spec = openApiDocument()
@@ -207,6 +210,24 @@ describe("architecture 11: answers fit the published description", () => {
       .replace("{itemId}", "6")
       .replace("{rid}", "41")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
+
+  it("whatever a success schema can say fits what is published of it", () => {
+    for (const { api } of partnerFeatures) {
+      for (const endpoint of Object.values(api.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
+        const operation = `${api.identifier}.${endpoint.identifier}`
+        const [, method = "get", path = ""] = routes.find(([id]) => id === operation) ?? []
+        for (const schema of endpoint.success) {
+          const validate = validatorOf(path, method, SchemaAST.resolveAt<number>("httpApiStatus")(schema.ast) ?? 200)
+          for (const sample of samplesOf(schema, operation, 25)) {
+            assert.isTrue(
+              validate(JSON.parse(JSON.stringify(sample))),
+              `${operation}: ${JSON.stringify(validate.errors)}`
+            )
+          }
+        }
+      }
+    }
+  })
 
   for (const [id, method, path] of routes) {
     it(`${id}: success and refusals`, async () => {

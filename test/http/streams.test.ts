@@ -9,7 +9,6 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { once } from "node:events"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { partnerFeatures } from "../../src/http/features.ts"
 import { pathId } from "../../src/http/api/Parameters.ts"
 import { RouteRules } from "../../src/http/api/RouteRules.ts"
 import { feature, handlersOf } from "../../src/http/handlers/feature.ts"
@@ -64,7 +63,7 @@ const planted = feature({
 })
 
 const limits = { stallMillis: 300, headersMillis: 2_000, requestMillis: 5_000, keepAliveMillis: 300, checkMillis: 20 }
-const start = () => startStubServer({ limits, features: [...partnerFeatures, planted] })
+const start = () => startStubServer({ limits, planted: [planted] })
 
 let server: Running
 beforeAll(async () => {

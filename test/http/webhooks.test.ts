@@ -23,23 +23,6 @@ interface WebhookItem {
 const spec = openApiDocument()
 const webhooks = spec.webhooks as Readonly<Record<string, WebhookItem>>
 
-/** Doc 3, Event catalogue: what something in this service produces today. */
-const produced = [
-  "client.onboarded",
-  "client.review_required",
-  "client.level_changed",
-  "appropriateness.result",
-  "kyc.rejected",
-  "kyc.documents_requested",
-  "deposit.confirmed",
-  "deposit.rejected",
-  "collateral.booked",
-  "collateral.refused",
-  "settlement.item_created",
-  "withdrawal.status",
-  "webhook.test"
-]
-
 /** Doc 3, events derived from the notification feed, by its kinds of today. */
 const derived = [
   ["client.verification_decision", "VERIFICATION_DECISION"],
@@ -47,8 +30,6 @@ const derived = [
   ["margin.restriction_lifted", "RESTRICTION_LIFTED"],
   ["money.movement", "MONEY_MOVEMENT"]
 ] as const
-
-const names = [...produced, ...derived.map(([name]) => name)]
 
 /** Told to the partner about itself: no client (doc 3, Webhook). */
 const ofPartner = ["webhook.test"]
@@ -66,6 +47,10 @@ const emitted: ReadonlyArray<Told> = kinds.flatMap((kind) => {
   )
   return [...born, ...moved].filter((effect) => effect.type === "event")
 })
+/** What something in this service produces today. */
+const produced: ReadonlyArray<string> = [...new Set(emitted.map(({ name }) => name))]
+const names = [...produced, ...derived.map(([name]) => name)]
+
 const swept: ReadonlyArray<Told> = derived.map(([name, kind]) => ({ name, data: { kind, ref: "7", ts: 1 } }))
 const all: ReadonlyArray<Told> = [...emitted, ...swept]
 
@@ -88,7 +73,6 @@ const validatorOf = (name: string) =>
 describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
   it("doc 3: exactly the events produced today, each once, received without our keys and with any 2xx", () => {
     assert.sameMembers(Object.keys(webhooks), names)
-    assert.sameMembers([...new Set(emitted.map(({ name }) => name))], produced)
     const ids = Object.values(webhooks).map(({ post }) => post.operationId)
     assert.strictEqual(new Set(ids).size, names.length)
     for (const { post } of Object.values(webhooks)) {

@@ -1,6 +1,6 @@
 /** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
 import { assert, describe, it } from "@effect/vitest"
-import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
 import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"

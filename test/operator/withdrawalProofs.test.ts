@@ -3,7 +3,7 @@
  * eyes): destinations changed in the database, what an approval shows, and giving money back while a payment is asked for.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { brokenInvariants, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 import { expectLog } from "../support/expectLog.ts"

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request as httpsRequest } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { partnerFeatures } from "../../src/http/features.ts"
 import { HttpServer } from "../../src/http/HttpServer.ts"
 import { layerService } from "../../src/http/layerService.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
@@ -17,7 +18,7 @@ import type { RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { type PartnerBody, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
-import { holdAgainstDescription } from "./describedBodies.ts"
+import { holdAnswer, holdBody } from "./describedBodies.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
 import { layerTestLogs } from "./testLogs.ts"
 
@@ -82,9 +83,13 @@ export const startService = async (options: ServiceOptions = {}) => {
   const scope = await run(Scope.make())
   const tls = await run(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
   const bound = await run(
-    HttpServer.start({ host: "127.0.0.1", port: 0, tls: { cert: tls.certificate, key: tls.key }, edgeHosts: [] }).pipe(
-      Scope.provide(scope)
-    )
+    HttpServer.start({
+      features: partnerFeatures,
+      host: "127.0.0.1",
+      port: 0,
+      tls: { cert: tls.certificate, key: tls.key },
+      edgeHosts: []
+    }).pipe(Scope.provide(scope))
   )
   const agent = new Agent({ ca: tls.ca, keepAlive: true, maxSockets: 256 })
 
@@ -110,7 +115,8 @@ export const startService = async (options: ServiceOptions = {}) => {
             const text = Buffer.concat(chunks).toString("utf8")
             const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) }
             try {
-              if (body !== undefined && raw === undefined) holdAgainstDescription(method, path, body, answer)
+              holdAnswer(method, path, answer)
+              if (body !== undefined && raw === undefined) holdBody(method, path, body, answer)
               resolve(answer)
             } catch (error) {
               reject(error)

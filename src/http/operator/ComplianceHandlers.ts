@@ -4,13 +4,18 @@ import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { type DispatchError, Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { Payouts } from "../../runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { Compliance } from "../../runtime/services/compliance/Compliance.ts"
 import { type ClientView, Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { KycFiles } from "../../runtime/services/kyc/KycFiles.ts"
 import { Lifecycle } from "../../runtime/services/client/Lifecycle.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { ClientGroup } from "../api/operator/ClientGroup.ts"
+import { KycGroup } from "../api/operator/KycGroup.ts"
+import { CaseGroup } from "../api/operator/CaseGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
@@ -35,7 +40,7 @@ const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
     )
   )
 
-const ClientHandlers = HttpApiBuilder.group(
+const clientHandlers = HttpApiBuilder.group(
   OperatorApi,
   "client",
   Effect.fnUntraced(function* (handlers) {
@@ -79,7 +84,13 @@ const ClientHandlers = HttpApiBuilder.group(
   })
 )
 
-const KycHandlers = HttpApiBuilder.group(
+export const client = operatorFeature({
+  api: ClientGroup,
+  layer: Layer.merge(Lifecycle.layer, Payouts.layer),
+  handlers: clientHandlers
+})
+
+const kycHandlers = HttpApiBuilder.group(
   OperatorApi,
   "kyc",
   Effect.fnUntraced(function* (handlers) {
@@ -106,7 +117,9 @@ const KycHandlers = HttpApiBuilder.group(
   })
 )
 
-const CaseHandlers = HttpApiBuilder.group(
+export const kyc = operatorFeature({ api: KycGroup, layer: KycFiles.layer, handlers: kycHandlers })
+
+const caseHandlers = HttpApiBuilder.group(
   OperatorApi,
   "case",
   Effect.fnUntraced(function* (handlers) {
@@ -128,4 +141,4 @@ const CaseHandlers = HttpApiBuilder.group(
   })
 )
 
-export const ComplianceHandlersLayer = Layer.mergeAll(ClientHandlers, KycHandlers, CaseHandlers)
+export const cases = operatorFeature({ api: CaseGroup, layer: Compliance.layer, handlers: caseHandlers })

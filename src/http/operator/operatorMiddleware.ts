@@ -11,7 +11,7 @@ import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { type OperatorPrincipal, principalOfOperator } from "../../runtime/services/shared/Principal.ts"
 import { RowReads } from "../../runtime/ports/RowReads.ts"
-import { auditedReads, mayRun } from "../api/operator/operatorCommands.ts"
+import { mayRun, operatorCommands } from "../api/operator/commands.ts"
 import {
   envelopeOf,
   type OperatorForbidden,
@@ -54,7 +54,8 @@ const roleGate: OperatorGate = ({ principal, command }) =>
 const dryRunGate: OperatorGate = (exchange) => {
   const asked = dryRunOf(exchange.request.url)
   if (asked === null) return Effect.fail(fieldsError({ dryRun: "It must be true or false." }))
-  if (asked && auditedReads.includes(exchange.command)) return Effect.fail(fieldsError({ dryRun: noDryRead }))
+  if (asked && operatorCommands.get(exchange.command)?.audited === true)
+    return Effect.fail(fieldsError({ dryRun: noDryRead }))
   exchange.dryRun = asked
   return null
 }

@@ -66,8 +66,30 @@ export interface OpenWork<S extends string = string> {
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
+/** What is counted of open work: rows with their amounts. */
+interface Counted {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly currency: string
+  readonly amount: bigint
+}
+
+/**
+ * The table of a client's objects that a machine moves says what of them is open, or null: none of them keeps an account
+ * open. It is never left unsaid, so that no account closes over what somebody forgot.
+ */
+type Closing<Row, K extends Kind | null> = K extends Kind
+  ? Row extends { readonly clientId: number }
+    ? { readonly open: Row extends Counted ? OpenWork<StateOf<K>> | null : null }
+    : { readonly open?: null }
+  : { readonly open?: null }
+
 /** What the author of a table says of it. */
-export interface Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> {
+type Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> = Closing<Row, K> &
+  Description<Row, K, I, Mirrored>
+
+interface Description<Row, K extends Kind | null, I extends string | null, Mirrored> {
   /** One row in words, such as "deposit notice": reports and refusals use it. */
   readonly title: string
   /** The machine that moves the rows; null for plain facts. */
@@ -87,7 +109,6 @@ export interface Descriptor<Row, K extends Kind | null, I extends string | null,
   /** True when the row keeps the table's CHECK constraints. */
   readonly check?: (row: Row) => boolean
   readonly residence?: Residence<Row>
-  readonly open?: K extends Kind ? OpenWork<StateOf<K>> : undefined
   /** The name space of the partner's references: each is filed once for ever, under a claim that holds the row's id (A3-01). */
   readonly reference?: string
   /** What of a row may still come back to the client's cash, in minor units of `currency`; it keeps room for that (F2). */

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { text } from "../../../machines/shared/Fields.ts"
 import { moneyLengths } from "../../../machines/shared/Limits.ts"
+import { finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -24,5 +25,5 @@ export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
     params: { partner: Reference },
     payload: InterfirmBody,
     success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
-  })
+  }).pipe(openTo(finance, { fourEyes: "usual" }))
 ) {}

@@ -11,6 +11,7 @@ import { text } from "../../../machines/shared/Fields.ts"
 import { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
 import { CandidateEntry } from "./CaseGroup.ts"
 import { ClientView } from "./ClientGroup.ts"
+import { compliance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, OptionalBody, rangeOf, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -88,7 +89,7 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     params: client,
     payload: reasoned,
     success: Answer(KycFileView)
-  }),
+  }).pipe(openTo(compliance, { audited: true })),
   HttpApiEndpoint.post("clear", "/clients/:client/kyc/clear", {
     params: client,
     payload: OptionalBody({
@@ -103,17 +104,19 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
       screeningRun: Schema.optionalKey(anyId("The screening run"))
     }),
     success
-  }),
-  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }),
+  }).pipe(openTo(compliance)),
+  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }).pipe(
+    openTo(compliance)
+  ),
   HttpApiEndpoint.post("reject-person", "/clients/:client/kyc/reject-person", {
     params: client,
     payload: reasoned,
     success
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("request-documents", "/clients/:client/kyc/request-documents", {
     params: client,
     payload: Schema.Struct({ note: text("The note", 500) }),
     success
-  }),
-  HttpApiEndpoint.post("sample", "/clients/:client/kyc/sample", { params: client, success })
+  }).pipe(openTo(compliance)),
+  HttpApiEndpoint.post("sample", "/clients/:client/kyc/sample", { params: client, success }).pipe(openTo(compliance))
 ) {}

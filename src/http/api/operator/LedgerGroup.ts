@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { LedgerExportPage, ledgerExportQuery } from "./LedgerExport.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -47,7 +48,9 @@ export class LedgerGroup extends HttpApiGroup.make("ledger").add(
     params: { client: Reference },
     payload: AdjustmentBody,
     success: Answer(Schema.Union([ApprovalPending, Adjustment]))
-  }),
-  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }),
-  HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage })
+  }).pipe(openTo(finance, { fourEyes: "usual" })),
+  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage }).pipe(
+    openTo(finance)
+  )
 ) {}

@@ -1,4 +1,6 @@
 /** Tokens of operator requests, free of any import: the command line offers them as choices without loading a schema. */
+export const operatorRoles = ["ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"] as const
+export type OperatorRole = (typeof operatorRoles)[number]
 export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"] as const
 export const custodyModels = ["BROKER", "PARTNER"] as const
 export const keyScopes = ["READ", "TRADE"] as const
