@@ -128,6 +128,20 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
   return violations
 }
 
+/** Casts past the compiler in the whole of the program; none of them without its reason in the line above. */
+const maxCasts = 10
+
+/** Where code casts past the compiler, and whether a comment right above says why. */
+export const castsOf = (files: ReadonlyMap<string, string>) =>
+  [...files].flatMap(([file, text]) => {
+    const lines = text.split("\n")
+    return lines.flatMap((line, index) =>
+      line.includes("as unknown as")
+        ? [{ place: `${file}:${index + 1}`, reasoned: /^\s*(\/\/|\*)/.test(lines[index - 1] ?? "") }]
+        : []
+    )
+  })
+
 /** Groups of files that import one another in a circle; types count, because a circle of types is a circle to a reader too. */
 export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const edges = new Map(
@@ -165,6 +179,14 @@ describe("tidy", () => {
   const tree = readTree(["src", "cli", "simulator", "scripts", "bench", "test"])
 
   it("the layout rules hold", () => assert.deepStrictEqual(tidy(tree), []))
+  it(`at most ${maxCasts} casts past the compiler, each with its reason`, () => {
+    const casts = castsOf(readTree(["src", "cli", "simulator"]))
+    assert.deepStrictEqual(
+      casts.filter(({ reasoned }) => !reasoned),
+      []
+    )
+    assert.isAtMost(casts.length, maxCasts, casts.map(({ place }) => place).join(", "))
+  })
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
 
   it.each([
@@ -198,6 +220,22 @@ describe("tidy", () => {
   ])("catches %s", (_title, file, text, rule) =>
     assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }])
   )
+
+  it("catches a cast without a reason", () => {
+    const reasoned = "// Both are what the table says.\nx as unknown as Y"
+    assert.deepStrictEqual(
+      castsOf(
+        new Map([
+          ["src/a.ts", reasoned],
+          ["src/b.ts", "x as unknown as Y"]
+        ])
+      ),
+      [
+        { place: "src/a.ts:2", reasoned: true },
+        { place: "src/b.ts:1", reasoned: false }
+      ]
+    )
+  })
 
   it("catches an import circle", () =>
     assert.deepStrictEqual(

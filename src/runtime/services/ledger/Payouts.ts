@@ -42,7 +42,7 @@ import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutRequest {
+export type PayoutRequest = {
   readonly currency: string
   /** Positive decimal string in the currency's scale. */
   readonly amount: string

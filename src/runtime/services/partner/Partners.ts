@@ -93,7 +93,7 @@ export interface KeyView {
   readonly lastUsedAt: number | null
 }
 
-export interface KeyRequest {
+export type KeyRequest = {
   readonly label: string
   readonly scope: "READ" | "TRADE"
 }
