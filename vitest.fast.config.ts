@@ -11,7 +11,7 @@ export default defineConfig({
       "test/machines/*.test.ts",
       "test/http/*.test.ts",
       "test/runtime/engine/{batching,columnArray,journalMemory,journalMemoryFaults,sealing,sqlFailure}.test.ts",
-      "test/cli/{cli,csv,views}.test.ts"
+      "test/cli/{cli,commands,csv,views}.test.ts"
     ],
     exclude: [
       // Lists of 50,000 names, compared one by one.
