@@ -31,6 +31,7 @@ import {
   type GuardedCommand,
   guardedCommands,
   type GuardedName,
+  guardNothing,
   type ResultOf
 } from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
@@ -88,6 +89,9 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
+      // Better no service than one that says that it waits for a second key and does not.
+      const empty = guardNothing(settings.fourEyes, commands)
+      if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const stored = yield* RowReads

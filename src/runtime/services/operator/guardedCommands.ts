@@ -149,4 +149,8 @@ export const guardedCommands: Effect.Effect<
   }
 })
 
+/** The classes that have no command here: asked for, they would guard nothing. */
+export const guardNothing = (classes: Iterable<string>, commands: object): ReadonlyArray<string> =>
+  [...classes].filter((name) => !Object.hasOwn(commands, name))
+
 const shownOf = ({ amount, currency, clientUid }: WithdrawalRequest) => ({ amount, currency, clientUid })
