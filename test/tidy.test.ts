@@ -145,6 +145,20 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
   return violations
 }
 
+/** Casts past the compiler in the whole of the program; none of them without its reason in the line above. */
+const maxCasts = 10
+
+/** Where code casts past the compiler, and whether a comment right above says why. */
+export const castsOf = (files: ReadonlyMap<string, string>) =>
+  [...files].flatMap(([file, text]) => {
+    const lines = text.split("\n")
+    return lines.flatMap((line, index) =>
+      line.includes("as unknown as")
+        ? [{ place: `${file}:${index + 1}`, reasoned: /^\s*(\/\/|\*)/.test(lines[index - 1] ?? "") }]
+        : []
+    )
+  })
+
 /** Groups of files that import one another in a circle; types count, because a circle of types is a circle to a reader too. */
 export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
   const edges = new Map(
@@ -182,6 +196,14 @@ describe("tidy", () => {
   const tree = readTree(["src", "cli", "simulator", "scripts", "bench", "test"])
 
   it("the layout rules hold", () => assert.deepStrictEqual(tidy(tree), []))
+  it(`at most ${maxCasts} casts past the compiler, each with its reason`, () => {
+    const casts = castsOf(readTree(["src", "cli", "simulator"]))
+    assert.deepStrictEqual(
+      casts.filter(({ reasoned }) => !reasoned),
+      []
+    )
+    assert.isAtMost(casts.length, maxCasts, casts.map(({ place }) => place).join(", "))
+  })
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
 
   it.each([
@@ -236,6 +258,22 @@ describe("tidy", () => {
 
   it("catches a header of another form", () =>
     assert.deepStrictEqual(tidy(new Map([["src/http/x.ts", "// x"]])), [{ file: "src/http/x.ts", rule: headless }]))
+
+  it("catches a cast without a reason", () => {
+    const reasoned = "// Both are what the table says.\nx as unknown as Y"
+    assert.deepStrictEqual(
+      castsOf(
+        new Map([
+          ["src/a.ts", reasoned],
+          ["src/b.ts", "x as unknown as Y"]
+        ])
+      ),
+      [
+        { place: "src/a.ts:2", reasoned: true },
+        { place: "src/b.ts:1", reasoned: false }
+      ]
+    )
+  })
 
   it("catches an import circle", () =>
     assert.deepStrictEqual(

@@ -65,9 +65,10 @@ export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
     const last = page.at(-1)
     if (last === undefined) return { seals, rows, last: before.hash, detail: null } satisfies ChainFinding
     const lists = yield* Effect.all(sealedTableNames.map((table) => rowsBetween(sql, table, start, last)))
-    const byTable = Object.fromEntries(
-      sealedTableNames.map((table, index) => [table, lists[index] ?? []])
-    ) as unknown as ChainRows
+    const byTable = Object.fromEntries(sealedTableNames.map((table, index) => [table, lists[index] ?? []])) as Record<
+      SealedTable,
+      Array<object>
+    >
     const detail = findBreak(start, links, byTable)
     seals += page.length
     rows += lists.reduce((sum, list) => sum + list.length, 0)

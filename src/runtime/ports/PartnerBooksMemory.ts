@@ -92,7 +92,7 @@ const openGroups = (
   { table, open }: (typeof openTables)[number],
   partnerId: number
 ): ReadonlyArray<OpenGroup> => {
-  const rows = store.rows(table) as unknown as ReadonlyArray<OpenRow>
+  const rows = store.rows(table) as ReadonlyArray<OpenRow>
   const own = rows.filter((row) => row.partnerId === partnerId && open.states.includes(row.state))
   const nameOf = ({ state, currency }: OpenRow): string => `${open.states.indexOf(state)} ${currency}`
   return [...Map.groupBy(own, nameOf)]

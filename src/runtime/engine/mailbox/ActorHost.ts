@@ -128,7 +128,7 @@ class Host {
       const actor = this.actor(command.subject)
       if (actor.queue.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.queue.push({
-        command: command as unknown as Command<unknown>,
+        command: command as Command<unknown>,
         resume: resume as Envelope["resume"],
         dryRun: currentDryRun(),
         tries: 0
@@ -165,7 +165,7 @@ class Host {
       if (dryRun !== null) return resume(dryRun.drop(null, commit))
       this.waiting++
       this.quiet.closeUnsafe()
-      const envelope = { resume } as unknown as Envelope
+      const envelope = { resume: resume as Envelope["resume"] }
       this.submit(commit, (outcome) => {
         if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
@@ -211,7 +211,7 @@ class Host {
     }
   }
 
-  private settle(envelope: Envelope, result: Effect.Effect<unknown, DispatchError>): void {
+  private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
     envelope.resume(result)
     if (--this.waiting === 0) this.quiet.openUnsafe()
   }

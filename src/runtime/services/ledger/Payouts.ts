@@ -44,7 +44,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
 import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutBody {
+export type PayoutBody = {
   readonly currency: string
   /** Positive decimal string in the currency's scale. */
   readonly amount: string

@@ -33,8 +33,8 @@ import {
   type GuardedCommand,
   guardedCommands,
   type GuardedName,
-  type ResultOf,
-  storedArgs
+  guardNothing,
+  type ResultOf
 } from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import { runningApprovals, usedFact } from "./runningApprovals.ts"
@@ -91,6 +91,9 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
+      // Better no service than one that says that it waits for a second key and does not.
+      const empty = guardNothing(settings.fourEyes, commands)
+      if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const stored = yield* RowReads
@@ -149,16 +152,18 @@ export class Approvals extends Context.Service<
               })
         )
 
+      const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
+        const guarded: GuardedCommand<C> = commands[command]
+        return guarded.run(caller, args)
+      }
+
       const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
         const once: Claim = { name: usedFact(id), owner: id }
-        const guarded = commands[command as GuardedName] as unknown as GuardedCommand<GuardedName>
-        return guarded.run({ ...caller, by: { ...caller.by, once } }, args as unknown as ArgsOf<GuardedName>).pipe(
+        const by = { ...caller.by, once }
+        return run({ ...caller, by }, command as GuardedName, args as ArgsOf<GuardedName>).pipe(
           Effect.flatMap((done): Answer<Granted> =>
             done.ok
-              ? Effect.as(
-                  settle(caller, id, command),
-                  accept({ approvalId: id, command, result: done.value as unknown as Json })
-                )
+              ? Effect.as(settle(caller, id, command), accept({ approvalId: id, command, result: done.value as Json }))
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
           // Another grant of the same approval was faster, or a key that it rests on is revoked.
@@ -210,14 +215,13 @@ export class Approvals extends Context.Service<
 
       return Approvals.of({
         submit: (caller, command, args) => {
-          // The table's entry belongs to the command's name; the compiler can't follow it through the index.
-          const guarded = commands[command] as unknown as GuardedCommand<typeof command>
+          const guarded: GuardedCommand<typeof command> = commands[command]
           if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
           return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
             if (!checked.ok) return Effect.succeed(checked)
             return "done" in checked.value
               ? Effect.succeed(accept(checked.value.done))
-              : request(caller, command, storedArgs(checked.value.bind))
+              : request(caller, command, checked.value.bind)
           })
         },
         list: ({ status, limit }) =>

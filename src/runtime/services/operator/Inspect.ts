@@ -151,7 +151,7 @@ export class Inspect extends Context.Service<
               state: found.row.state,
               version: found.row.version,
               // What is stored as JSON is JSON: contexts are typed by their machines instead.
-              context: found.row.context as unknown as Json,
+              context: found.row.context as Json,
               timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
               history,
               hasMore,
