@@ -81,7 +81,7 @@ export class CommitAudit {
     this.findings = findings
     this.isKeyed = isKeyed
     this.review = new ReviewAudit(findings, {
-      hasContent: (documentId) => store.rows("documentContents").some((row) => row.documentId === documentId),
+      content: (documentId) => store.rows("documentContents").find((row) => row.documentId === documentId)?.content,
       held: (clientId) => this.holdings((owner) => owner === clientId)
     })
     this.screening = new ScreeningAudit(findings, store)

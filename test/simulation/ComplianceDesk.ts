@@ -9,6 +9,7 @@ import { formatAmount } from "../../src/machines/shared/Money.ts"
 import type { Verdict } from "../../src/machines/shared/Refusal.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
+import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
 import { chainOf, type ImportView } from "../../src/runtime/services/screening/importDecisions.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
@@ -39,7 +40,8 @@ export class ComplianceDesk {
     if (draw < 0.15) return this.list(done)
     if (draw < 0.2) return this.unlist(done)
     if (draw < 0.28) return this.importList(done)
-    return draw < 0.5 ? this.clear(done) : this.move(done)
+    if (draw < 0.33) return this.deleteDocument(done)
+    return draw < 0.55 ? this.clear(done) : this.move(done)
   }
 
   private get reviewed(): ReadonlyArray<ClientRow> {
@@ -123,6 +125,17 @@ export class ComplianceDesk {
     desk.settle(
       imports((service) => service.begin(caller, request)),
       (verdict) => goOn(verdict, ({ importId, received }) => send(importId, received))
+    )
+  }
+
+  private deleteDocument(done: () => void): void {
+    const live = this.world.store.rows("documents").filter(({ deletedAt }) => deletedAt === null)
+    if (live.length === 0) return done()
+    const { id } = this.random.pick(live)
+    const caller = this.desk.caller()
+    this.desk.settle(
+      Effect.flatMap(Documents, (documents) => documents.remove(caller, id, "asked for")),
+      done
     )
   }
 

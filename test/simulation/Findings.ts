@@ -20,7 +20,7 @@ export const invariants = {
     "compliance clears what it has looked at, and a client leaves KYC_PENDING only when every case is cleared in that commit",
   ends: "a person is refused and an account closed with nothing in it and nothing open, and CLOSED is the end",
   level: "level MICA_MIFID rests on five approved blocks and a test that is passed or acknowledged",
-  documents: "every document has its content",
+  documents: "every document has its content, and none once it is deleted",
   screening: "passes go forward one at a time, their hits freeze, and after a night nobody on a list is overlooked",
   lists: "a list that is imported is what its version names",
   "four-eyes": "a guarded command takes effect once, and only while the keys that asked for it and granted it are live",

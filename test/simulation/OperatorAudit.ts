@@ -28,6 +28,8 @@ export class OperatorAudit {
   private readonly used = new Set<string>()
   private readonly breaks = new Map<number, { readonly row: ReconBreakRow; readonly since: number }>()
   private readonly paid = new Set<string>()
+  /** Payments between the firms, by partner and reference. */
+  private readonly between = new Set<string>()
   private readonly reliances = new Map<number, string>()
   private readonly revokedLabels = new Set<string>()
   private readonly clients = new Set<number>()
@@ -43,6 +45,11 @@ export class OperatorAudit {
     this.checkGuarded(commit)
     this.checkPayouts(rows, now)
     this.checkCallers(rows)
+    for (const { partnerId, txRef } of rows.interfirmRecords ?? []) {
+      const name = `${partnerId} ${txRef}`
+      this.findings.expect(!this.between.has(name), "claims", () => `payment ${name} is recorded a second time`)
+      this.between.add(name)
+    }
     for (const row of rows.withdrawalRequests ?? []) if (row.state === "APPROVED") this.checkPaused(row, now)
     this.note(rows, now)
   }

@@ -11,6 +11,7 @@ import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { type OperatorCaller, operatorCaller, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
+import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import type { Services } from "./SimProcess.ts"
@@ -81,18 +82,19 @@ export class OperatorDesk {
   step(done: () => void): void {
     const { random, world } = this
     const partner = random.pick(world.partners)
-    if (random.chance(0.35)) return this.decide(done)
-    if (random.chance(0.3)) return this.approve(done)
-    if (random.chance(0.2)) return this.pause(done)
+    if (random.chance(0.3)) return this.decide(done)
+    if (random.chance(0.2)) return this.approve(done)
+    if (random.chance(0.15)) return this.pause(done)
     if (partner.changesCustody) return this.custody(partner, done)
     const draw = random.next()
     if (draw < 0.12) return this.suspend(partner.code, done)
     if (draw < 0.18) return this.distrust(partner.code, done)
     if (draw < 0.25) return this.renew(partner, done)
+    if (draw < 0.35 && partner.custody === "PARTNER") return this.payFirm(partner.code, done)
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
-    if (draw < 0.6) {
+    if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
       const request = {
         currency: "USDC",
@@ -102,7 +104,7 @@ export class OperatorDesk {
       }
       return this.settle(
         Effect.flatMap(Approvals, (approvals) => approvals.submit(caller, "ledger adjust", { client, ...request })),
-        done
+        () => (random.chance(0.7) ? this.approve(done) : done())
       )
     }
     const restriction = random.pick(["FROZEN", "NO_WITHDRAWALS"] as const)
@@ -185,6 +187,21 @@ export class OperatorDesk {
     this.settle(this.reliance(code, "SUSPENDED"), () =>
       this.world.outside.after(this.random.between(50, 1_500), () => this.settle(this.reliance(code, "APPROVED"), done))
     )
+  }
+
+  /** Records a payment between the firms; whoever got no answer records it again under its reference. */
+  private payFirm(code: string, done: () => void): void {
+    const { random, world } = this
+    const caller = this.caller()
+    const { now } = world.timeline
+    const request = {
+      amount: (random.between(1, 20_000) / (random.chance(0.5) ? 100 : -100)).toFixed(2),
+      periodFrom: now - 1_000,
+      periodTo: now,
+      txRef: `between-${this.commands}`
+    }
+    const record = Effect.flatMap(Interfirm, (interfirm) => interfirm.record(caller, code, request))
+    this.settle(record, () => (random.chance(0.4) ? this.settle(record, done, 2) : done()))
   }
 
   /** Gives a partner another key, and takes the one it had. */

@@ -9,7 +9,8 @@ import type { Findings } from "./Findings.ts"
 
 /** What stands outside of a review. */
 export interface ReviewFacts {
-  readonly hasContent: (documentId: number) => boolean
+  /** The stored content of a document; undefined when there is none. */
+  readonly content: (documentId: number) => string | undefined
   /** What a client holds before a commit, by account. */
   readonly held: (clientId: number) => ReadonlyArray<string>
 }
@@ -50,10 +51,12 @@ export class ReviewAudit {
     }
     for (const row of rows.clients ?? []) this.checkClient(row)
     for (const { id, deletedAt } of rows.documents ?? []) {
+      const content = this.facts.content(id)
       this.findings.expect(
-        deletedAt !== null || this.facts.hasContent(id),
+        deletedAt === null ? content !== undefined && content !== "" : content === "",
         "documents",
-        () => `document ${id} has no content`
+        () =>
+          `document ${id}, deleted at ${deletedAt}, has ${content === undefined ? "no content" : `the content "${content}"`}`
       )
     }
   }

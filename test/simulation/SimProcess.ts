@@ -82,6 +82,7 @@ const services = [
   Approvals,
   Breaks,
   Documents,
+  Interfirm,
   Lifecycle,
   OperatorKeys,
   Payouts,
@@ -244,7 +245,7 @@ export class SimProcess {
       Layer.provide([DueTimersMemory.layer({ store, away }), ScreeningPasses.layer])
     )
     const operator = Approvals.layer.pipe(
-      Layer.provide(Interfirm.layer),
+      Layer.provideMerge(Interfirm.layer),
       Layer.provideMerge(
         Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
       ),

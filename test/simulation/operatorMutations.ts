@@ -73,6 +73,12 @@ export const operatorMutations: ReadonlyArray<Mutation> = [
     })
   },
   {
+    name: "a document is deleted and its content stays",
+    shows: ["documents"],
+    seams: () =>
+      commits((commit) => (commit.rows.documents === undefined ? commit : without(commit, "documentContents")))
+  },
+  {
     name: "a pass goes on without what it has found",
     shows: ["screening"],
     seams: () => commits((commit) => (isOfPass(commit) ? without(commit, "screeningRuns", "cases", "clients") : commit))
