@@ -37,12 +37,12 @@ import { ServeError } from "./ServeError.ts"
 import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
-import { keepRequestsYoung } from "./youngRequests.ts"
+import { avoidPretenuring } from "./noPretenuring.ts"
 
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
 
-/** What `serve` tells whoever called it once it listens. */
+/** What `serve` hands to whoever called it once it listens. */
 export interface Ready {
   readonly service: ServiceFile
   readonly demo: Demo | null
@@ -65,7 +65,7 @@ export const serve = (
   Effect.suspend((): Effect.Effect<Ending, unknown> => {
     const unread = unreadEdgeHost(options)
     if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
-    keepRequestsYoung()
+    avoidPretenuring()
     return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
   }).pipe(inWords, Effect.provide(layerLogging))
 

@@ -101,6 +101,8 @@ const importsOf = (text: string): ReadonlyArray<string> =>
     (match) => (match[1] ?? match[2]) as string
   )
 
+const headless = "begins with no block comment that says what the file is"
+
 /** Every violation of the rules in a tree of (path, text). */
 export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
@@ -108,6 +110,7 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
     const report = (rule: string) => violations.push({ file, rule })
     const limit = limitOf(file)
     if (text.split("\n").length > limit + 1) report(`more than ${limit} lines`)
+    if (!text.startsWith("/**")) report(headless)
     if (/(^|\/)index\.tsx?$/.test(file)) report("no barrels")
     if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file)))
       report("clock, chance or environment outside their services")
@@ -196,8 +199,11 @@ describe("tidy", () => {
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
   ])("catches %s", (_title, file, text, rule) =>
-    assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }])
+    assert.deepStrictEqual(tidy(new Map([[file, `/** x */\n${text}`]])), [{ file, rule }])
   )
+
+  it("catches a header of another form", () =>
+    assert.deepStrictEqual(tidy(new Map([["src/http/x.ts", "// x"]])), [{ file: "src/http/x.ts", rule: headless }]))
 
   it("catches an import circle", () =>
     assert.deepStrictEqual(

@@ -1,4 +1,4 @@
-/** `brokerage kyc …`: reading a client's KYC file and deciding about it (operator surface, Back office; D1, D2). */
+/** `brokerage kyc …`: reading a client's KYC file and ruling on it (operator surface, Back office; D1, D2). */
 import { type Command, Option } from "commander"
 import type { Cli } from "../Cli.ts"
 import { clearQuestion } from "../clearQuestion.ts"

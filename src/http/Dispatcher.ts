@@ -258,7 +258,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const { exchange, principal, match } = admitted
     const { route } = match
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
-    // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
+    // A body that can't be canonical JSON has no fingerprint: its key is never taken.
     if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
@@ -323,7 +323,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
 
-  /** Database away or overload is told as such; everything else is a defect, told by its id alone. */
+  /** Database away or overload is answered as such; everything else is a defect, named by its id alone. */
   private fail(
     exchange: Exchange<P>,
     cause: Cause.Cause<DispatchError>

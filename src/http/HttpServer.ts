@@ -62,5 +62,5 @@ const start = (options: HttpServerOptions) =>
     })
   )
 
-/** The server's only verb. */
+/** Serves until its scope closes. */
 export const HttpServer = { start }

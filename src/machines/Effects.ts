@@ -61,7 +61,7 @@ export type MachineEffect =
     }
   /** A webhook event, written in the transaction of its cause. */
   | { readonly type: "event"; readonly name: EventName; readonly data: JsonObject }
-  /** A row of the client's notification feed; `ref` is the id of the object it is about. */
+  /** A row of the client's notification feed; `ref` is the id of its object. */
   | { readonly type: "notify"; readonly kind: NotificationKind; readonly ref: string }
   /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
   | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }

@@ -39,7 +39,7 @@ import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from 
 import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
 import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
 
-/** What the registry knows about a machine beside the machine itself. */
+/** What the registry knows of a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
   /** Events covering both sides of every guard. */

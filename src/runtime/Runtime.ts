@@ -28,7 +28,7 @@ import { DueTimers } from "./ports/DueTimers.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
-import { layerSandboxList } from "./services/screening/SandboxList.ts"
+import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
@@ -110,7 +110,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     Timers.layer(
       Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
-    layerSandboxList,
+    layerSandboxEntries,
     layerPayoutCorrections,
     AnswerSweep.layer,
     ContentSweep.layer,

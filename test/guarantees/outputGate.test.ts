@@ -1,5 +1,5 @@
 /**
- * Nothing is told before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
+ * Nothing is shown before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
  * or live view shows what it writes; a commit that fails leaves no trace anywhere (architecture, output gate; both or
  * neither, doc 3: "in the same transaction").
  */

@@ -1,5 +1,5 @@
 /**
- * What onboarding says about a person, and every secret of the service, stays where it belongs: sealed in the database,
+ * What onboarding says of a person, and every secret of the service, stays where it belongs: sealed in the database,
  * never in the audit, in events, in logs, in error bodies or readable in any column of any table (architecture, At rest;
  * doc 1, Authentication: only the SHA-256 of a key is stored).
  */

@@ -1,5 +1,7 @@
-// A partner whose uploads begin and then stall holds its own share of the memory for bodies and nobody else's: the others
-// write as if it were not there (architecture 8).
+/**
+ * A partner whose uploads begin and then stall holds its own share of the memory for bodies and nobody else's: the others
+ * write as if it were not there (architecture 8).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type RawConnection, openRaw, statusLine } from "../http/callRaw.ts"
 import { brokenInvariants, collateral } from "../support/Builders.ts"

@@ -1,4 +1,4 @@
-// What the stub services of the HTTP tests answer: one client, one report, one partner with two keys.
+/** What the stub services of the HTTP tests answer: one client, one report, one partner with two keys. */
 import { hash } from "node:crypto"
 import type { AcknowledgeResult, AssessmentResult } from "../../src/machines/appropriateness/Assessment.ts"
 import {

@@ -1,5 +1,5 @@
-// Settlement answers of the stub server, as the services would give them.
-import type { BulkAnswer } from "../../src/machines/settlement/BulkReport.ts"
+/** Settlement answers of the stub server, as the services would give them. */
+import type { BulkAnswer } from "../../src/machines/settlement/BulkReportBody.ts"
 import {
   type InterfirmPage,
   interfirmOf,

@@ -1,6 +1,8 @@
-// Which routes answer their success in the envelope and which answer it bare, route by route as the tables of the
-// specification mark them (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03). Routes that are not built yet are listed too:
-// the day they are, they are held against their mark.
+/**
+ * Which routes answer their success in the envelope and which answer it bare, route by route as the tables of the
+ * specification mark them (doc 1, Envelope; doc 1 to 3, Endpoints; A1-03). Routes that are not built yet are listed too:
+ * the day they are, they are held against their mark.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { partnerRoutes } from "../../src/http/features.ts"

@@ -1,5 +1,7 @@
-// The published description: which routes and answers it documents, that its schemas are sound, and that what the
-// server answers fits them (doc 1, What the service does and Endpoints; architecture 11).
+/**
+ * The published description: which routes and answers it documents, that its schemas are sound, and that what the
+ * server answers fits them (doc 1, What the service does and Endpoints; architecture 11).
+ */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

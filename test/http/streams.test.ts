@@ -1,5 +1,7 @@
-// Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
-// meet the close of the server (architecture 5 and 8).
+/**
+ * Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
+ * meet the close of the server (architecture 5 and 8).
+ */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"

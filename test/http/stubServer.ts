@@ -1,5 +1,7 @@
-// The real HTTP server over stub services in memory: what the HTTP tests run against. Answers are kept like the journal
-// keeps them (the first row of a key wins), everything else is canned and can be replaced per test.
+/**
+ * The real HTTP server over stub services in memory: what the HTTP tests run against. Answers are kept like the journal
+ * keeps them (the first row of a key wins), everything else is canned and can be replaced per test.
+ */
 import { Effect, Exit, Layer, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent } from "node:https"
@@ -318,7 +320,7 @@ const stubWrites = (stub: Stub) =>
             : null
         ),
       listAll: unused,
-      decide: unused,
+      rule: unused,
       check: unused
     }),
     Layer.succeed(Deposits, {

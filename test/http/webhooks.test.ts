@@ -1,12 +1,14 @@
-// The webhooks of the published description: every event that the machines emit, in the delivery body that is queued,
-// fits what is described for it (doc 3, Webhook and Event catalogue).
+/**
+ * The webhooks of the published description: every event that the machines emit, in the delivery body that is queued,
+ * fits what is described for it (doc 3, Webhook and Event catalogue).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
 import { reachable } from "../../src/machines/describe.ts"
 import type { EffectOf, EventName, FeedEventName } from "../../src/machines/Effects.ts"
 import { kinds, machines } from "../../src/machines/registry.ts"
-import { begin, step } from "../../src/runtime/engine/machine/decide.ts"
+import { begin, step } from "../../src/runtime/engine/machine/step.ts"
 import { queueDelivery } from "../../src/runtime/effects/queueDelivery.ts"
 
 interface WebhookItem {
@@ -137,7 +139,7 @@ describe("doc 3, Event catalogue: webhooks of the OpenAPI document", () => {
     assert.notInclude(JSON.stringify(webhooks), "DUPLICATE_PERSON")
   })
 
-  it("doc 3, Collateral report: each event has the status it tells of", () => {
+  it("doc 3, Collateral report: each event has the status it stands for", () => {
     for (const [name, other] of [
       ["collateral.booked", "REFUSED"],
       ["collateral.refused", "BOOKED"]

@@ -12,7 +12,7 @@ import { partnerReason } from "../../src/machines/compliance/Case.ts"
 import { effectName, reachable, statesOf, type Walkable } from "../../src/machines/describe.ts"
 import { reliancePath, relianceStatuses } from "../../src/machines/partner/Reliance.ts"
 import { type Kind, machines } from "../../src/machines/registry.ts"
-import { begin, create, type Decision, step } from "../../src/runtime/engine/machine/decide.ts"
+import { begin, create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
 import { assessmentRows } from "../fixtures/assessmentRows.ts"
 import { clientRows } from "../fixtures/clientTransitionRows.ts"
 import { depositNoticeRows } from "../fixtures/depositRows.ts"
@@ -55,9 +55,9 @@ const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
 }
 
 /** The stored row after the creation and the given events, each of which must be accepted. */
-const play = (kind: Kind, row: TransitionRow): Decision => {
+const play = (kind: Kind, row: TransitionRow): Step => {
   const { machine } = machines[kind] as Walkable
-  let current: Decision = begin(machine, row.input)
+  let current: Step = begin(machine, row.input)
   for (const event of row.given) {
     current = step(machine, current, event)
     assert.isTrue(current.changed, `the way to the row fails at ${event.type}`)
@@ -216,7 +216,7 @@ describe("collateral report", () => {
   const decided = (direction: "DEPOSIT" | "WITHDRAWAL", refusal: string | null) =>
     create(machine, { ...report, direction }, { type: "REPORT", at: 100, refusal, ledgerTxId: 8, balances: null })
 
-  it("D11: a booked deposit posts, tells and shows the report", () => {
+  it("D11: a booked deposit posts, announces and shows the report", () => {
     const wire = { ...report, status: "BOOKED", refusal: "", ledgerTxId: 8, createdAt: 100 } as const
     const { context, effects, state } = decided("DEPOSIT", null)
     assert.strictEqual(state, "BOOKED")
@@ -334,7 +334,7 @@ describe("reliance path", () => {
     const path = reliancePath(from, to)
     assert.deepStrictEqual(path, paths.get(`${from} ${to}`) ?? null)
     const { machine } = machines.reliance
-    let row: { readonly state: string; readonly context: Decision<typeof machine>["context"] } = {
+    let row: { readonly state: string; readonly context: Step<typeof machine>["context"] } = {
       state: from,
       context: { partnerId: 1, reason: null, changedAt: 0 }
     }

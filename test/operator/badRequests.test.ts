@@ -1,5 +1,7 @@
-// Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says about them (doc 1,
-// Envelope; A2-62, F2; operator surface, rules).
+/**
+ * Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says of them (doc 1,
+ * Envelope; A2-62, F2; operator surface, rules).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"

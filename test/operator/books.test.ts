@@ -1,5 +1,7 @@
-// Ledger corrections, the proof of the books, audit, live objects and the sandbox clock, through the command line
-// (A2-62, A3-43, A3-45; operator surface).
+/**
+ * Ledger corrections, the proof of the books, audit, live objects and the sandbox clock, through the command line
+ * (A2-62, A3-43, A3-45; operator surface).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -23,7 +25,7 @@ const adjust = (amount: string, currency = "USDC") => [
 ]
 
 describe("operator surface, ledger", () => {
-  it("A2-62, A3-43: adjust posts MANUAL with the reason, tells the client, and never goes below zero (F10)", async () => {
+  it("A2-62, A3-43: adjust posts MANUAL with the reason, notifies the client, and never goes below zero (F10)", async () => {
     const up = await service.done(adjust("+100.5"), "FINANCE")
     assert.deepStrictEqual(up.balance, { cash: "100.500000", reserved: "0.000000", total: "100.500000" })
     const tooMuch = await service.cli(adjust("-150"), "FINANCE")

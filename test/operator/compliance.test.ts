@@ -1,5 +1,7 @@
-// Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
-// (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+/**
+ * Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
+ * (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -94,7 +96,7 @@ describe("operator surface, compliance", () => {
     assert.strictEqual(cleared.kycPackage.reviewedBy, "ADMIN")
   })
 
-  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and tells the partner", async () => {
+  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and notifies the partner", async () => {
     const { clientId, caseId } = await heldClient()
     const rejected = await service.done(
       ["kyc", "reject", String(clientId), "--reason", "papers do not match"],

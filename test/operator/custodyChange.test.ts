@@ -1,5 +1,7 @@
-// Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is told with
-// what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+/**
+ * Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is named with
+ * what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+ */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -190,7 +192,7 @@ describe("doc 3, Changing the custody model", () => {
     }
   })
 
-  it("SC-SET-11: a payment recorded too much is told under BROKER custody too, with what takes it back", async () => {
+  it("SC-SET-11: a payment recorded too much is shown under BROKER custody too, with what takes it back", async () => {
     const firm = await partnerFirm("OVERPAID")
     await service.done(custody("OVERPAID", "BROKER"))
     await payFirms("OVERPAID", "5")
@@ -385,7 +387,7 @@ describe("custody change while writes are queued", () => {
     assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
-  it("two changes at once: one is made, the other is told that it is already", async () => {
+  it("two changes at once: one is made, the other learns that it is already", async () => {
     const firm = await partnerFirm("TWICE")
     const both = await Promise.all([
       service.cli(custody("TWICE", "BROKER")),

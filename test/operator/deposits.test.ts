@@ -1,5 +1,7 @@
-// Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
-// deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
+/**
+ * Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
+ * deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { depositStatuses } from "../../src/machines/deposit/DepositNotice.ts"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"

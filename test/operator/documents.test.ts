@@ -1,5 +1,7 @@
-// Deletion of documents through the command line, on a real service: the content is gone, the facts stay, a slot is free
-// (operator surface, document delete; A1-38).
+/**
+ * Deletion of documents through the command line, on a real service: the content is gone, the facts stay, a slot is free
+ * (operator surface, document delete; A1-38).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { ofClient, rowsOf } from "../support/Builders.ts"
 import { openOperatorScenario } from "./operatorScenario.ts"

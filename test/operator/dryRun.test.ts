@@ -1,4 +1,6 @@
-// `--dry-run`: every command that writes can be asked what it would do, and writes nothing then (operator surface; A3-45).
+/**
+ * `--dry-run`: every command that writes can be asked what it would do, and writes nothing then (operator surface; A3-45).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Command } from "commander"
 import { HttpApi } from "effect/http-api"

@@ -1,5 +1,7 @@
-// Dry runs of the two commands that change more than a mailbox: the key file and the clock stay as they are (operator
-// surface, --dry-run; architecture, At rest).
+/**
+ * Dry runs of the two commands that change more than a mailbox: the key file and the clock stay as they are (operator
+ * surface, --dry-run; architecture, At rest).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,5 +1,7 @@
-// Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
-// the file does not hold, and what is left half done goes on (architecture, At rest).
+/**
+ * Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
+ * the file does not hold, and what is left half done goes on (architecture, At rest).
+ */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -126,7 +128,7 @@ describe("encryption rotate", () => {
     assert.deepStrictEqual([Number(canary?.n), Number(canary?.done)], [2, 2])
   })
 
-  it("is told in the audit by key numbers alone", async () => {
+  it("is noted in the audit by key numbers alone", async () => {
     const rows = await rowsOf(service, "audit", "action LIKE 'encryption.%'")
     assert.deepStrictEqual(
       rows.map(({ role, action, before, after, reason, partnerId, clientId }) => [
@@ -216,7 +218,7 @@ describe("encryption rotate", () => {
     await atRest()
   })
 
-  it("a restart takes up a filed key, tells the audit, and goes on with what is left", async () => {
+  it("a restart takes up a filed key, writes the audit, and goes on with what is left", async () => {
     expectLog(/operator request failed .* died here/)
     const clientId = await service.client(key)
     const { current } = await show()

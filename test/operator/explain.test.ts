@@ -1,5 +1,7 @@
-// What `explain` shows a person: the figure that decides, what is missing, and every field of the write (operator surface;
-// A3-02, A3-14, F2, F25).
+/**
+ * What `explain` shows a person: the figure that decides, what is missing, and every field of the write (operator surface;
+ * A3-02, A3-14, F2, F25).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { callServer } from "../http/callServer.ts"
 import { readFileSync } from "node:fs"

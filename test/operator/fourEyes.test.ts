@@ -1,4 +1,4 @@
-// Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
+/** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
 import { assert, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
@@ -227,7 +227,7 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await outcomeOf(second.approvalId), "DONE")
   })
 
-  it("a granted command that a dead process never ran is told as such, and may be granted again, once", async () => {
+  it("a granted command that a dead process never ran is answered as such, and may be granted again, once", async () => {
     const before = Number(await cash())
     const { approvalId, grant } = await asked(adjust(`-${before + 1}`), "FINANCE")
     // Refused now, so that nothing is booked; without its mark it looks as it would after a crash.

@@ -1,5 +1,7 @@
-// Payments between the firms: `interfirm record` through the command line, what the partner sees of it, and what stands
-// in the way of closing (doc 3, Interfirm settlement record; A3-25; operator surface; D15).
+/**
+ * Payments between the firms: `interfirm record` through the command line, what the partner sees of it, and what stands
+ * in the way of closing (doc 3, Interfirm settlement record; A3-25; operator surface; D15).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { get, query, rowsOf } from "../support/Builders.ts"
 import { startOperatorService } from "./operatorHarness.ts"
@@ -145,7 +147,7 @@ describe("D15: closing a partner", () => {
 })
 
 describe("operator surface, Four eyes: interfirm record", () => {
-  it("waits for a second key; what could not run, or is there already, is told at once", async () => {
+  it("waits for a second key; what could not run, or is there already, is answered at once", async () => {
     const guarded = await startOperatorService({ settings: { fourEyes: new Set(["interfirm record"] as const) } })
     try {
       await guarded.partner({ code: "FIRM" })

@@ -1,5 +1,7 @@
-// Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
-// and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
+/**
+ * Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
+ * and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { get, ofClient, rowCounts, rowsOf } from "../support/Builders.ts"
@@ -36,7 +38,7 @@ const cases = async (clientId: number) =>
   (await ofClient(service, "cases", clientId)).map(({ reason, state }) => [reason, state])
 
 describe("operator surface, kyc request-documents", () => {
-  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and is told once; clearing accepts again", async () => {
+  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and gets one notice; clearing accepts again", async () => {
     const clientId = await service.client(key)
     const asked = await kyc("request-documents", clientId, "--note", "  a certified copy of the passport ")
     assert.deepStrictEqual([asked.lifecycleState, asked.verificationLevel, asked.openCases], ["ACTIVE", "MICA", []])

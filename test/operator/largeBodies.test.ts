@@ -1,5 +1,7 @@
-// Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
-// answer says about being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+/**
+ * Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
+ * answer says of being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { Agent } from "node:https"
@@ -64,7 +66,7 @@ describe("doc 1, Limits: body caps of operator commands", () => {
     assert.isBelow(Buffer.byteLength(JSON.stringify(piece)), bodyCaps.watchListPiece)
   })
 
-  it("an unknown key, or one without the role, is told so unread, however long the body", async () => {
+  it("an unknown key, or one without the role, gets that answer unread, however long the body", async () => {
     for (const [key, status] of [
       ["bok_wrong", 401],
       [service.keys.SUPPORT, 403]
@@ -87,7 +89,7 @@ describe("A1-01: operator bodies are judged before they are built", () => {
     assert.deepStrictEqual((await send(path, raw)).told, tooMany)
   })
 
-  it("nested too deeply, half a surrogate pair and U+0000 are told as on the partner surface", async () => {
+  it("nested too deeply, half a surrogate pair and U+0000 are answered as on the partner surface", async () => {
     const deep = await send("/appropriateness", `{"questionnaire":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)
     assert.deepStrictEqual(deep.told, [400, 4000, "The request body is nested too deeply."])
     for (const text of ["\\u0000", "\\ud800"]) {

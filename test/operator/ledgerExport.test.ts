@@ -1,5 +1,7 @@
-// `ledger export`: the books as other programs read them, proved by hledger itself where it is installed and by a strict
-// reader of our own for Beancount; pages that never part a transaction (operator surface, ledger export; A2-62, A2-74).
+/**
+ * `ledger export`: the books as other programs read them, proved by hledger itself where it is installed and by a strict
+ * reader of our own for Beancount; pages that never part a transaction (operator surface, ledger export; A2-62, A2-74).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

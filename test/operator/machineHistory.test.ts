@@ -1,5 +1,7 @@
-// Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
-// found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+/**
+ * Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
+ * found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -169,7 +171,7 @@ describe("operator surface, machine inspect", () => {
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
   })
 
-  it("A3-45: audit tail --object tells of one object alone, newest last", async () => {
+  it("A3-45: audit tail --object shows one object alone, newest last", async () => {
     const object = `case:${objects.get("case")?.id}`
     const { entries } = await service.done(["audit", "tail", "--object", object])
     assert.deepStrictEqual(

@@ -1,5 +1,7 @@
-// `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
-// surface). The books are followed from look to look.
+/**
+ * `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
+ * surface). The books are followed from look to look.
+ */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Scope } from "effect"

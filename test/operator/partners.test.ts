@@ -1,4 +1,4 @@
-// Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08).
+/** Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08). */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -58,7 +58,7 @@ describe("operator surface, partners", () => {
     assert.deepStrictEqual(await service.done(["partner", "show", String(partnerId)], "SUPPORT"), profile)
   })
 
-  it("a second partner gets a prefix from its code, and is told; taken codes and prefixes are refused", async () => {
+  it("a second partner gets a prefix from its code, and learns it; taken codes and prefixes are refused", async () => {
     const made = await service.done(creation("sec-2"))
     assert.strictEqual(made.uidPrefix, "SEC2")
     assert.strictEqual(made.notes.length, 1)

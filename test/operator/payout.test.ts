@@ -1,5 +1,7 @@
-// Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
-// A3-43; D1, A1-47).
+/**
+ * Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
+ * A3-43; D1, A1-47).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
@@ -40,7 +42,7 @@ const postings = async (clientId: string) =>
   ).map(({ type, account, kind, amount }) => [type, account, kind, Number(amount)])
 
 describe("operator surface, client payout", () => {
-  it("A3-43: BROKER custody has the postings of a withdrawal, and the client is told of a money movement", async () => {
+  it("A3-43: BROKER custody has the postings of a withdrawal, and the client gets notice of a money movement", async () => {
     const clientId = await funded()
     await hold(clientId)
     const paid = await service.done(payout(clientId, "100"), "FINANCE")

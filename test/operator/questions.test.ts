@@ -1,5 +1,7 @@
-// Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
-// stdout are; what they are about; and what the service refuses whoever asks.
+/**
+ * Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
+ * stdout are; what they are about; and what the service refuses whoever asks.
+ */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { join } from "node:path"

@@ -1,5 +1,7 @@
-// The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
-// statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+/**
+ * The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
+ * statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"

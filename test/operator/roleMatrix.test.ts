@@ -1,4 +1,4 @@
-// Who may do what: the table of roles, the contract and the running gate agree on every command.
+/** Who may do what: the table of roles, the contract and the running gate agree on every command. */
 import { assert, describe, it } from "@effect/vitest"
 import { HttpApi } from "effect/http-api"
 import { request } from "node:https"

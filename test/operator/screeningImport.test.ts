@@ -1,5 +1,7 @@
-// Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
-// never touched, errors of files, roles (F26; operator surface, screening).
+/**
+ * Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
+ * never touched, errors of files, roles (F26; operator surface, screening).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -274,7 +276,7 @@ describe("screening import", () => {
     assert.lengthOf(Object.keys(await live("ASKED")), 3)
   })
 
-  it("F26: another version gives up the one under way; the lists a run saw tell of both", async () => {
+  it("F26: another version gives up the one under way; the lists a run saw name both", async () => {
     await imported(csv("Anna Alt,,,PEP"), "GIVEUP", "1")
     const begun = await call((api) =>
       api.screening.import({ payload: { source: "GIVEUP", version: "2", count: 2, hash: "0".repeat(64) } })

@@ -1,5 +1,7 @@
-// The webhook commands of the operator through the command line, on a real service (operator surface, Back office; D14;
-// A3-35).
+/**
+ * The webhook commands of the operator through the command line, on a real service (operator surface, Back office; D14;
+ * A3-35).
+ */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import { deliveryStatuses as statuses } from "../../src/machines/webhook/Webhook.ts"

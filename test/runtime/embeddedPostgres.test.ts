@@ -1,5 +1,7 @@
-// The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
-// Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+/**
+ * The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
+ * Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Schedule, Scope } from "effect"
@@ -389,7 +391,7 @@ describe("files", () => {
     }
   })
 
-  it.live("serve: a platform without programs is told to use --database-url", () =>
+  it.live("serve: a platform without programs is asked to use --database-url", () =>
     Effect.gen(function* () {
       for (const platform of ["sunos-x64", "win32-x64"]) {
         assert.include((yield* Effect.flip(postgresBinaries(platform))).message, "Start with --database-url")

@@ -16,7 +16,7 @@ import { testSealing } from "./engine/fixtures.ts"
 
 type Firm = Awaited<ReturnType<Service["partner"]>>
 
-describe("decision 11: payouts booked as if the partner had paid", () => {
+describe("decision 13: payouts booked as if the partner had paid", () => {
   let database: TestDatabase
   let service: Service
   let persons = 0

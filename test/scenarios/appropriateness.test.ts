@@ -47,7 +47,7 @@ const levelChanged = (outcome: Outcome, score: number, attempt = 1) => ({
 })
 
 describe("SC-ONB-11: MiFID in both orders", () => {
-  it("SC-ONB-11: blocks, then PASS: the test moves the level and tells it once", async () => {
+  it("SC-ONB-11: blocks, then PASS: the test moves the level and announces it once", async () => {
     const clientId = await client()
     const written = (await mifid(clientId)).json.data
     const before = await verificationOf(clientId)

@@ -263,7 +263,7 @@ describe("collateral", () => {
       assert.strictEqual((await collateral(service, own.key, foreign, body)).status, 201)
     })
 
-    it("A3-01: eight clients race for one reference; one books, the others are told of another client", async () => {
+    it("A3-01: eight clients race for one reference; one books, the others are answered with another client", async () => {
       const clients = await Promise.all(Array.from({ length: 8 }, client))
       const partnerRef = fresh()
       const answers = await Promise.all(clients.map((clientId) => report(clientId, { partnerRef })))

@@ -33,7 +33,7 @@ describe("compliance", () => {
     return verdict.ok ? null : verdict.refusal
   }
 
-  it("SC-ONB-03: a cleared review grants MICA, tells a decision and no second client.onboarded", async () => {
+  it("SC-ONB-03: a cleared review grants MICA, announces a decision and no second client.onboarded", async () => {
     const { clientId, kycPackageId, review } = await onboarded(orlenko.paths)
     await comply(service, (compliance) => compliance.clear(officer, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
@@ -147,7 +147,7 @@ describe("compliance", () => {
     assert.deepStrictEqual(json.data.missingBlocks, blockCodes.slice(0, 7))
   })
 
-  it("A3-10: restrictions make a client RESTRICTED until the last is lifted, each told by a notification", async () => {
+  it("A3-10: restrictions make a client RESTRICTED until the last is lifted, each announced by a notification", async () => {
     const { clientId } = await onboarded()
     const client = String(clientId)
     const states: Array<string> = []

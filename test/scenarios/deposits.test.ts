@@ -334,7 +334,7 @@ describe("deposits", () => {
       assert.strictEqual(await balance(clientId), "250.000000")
     })
 
-    it("A3-04: a rejected notice moves nothing, tells the reason, and can't be confirmed; a confirmed one not rejected", async () => {
+    it("A3-04: a rejected notice moves nothing, shows the reason, and can't be confirmed; a confirmed one not rejected", async () => {
       const clientId = await client()
       const one = await filed(clientId)
       const two = await filed(clientId)
@@ -393,7 +393,7 @@ describe("deposits", () => {
       }
     })
 
-    it("A1-01: an unknown notice is told as such", async () => {
+    it("A1-01: an unknown notice is answered as such", async () => {
       const verdict = await confirm(123_456_789)
       assert.deepStrictEqual(verdict.ok ? null : verdict.refusal, {
         _tag: "Unknown",

@@ -179,7 +179,7 @@ describe("ordinary revisions", () => {
 })
 
 describe("screening of a changed identity", () => {
-  it("SC-ONB-09: a hit makes an ACTIVE client RESTRICTED at once, under its new name, and tells it once", async () => {
+  it("SC-ONB-09: a hit makes an ACTIVE client RESTRICTED at once, under its new name, and announces it once", async () => {
     const { n, clientId, kycPackageId } = await onboarded()
     const answer = await revise(clientId, personal(n, asOrlenko))
     assert.deepInclude(answer, {
@@ -204,7 +204,7 @@ describe("screening of a changed identity", () => {
     assert.strictEqual((await collateral(service, key, clientId, deposit)).status, 201)
   })
 
-  it("F26: a possible match is told as such, and what compliance has cleared holds nobody again", async () => {
+  it("F26: a possible match is answered as such, and what compliance has cleared holds nobody again", async () => {
     const { n, clientId } = await onboarded()
     const quandt = { first_name: "Leopold", last_name: "Quandt-Rieger", date_of_birth: "1961-09-09" }
     assert.strictEqual((await revise(clientId, personal(n, quandt))).screening, "PENDING_REVIEW")
@@ -286,7 +286,7 @@ describe("screening of a changed identity", () => {
 })
 
 describe("the same person twice (A1-28)", () => {
-  it("A1-28: a revision into another client's person is looked at, not held, and not told", async () => {
+  it("A1-28: a revision into another client's person is looked at, not held, and not announced", async () => {
     const first = await onboarded()
     const second = await onboarded()
     const answer = await revise(second.clientId, sectionsOf(first.n, ["personalInfo", "identification"]))
@@ -397,7 +397,7 @@ describe("refusals", () => {
     assert.strictEqual((await kycOf(clientId)).revision, 2)
   })
 
-  it("architecture, At rest: what a revision or a refused one says about the person is readable nowhere", async () => {
+  it("architecture, At rest: what a revision or a refused one says of the person is readable nowhere", async () => {
     const { n, clientId } = await onboarded()
     const mark = "PLANTEDREVISION"
     const paths = {

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { collateral, get, query, rowsOf } from "../support/Builders.ts"
 import { finance, operator, startService } from "../support/Service.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
@@ -35,8 +35,8 @@ describe("money at the edges", () => {
         Adjustments.layer
       )
     )
-  const decide = (requestId: number, order: FinanceOrder) =>
-    service.run(Withdrawals.use((withdrawals) => withdrawals.decide(finance, requestId, order)))
+  const decide = (requestId: number, ruling: FinanceRuling) =>
+    service.run(Withdrawals.use((withdrawals) => withdrawals.rule(finance, requestId, ruling)))
   const confirm = (noticeId: number) =>
     service.run(Deposits.use((deposits) => deposits.confirm(finance, noticeId, null)))
   const cash = async (clientId: number) =>

@@ -20,7 +20,7 @@ describe("onboarding", () => {
   }
 
   describe("success", () => {
-    it("SC-ONB-01: the answer has exactly the documented members, client.onboarded is told once", async () => {
+    it("SC-ONB-01: the answer has exactly the documented members, client.onboarded is announced once", async () => {
       const body = person(1, "ok")
       const { status, json } = await onboard(service, partner.key, body)
       const { clientId, kycPackageId } = json.data
@@ -133,7 +133,7 @@ describe("onboarding", () => {
       } as never)
     })
 
-    it("Rules of POST /clients 3: the audit stream tells the onboarding by the partner's key, without personal data", async () => {
+    it("Rules of POST /clients 3: the audit stream shows the onboarding by the partner's key, without personal data", async () => {
       const body = person(4, "audit")
       const { clientId } = (await onboard(service, partner.key, body, { "x-request-id": "audit-request-4" })).json.data
       const audit = await ofClient(service, "audit", clientId)

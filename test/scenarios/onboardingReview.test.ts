@@ -135,7 +135,7 @@ describe("onboarding review", () => {
       ["the same partner", () => partner.key],
       ["another partner", () => other.key]
     ])(
-      "A1-28: the same person again at %s is told COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
+      "A1-28: the same person again at %s reads COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
       async (_, keyOf) => {
         const n = keyOf() === partner.key ? 40 : 41
         const first = await onboard(service, partner.key, person(n, "twin"))
@@ -185,7 +185,7 @@ describe("onboarding review", () => {
       }
     })
 
-    it("A1-16: twenty equal requests without a key make one client; the others are told of the reference", async () => {
+    it("A1-16: twenty equal requests without a key make one client; the others are answered with the reference", async () => {
       const body = person(81, "equal")
       const answers = await Promise.all(Array.from({ length: 20 }, () => onboard(service, partner.key, body)))
       assert.lengthOf(

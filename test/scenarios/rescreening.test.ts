@@ -12,7 +12,7 @@ import { candidatesOf } from "../../src/runtime/services/screening/rescreening.t
 import { clientContext } from "../../src/runtime/services/client/clientState.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { WatchEntryRequest } from "../../src/runtime/services/screening/WatchLists.ts"
+import type { WatchEntryBody } from "../../src/runtime/services/screening/WatchLists.ts"
 import {
   advance,
   collateral,
@@ -68,7 +68,7 @@ const active = async (over: Readonly<Record<string, unknown>> = {}) => {
 
 const contexts = async () =>
   (await rowsOf(service, "screeningPasses")).map((row) => ({ ...row.context, state: row.state }))
-const listed = async (entry: WatchEntryRequest): Promise<number> => (await watchAll(service, entry)).entryId
+const listed = async (entry: WatchEntryBody): Promise<number> => (await watchAll(service, entry)).entryId
 const imports = async (
   use: (service: ScreeningImports["Service"]) => ReturnType<ScreeningImports["Service"]["begin"]>
 ): Promise<ImportView> => {

@@ -117,7 +117,7 @@ describe("what a revision declares (A1-28)", () => {
   }
   const high = { "attestation.riskRating": "HIGH" }
 
-  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not told", async () => {
+  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not announced", async () => {
     const n = nextPerson()
     const { clientId } = await onboarded(n)
     const answer = await revise(clientId, n, ["pep"], { ...mayor, ...high })

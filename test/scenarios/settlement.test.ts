@@ -37,7 +37,7 @@ describe("settlement items", () => {
   const failed = { status: "FAILED", note: "bank closed" }
 
   describe("birth", () => {
-    it("Settlement item: a correction makes one item, its event and its audit row, all told alike", async () => {
+    it("Settlement item: a correction makes one item, its event and its audit row, all answered alike", async () => {
       const clientId = await client()
       const txId = await adjust(clientId, "2.5", "USDC", "fix-1")
       const [item] = await items(partner, `clientId=${clientId}`)
@@ -198,7 +198,7 @@ describe("settlement items", () => {
       assert.match(json.msg, /^The .*\.$/)
     })
 
-    it("Endpoints: a foreign client is as unknown as none, told before a bad query (A1-02)", async () => {
+    it("Endpoints: a foreign client is as unknown as none, answered before a bad query (A1-02)", async () => {
       const foreign = await client()
       const uid = (await get(service, partner.key, `/clients/${foreign}`)).json.data.clientUid
       const none = await list(lister, "clientId=8999999")
@@ -361,7 +361,7 @@ describe("settlement items", () => {
       assert.deepStrictEqual(await rowCounts(service), counts)
     })
 
-    it("4004: an unknown item, a foreign one and what is no id are told alike, before the body is judged", async () => {
+    it("4004: an unknown item, a foreign one and what is no id are answered alike, before the body is judged", async () => {
       const stranger = await service.partner()
       const { itemId } = await owed(stranger)
       const counts = await rowCounts(service)

@@ -1,10 +1,10 @@
 /**
  * Withdrawal requests of BROKER custody on the real service: gates in their order, the reserve, finance's decisions,
  * cancelling, replay and races (doc 3, Withdrawal request; D10; A3-01, A3-02, A3-06..A3-08, A3-12). The rules over
- * figures that no account has yet are in test/machines/withdrawalRequest.test.ts.
+ * figures that no account has yet are in test/machines/withdrawalBody.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Effect } from "effect"
 import { collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { finance, type Answer, operator, startService } from "../support/Service.ts"
@@ -21,8 +21,8 @@ describe("withdrawals", () => {
     post(clientId, { partnerRef: fresh(), currency: "USDC", amount: "10", ...body }, key)
   const cancel = (clientId: number, requestId: number | string, key = partner.key) =>
     service.call("POST", `/partner/v1/clients/${clientId}/withdrawals/${requestId}/cancel`, { key })
-  const decide = (requestId: number, order: FinanceOrder, caller = finance) =>
-    service.run(Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.decide(caller, requestId, order)))
+  const decide = (requestId: number, ruling: FinanceRuling, caller = finance) =>
+    service.run(Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.rule(caller, requestId, ruling)))
   const funded = async (amount = "100", currency = "USDC"): Promise<number> => {
     const clientId = await service.client(partner.key)
     await adjust(clientId, amount, currency)
@@ -95,8 +95,8 @@ describe("withdrawals", () => {
       const rejected = await decide(requestId, { to: "REJECTED", reason: "no such account" })
       assert.isTrue(rejected.ok && rejected.value.decisionNote === "no such account")
       assert.deepStrictEqual(await balance(clientId), ["100.000000", "0.000000"])
-      for (const order of [{ to: "APPROVED" }, { to: "PAID" }, { to: "FAILED", reason: "r" }] as const) {
-        const late = await decide(requestId, order)
+      for (const ruling of [{ to: "APPROVED" }, { to: "PAID" }, { to: "FAILED", reason: "r" }] as const) {
+        const late = await decide(requestId, ruling)
         assert.isTrue(!late.ok && late.refusal._tag === "Conflict")
       }
       assert.deepStrictEqual(await told(clientId), ["REQUESTED", "REJECTED"])
@@ -248,7 +248,7 @@ describe("withdrawals", () => {
   })
 
   describe("cancelling", () => {
-    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are told as decided, APPROVED and PAID refused", async () => {
+    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are answered as decided, APPROVED and PAID refused", async () => {
       const clientId = await funded()
       const first = (await ask(clientId)).json.data
       const done = await cancel(clientId, first.requestId)

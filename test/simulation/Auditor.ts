@@ -117,7 +117,7 @@ export class Auditor {
     )
   }
 
-  /** The one answer of a bulk report tells what all of its tries did (A1-53). */
+  /** The one answer of a bulk report says what all of its tries did (A1-53). */
   private checkBulk(call: PartnerCall, { status, body }: PartnerAnswer): void {
     if (status !== 200) return
     const { data } = JSON.parse(body) as { readonly data: { readonly settled: number; readonly failed: number } }

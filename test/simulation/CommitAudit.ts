@@ -269,7 +269,7 @@ export class CommitAudit {
       .map(({ partnerId, name, data }) => `${partnerId} ${name} ${JSON.stringify(data)}`)
     const fresh = (rows.webhookDeliveries ?? []).filter(({ id }) => !this.deliveries.has(id))
     const found = fresh.flatMap(({ id, partnerId, event, body }) => {
-      // A test is told to the endpoint alone.
+      // A test goes to the endpoint alone.
       if (event === "webhook.test" && this.activeEndpoints.has(partnerId)) return []
       const forwarded = claims.filter(({ name, owner }) => name.startsWith("feed:") && owner === id)
       if (forwarded.length > 0 && this.activeEndpoints.has(partnerId)) {

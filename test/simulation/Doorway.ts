@@ -50,7 +50,7 @@ export interface PartnerAnswer extends Rendered {
   readonly replayed: boolean
 }
 
-/** Answers a call in a process; `done` is told there, at the moment the bytes would leave. */
+/** Answers a call in a process; `done` is called there, at the moment the bytes would leave. */
 export const answerCall = (
   process: SimProcess,
   secret: string,

@@ -32,7 +32,7 @@ export interface Arrival extends OutgoingWebhook {
 export interface NetworkOptions {
   readonly outside: Lane
   readonly random: SeededRandom
-  /** Told of every arrival, before the sender hears of it. */
+  /** Called on every arrival, before the sender hears of it. */
   readonly onArrival: (arrival: Arrival) => void
 }
 

@@ -8,7 +8,7 @@ import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import type { Services } from "./SimProcess.ts"
 import type { PartnerAccount, PartnerTerms, World } from "./World.ts"
 
@@ -132,7 +132,7 @@ export class OperatorDesk {
     if (requests.length === 0) return done()
     const { id, state } = random.pick(requests)
     const good = random.chance(0.7)
-    const order: FinanceOrder =
+    const ruling: FinanceRuling =
       state === "APPROVED"
         ? good
           ? { to: "PAID" }
@@ -141,7 +141,7 @@ export class OperatorDesk {
           ? { to: "APPROVED" }
           : { to: "REJECTED", reason: "not now" }
     this.settle(
-      Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.decide(caller, id, order)),
+      Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.rule(caller, id, ruling)),
       done
     )
   }

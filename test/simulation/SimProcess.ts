@@ -93,9 +93,9 @@ export interface ProcessOptions {
   readonly seams: Seams
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
-  /** Told what the process logs at level Error. */
+  /** Gets what the process logs at level Error. */
   readonly onDefect: (text: string) => void
-  /** Told of each commit whose caller hears that nobody knows. */
+  /** Called on each commit whose caller hears that nobody knows. */
   readonly onUnknown: () => void
   readonly onReady: (process: SimProcess) => void
   readonly onUsurped: (process: SimProcess) => void
@@ -126,7 +126,7 @@ export class SimProcess {
     return this.lane.alive && this.context !== null
   }
 
-  /** Runs an effect in this process; `done` is told in it. Nothing happens any more once the process is dead. */
+  /** Runs an effect in this process; `done` is called in it. Nothing happens any more once the process is dead. */
   run<A, E>(effect: Effect.Effect<A, E, Services>, done: (exit: Exit.Exit<A, E>) => void): void {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
@@ -289,7 +289,7 @@ const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOption
   const slow = Effect.map(DeliveryStore, (inner) => {
     const bent = seams.deliveries?.(inner, store) ?? inner
     return DeliveryStore.of({
-      claim: (request) => later(bent.claim(request)),
+      lease: (request) => later(bent.lease(request)),
       finish: (changes) => later(bent.finish(changes)),
       read: (ids) => later(bent.read(ids))
     })

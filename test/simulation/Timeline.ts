@@ -29,7 +29,7 @@ export class Timeline {
   }
 
   add(lane: Lane, run: () => void, delayMillis: number): void {
-    // Whole milliseconds, as a clock tells them, whatever somebody asked to sleep.
+    // Whole milliseconds, as a clock shows them, whatever somebody asked to sleep.
     this.push({ at: this.now + Math.ceil(Math.max(0, delayMillis)), order: this.order++, lane, run })
   }
 

@@ -38,7 +38,7 @@ const start = 1_795_132_800_000
 const keptLines = 80
 /** How long a caller waits for an answer, ms. */
 const callerPatience = 4_000
-/** A replaced process that was told so lives on for at most this long, ms. */
+/** A replaced process that learned it lives on for at most this long, ms. */
 const lingerMillis = 2_000
 
 export class World {
@@ -89,7 +89,7 @@ export class World {
     return this.random.fork()
   }
 
-  /** Adds a line to the trace, whose digest tells whether two runs were the same. */
+  /** Adds a line to the trace, whose digest shows whether two runs were the same. */
   note(line: string): void {
     const text = `${this.timeline.now - start} ${line}`
     this.digest = hash("sha256", `${this.digest}${text}`, "hex")
@@ -206,7 +206,7 @@ export class World {
     )
   }
 
-  /** Tells the first word only; without one in the caller's patience it is null. */
+  /** Gives the first word only; without one in the caller's patience it is null. */
   private once<A>(name: string, heard: (value: A | null) => void): (value: A | null) => void {
     let told = false
     const hear = (value: A | null) => {

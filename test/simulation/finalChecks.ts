@@ -1,4 +1,4 @@
-// What must hold of the store once a run is over and everything has come to rest.
+/** What must hold of the store once a run is over and everything has come to rest. */
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { chainBreak } from "../runtime/engine/chain.ts"
 import type { Auditor } from "./Auditor.ts"

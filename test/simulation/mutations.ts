@@ -1,5 +1,7 @@
-// Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
-// the service's back, through the seams of a simulated process. No production code knows of them.
+/**
+ * Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
+ * the service's back, through the seams of a simulated process. No production code knows of them.
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
@@ -11,7 +13,7 @@ import type { Seams } from "./SimProcess.ts"
 
 export interface Mutation {
   readonly name: string
-  /** The invariants that tell of it; in single seeds another may come first. */
+  /** The invariants that name it; in single seeds another may come first. */
   readonly shows: ReadonlyArray<Invariant>
   /** Fresh seams for one run. */
   readonly seams: () => Seams
@@ -43,7 +45,7 @@ const journal = (submit: (inner: Submit) => Submit): Seams => ({
   journal: (inner) => ({ ...inner, submit: submit((commit, done) => inner.submit(commit, done)) })
 })
 
-/** What the host is told is bent. */
+/** What the host is announced is bent. */
 const told = (bend: (outcome: Outcome) => Outcome | null): Seams =>
   journal((submit) => (commit, done) => {
     submit(commit, (outcome) => {

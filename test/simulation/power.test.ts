@@ -1,5 +1,7 @@
-// The power of the simulation: deliberate faults of the system, switched on one at a time, are each noticed within a few
-// seeds, by the invariants that name them; and every invariant is shown to notice one (architecture, Proof).
+/**
+ * The power of the simulation: deliberate faults of the system, switched on one at a time, are each noticed within a few
+ * seeds, by the invariants that name them; and every invariant is shown to notice one (architecture, Proof).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { invariants } from "./Findings.ts"
 import { type Mutation, mutations } from "./mutations.ts"

@@ -35,7 +35,7 @@ export interface Run {
     readonly arrivals: number
     /** Processes killed. */
     readonly deaths: number
-    /** Commits of which a caller was told that nobody knows. */
+    /** Commits of which a caller was answered that nobody knows. */
     readonly unknown: number
     /** Answers that were replayed from the store or memory. */
     readonly replayed: number

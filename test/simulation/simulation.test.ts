@@ -1,5 +1,7 @@
-// The whole system under seeded chaos: at least 500 seeds, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
-// failing seed is printed with its last steps and repeats identically (architecture, Proof).
+/**
+ * The whole system under seeded chaos: at least 500 seeds, more by SIMULATION_SEEDS and others by SIMULATION_SEED. A
+ * failing seed is printed with its last steps and repeats identically (architecture, Proof).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"

@@ -15,7 +15,7 @@ import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import {
-  type WatchEntryRequest,
+  type WatchEntryBody,
   type WatchEntryView,
   WatchLists
 } from "../../src/runtime/services/screening/WatchLists.ts"
@@ -124,7 +124,7 @@ export const comply = async (
 }
 
 /** An entry as an import under way brings it: it counts at once, and no pass over stored clients is made for it. */
-export const watch = (service: Service, { name, dob, country, list }: WatchEntryRequest) =>
+export const watch = (service: Service, { name, dob, country, list }: WatchEntryBody) =>
   service.run(
     Effect.flatMap(ActorHost, (host) =>
       host.dispatch({
@@ -150,7 +150,7 @@ export const watch = (service: Service, { name, dob, country, list }: WatchEntry
   )
 
 /** Adds an entry as an operator does, and waits until the clients that are stored have been screened against it. */
-export const watchAll = async (service: Service, entry: WatchEntryRequest): Promise<WatchEntryView> => {
+export const watchAll = async (service: Service, entry: WatchEntryBody): Promise<WatchEntryView> => {
   const added = await service.run(
     Effect.provide(
       Effect.flatMap(WatchLists, (lists) => lists.add(operator, entry)),

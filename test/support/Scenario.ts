@@ -4,8 +4,8 @@
  */
 import { afterAll, assert } from "@effect/vitest"
 import { setTimeout as pause } from "node:timers/promises"
-import type { PartnerCreation } from "../../src/runtime/services/partner/Partners.ts"
-import type { WatchEntryRequest } from "../../src/runtime/services/screening/WatchLists.ts"
+import type { PartnerBody } from "../../src/runtime/services/partner/Partners.ts"
+import type { WatchEntryBody } from "../../src/runtime/services/screening/WatchLists.ts"
 import { brokenInvariants, watch } from "./Builders.ts"
 import { type Service, type ServiceOptions, startService } from "./Service.ts"
 import { stepsOf } from "./steps.ts"
@@ -17,9 +17,9 @@ export interface OpenOptions extends ServiceOptions {
 
 export interface ScenarioOptions extends OpenOptions {
   /** How its partner differs from the usual one (PARTNER custody, sandbox, reliance APPROVED). */
-  readonly partner?: Partial<PartnerCreation>
+  readonly partner?: Partial<PartnerBody>
   /** Entries on the watch lists from the beginning. */
-  readonly watched?: ReadonlyArray<WatchEntryRequest>
+  readonly watched?: ReadonlyArray<WatchEntryBody>
 }
 
 /** Custody BROKER on the real venue's terms: clients' money lies with the service. */

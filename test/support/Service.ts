@@ -15,7 +15,7 @@ import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { makeSealing, type Sealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import type { RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { type PartnerCreation, Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { type PartnerBody, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
 import { holdAgainstDescription } from "./describedBodies.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
@@ -124,7 +124,7 @@ export const startService = async (options: ServiceOptions = {}) => {
 
   let partners = 0
   /** An ACTIVE partner with APPROVED reliance, generous limits and a key. */
-  const partner = async (creation: Partial<PartnerCreation> = {}, scopeOfKey: "READ" | "TRADE" = "TRADE") => {
+  const partner = async (creation: Partial<PartnerBody> = {}, scopeOfKey: "READ" | "TRADE" = "TRADE") => {
     const code = creation.code ?? `P${++partners}`
     const made = await run(
       Effect.gen(function* () {

@@ -1,5 +1,7 @@
-// The partner's webhook: where events are posted, the test event and the log of deliveries (doc 3, Webhook and Webhook
-// registration and delivery; A3-29..A3-39). What is posted there is described in webhookEvents.ts.
+/**
+ * The partner's webhook: where events are posted, the test event and the log of deliveries (doc 3, Webhook and Webhook
+ * registration and delivery; A3-29..A3-39). What is posted there is described in webhookEvents.ts.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../machines/shared/Ids.ts"

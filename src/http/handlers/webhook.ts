@@ -1,4 +1,4 @@
-// The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's.
+/** The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's. */
 import { Effect, Layer } from "effect"
 import { DeliveryFigures } from "../../runtime/services/webhook/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"

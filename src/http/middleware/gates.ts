@@ -1,5 +1,7 @@
-// The gates before a body is read, as synchronous functions over live views: one list a surface, in the order that its
-// contract promises (A1-02 for partners). An unauthorised caller learns nothing about routes.
+/**
+ * The gates before a body is read, as synchronous functions over live views: one list a surface, in the order that its
+ * contract promises (A1-02 for partners). An unauthorised caller learns nothing of routes.
+ */
 import { hash } from "node:crypto"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"

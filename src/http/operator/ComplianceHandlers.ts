@@ -20,13 +20,13 @@ const page = (query: { readonly limit?: number; readonly before?: number }, size
   ...(query.before === undefined ? {} : { before: query.before })
 })
 
-type Decision = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
+type Ruling = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
 
-/** Runs a decision and answers the client as it is afterwards. */
-const decideAndShow = (inspect: Inspect["Service"], decide: Decision) =>
+/** Runs a ruling and answers the client as it is afterwards. */
+const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
-      Effect.flatMap(decide(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
+      Effect.flatMap(rule(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
         verdict.ok
           ? // The decision is in: a client that can't be shown now must not be answered as "try again".
             Effect.mapError(inspect.client(String(verdict.value)), () => new Unavailable({ unknown: true }))
@@ -54,11 +54,11 @@ const ClientHandlers = HttpApiBuilder.group(
         ),
       show: ({ params }) => answer(inspect.client(params.client)),
       restrict: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           compliance.restrict(caller, params.client, payload.restriction, payload.reason)
         ),
       lift: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           compliance.lift(caller, params.client, payload.restriction, payload.reason ?? "lifted by the operator")
         ),
       payout: ({ params, payload }) =>
@@ -66,13 +66,13 @@ const ClientHandlers = HttpApiBuilder.group(
           answer(approvals.submit(caller, "client payout", { ...payload, client: params.client }))
         ),
       close: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.close(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.close(caller, params.client, payload.reason)),
       reopen: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.reopen(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.reopen(caller, params.client, payload.reason)),
       downgrade: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
       categorize: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           lifecycle.categorize(caller, params.client, payload.categorization, payload.reason)
         )
     })
@@ -91,16 +91,16 @@ const KycHandlers = HttpApiBuilder.group(
       show: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(files.show(caller, params.client, payload.reason))),
       clear: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           compliance.clear(caller, params.client, payload.note ?? null, payload.revision)
         ),
       reject: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
       "reject-person": ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
       "request-documents": ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.requestDocuments(caller, params.client, payload.note)),
-      sample: ({ params }) => decideAndShow(inspect, (caller) => compliance.sample(caller, params.client))
+        ruleAndShow(inspect, (caller) => compliance.requestDocuments(caller, params.client, payload.note)),
+      sample: ({ params }) => ruleAndShow(inspect, (caller) => compliance.sample(caller, params.client))
     })
   })
 )

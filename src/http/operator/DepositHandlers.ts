@@ -16,8 +16,8 @@ export const DepositHandlersLayer = HttpApiBuilder.group(
   "deposit",
   Effect.fnUntraced(function* (handlers) {
     const deposits = yield* Deposits
-    /** Runs a decision on the notice that the path names. */
-    const decide = (
+    /** Runs a ruling on the notice that the path names. */
+    const onNotice = (
       segment: string,
       run: (caller: OperatorCaller, noticeId: number) => Effect.Effect<Verdict<DepositNotice>, DispatchError>
     ) =>
@@ -30,9 +30,9 @@ export const DepositHandlersLayer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: ({ query: { limit = 100, ...rest } }) => answer(deposits.listAll({ limit, ...rest })),
       confirm: ({ params, payload }) =>
-        decide(params.noticeId, (caller, noticeId) => deposits.confirm(caller, noticeId, payload.note ?? null)),
+        onNotice(params.noticeId, (caller, noticeId) => deposits.confirm(caller, noticeId, payload.note ?? null)),
       reject: ({ params, payload }) =>
-        decide(params.noticeId, (caller, noticeId) => deposits.reject(caller, noticeId, payload.reason))
+        onNotice(params.noticeId, (caller, noticeId) => deposits.reject(caller, noticeId, payload.reason))
     })
   })
 )

@@ -5,11 +5,11 @@ import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
 import { accept, invalidFields, refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { ActorHost } from "../../runtime/engine/mailbox/ActorHost.ts"
-import { findClient } from "../../runtime/services/client/clientLookup.ts"
+import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
-import { explanationView } from "../explanationView.ts"
+import { wireExplanation } from "../explanationWire.ts"
 import { parseBody } from "../middleware/parseBody.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
@@ -31,7 +31,7 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
             if (found === null || partner === null) return refuse(unknown("Client"))
             const asked = { partnerRef: randomUUID(), ...body }
             const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked, text })
-            return verdict.ok ? accept(explanationView(verdict.value)) : verdict
+            return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
           })
         )
       )

@@ -1,7 +1,7 @@
 /**
  * The operator surface as one HTTP application to be mounted under /operator/v1 (operator surface; architecture, HTTP).
  * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
- * defect) gets the envelope here, and every answer carries the request's id and is kept by nobody.
+ * defect) gets the envelope here, and every answer carries the request's id and may not be stored.
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -143,7 +143,7 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
-/** Told by the body: an error of the contract says nothing about headers. */
+/** Known by the body: an error of the contract says nothing about headers. */
 const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
   if (body._tag !== "Uint8Array") return false
   const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }

@@ -10,7 +10,7 @@ import { SealingService } from "../../runtime/engine/sealing/SealingService.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
-import { findClient } from "../../runtime/services/client/clientLookup.ts"
+import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
@@ -120,10 +120,10 @@ const ApprovalHandlers = HttpApiBuilder.group(
   "approval",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
-    /** Deciding needs the role of the command that waits. */
-    const decideApproval = <A>(
+    /** Ruling needs the role of the command that waits. */
+    const onApproval = <A>(
       segment: string,
-      decide: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>
+      rule: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>
     ) =>
       Effect.gen(function* () {
         const caller = yield* currentCaller
@@ -131,7 +131,7 @@ const ApprovalHandlers = HttpApiBuilder.group(
         const command = id === undefined ? null : yield* Effect.catch(approvals.commandOf(id), engineError)
         if (id === undefined || command === null) return yield* refusalError(unknown("Approval"))
         if (!mayRun(caller.role, command)) return yield* forbidden()
-        return yield* answer(decide(caller, id))
+        return yield* answer(rule(caller, id))
       })
     return handlers.handleAll({
       list: ({ query }) =>
@@ -144,8 +144,8 @@ const ApprovalHandlers = HttpApiBuilder.group(
             (list) => ({ approvals: list })
           )
         ),
-      grant: ({ params }) => decideApproval(params.approvalId, approvals.grant),
-      refuse: ({ params }) => decideApproval(params.approvalId, approvals.refuse)
+      grant: ({ params }) => onApproval(params.approvalId, approvals.grant),
+      refuse: ({ params }) => onApproval(params.approvalId, approvals.refuse)
     })
   })
 )

@@ -57,7 +57,7 @@ const WithdrawalHandlers = HttpApiBuilder.group(
         onRequest(params.requestId, (caller, requestId) => approvals.submit(caller, "withdrawal pay", { requestId })),
       reject: ({ params, payload }) =>
         onRequest(params.requestId, (caller, requestId) =>
-          withdrawals.decide(caller, requestId, { to: "REJECTED", reason: payload.reason })
+          withdrawals.rule(caller, requestId, { to: "REJECTED", reason: payload.reason })
         ),
       fail: ({ params, payload }) =>
         onRequest(params.requestId, (caller, requestId) =>

@@ -99,7 +99,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 
 /**
- * Whether the query asks for a dry run; null when nobody can tell. Every spelling of the name counts, and what only looks
+ * Whether the query asks for a dry run; null when nobody can know. Every spelling of the name counts, and what only looks
  * like it (dryRun[]) is refused: what was meant as a dry run must never be carried out.
  */
 const dryRunOf = (url: string): boolean | null => {

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about deposit notices (doc 3, Deposit notice: "ledger key unique per notice so never
+ * What `ledger verify` proves of deposit notices (doc 3, Deposit notice: "ledger key unique per notice so never
  * credited twice"; D9): a CONFIRMED notice has its one posting, and no DEPOSIT posting is without its CONFIRMED notice.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about figures and names that are kept beside the postings: lifetime deposits (F25), the
+ * What `ledger verify` proves of figures and names that are kept beside the postings: lifetime deposits (F25), the
  * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and whose the
  * collateral reports are (doc 3, Collateral report rules).
  */
@@ -64,7 +64,7 @@ export const figureChecks = [
                 AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key ~ '^payout:[0-9]+(:reversed)?$') IS NOT TRUE LIMIT 1`
   },
   {
-    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 11).
+    // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 13).
     name: "every corrected payout is reversed to its last unit, and booked again as what the partner owes",
     figure: "SELECT count(*) AS n FROM ledger_transactions WHERE key LIKE 'payout:%:owed'",
     breaks: `WITH steps AS MATERIALIZED (

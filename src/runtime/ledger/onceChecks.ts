@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about facts that make something happen once (A2-62; operator surface, Four eyes): a fact that
+ * What `ledger verify` proves of facts that make something happen once (A2-62; operator surface, Four eyes): a fact that
  * is gone would let the same payout, correction or refused command through again. The references are compared with the
  * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
  * don't, so the fact of a command that was done can't be missed here.

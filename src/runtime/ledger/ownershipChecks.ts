@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about whose the money is (doc 1, Errors 4004: a partner reaches its own clients alone):
+ * What `ledger verify` proves of whose the money is (doc 1, Errors 4004: a partner reaches its own clients alone):
  * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
  */
 import { catalogue, tableNames } from "../store/Catalogue.ts"
@@ -12,7 +12,7 @@ const owned = tableNames
     ["clientId", "partnerId"].every((name) => columns.some((column) => column.name === name && !column.nullable))
   )
 
-/** Rows of money are told apart by table. */
+/** Rows of money are distinguished by table. */
 const [money, others] = [
   owned.filter(({ columns }) => columns.some(({ type }) => type === "money")),
   owned.filter(({ columns }) => columns.every(({ type }) => type !== "money"))

@@ -26,7 +26,7 @@ const pageOfSeals = 20
 export interface ChainFinding {
   readonly seals: number
   readonly rows: number
-  /** Hash of the last seal: whoever notes it elsewhere can tell later that nothing was cut off. */
+  /** Hash of the last seal: whoever notes it elsewhere can prove later that nothing was cut off. */
   readonly last: string
   /** The first break; null when the chain is whole. */
   readonly detail: string | null

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves about settlement items (doc 3, Settlement item: "an item exists if and only if its
+ * What `ledger verify` proves of settlement items (doc 3, Settlement item: "an item exists if and only if its
  * posting exists, and never twice", and the definitions of the settlement summary; F28). Every posting is judged by the
  * custody model it was made under: a change takes a number of the ledger's transactions, and numbers follow commits.
  */

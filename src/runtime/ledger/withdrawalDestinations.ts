@@ -1,7 +1,7 @@
 /**
  * That a withdrawal request still shows the destination it was filed with (doc 3, Withdrawal request; D10). A sealed
  * value is bound to its column, not to its row, so one request's destination could be put into another's. A keyed
- * fingerprint over id and destination, kept in the request and in the audit row of its filing, tells.
+ * fingerprint over id and destination, kept in the request and in the audit row of its filing, shows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -14,7 +14,7 @@ import { catalogue } from "../store/Catalogue.ts"
 import type { TableSpec } from "../store/Table.ts"
 import type { WithdrawalRow } from "../store/tables/withdrawal.ts"
 
-/** Only the one who holds the key can make it, and it tells nothing of the destination. None at all has one too. */
+/** Only the one who holds the key can make it, and it shows nothing of the destination. None at all has one too. */
 export const destinationFingerprint = (
   { fingerprint }: Pick<Sealing, "fingerprint">,
   requestId: number,

@@ -43,7 +43,7 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
     return { clockOffset: Number(stamp.clock_offset) }
   })
 
-/** What the stamp says about keys: the one its canary is sealed with, and the one all values were found sealed with. */
+/** What the stamp says of keys: the one its canary is sealed with, and the one all values were found sealed with. */
 export const stampedKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [stamp] = yield* sql<{ readonly canary: Uint8Array; readonly resealed_key: number | null }>`

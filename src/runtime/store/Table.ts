@@ -66,7 +66,7 @@ export interface OpenWork<S extends string = string> {
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
-/** What the author of a table says about it. */
+/** What the author of a table says of it. */
 export interface Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> {
   /** One row in words, such as "deposit notice": reports and refusals use it. */
   readonly title: string

@@ -1,4 +1,4 @@
-// Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost.
+/** Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -262,7 +262,7 @@ describe("limits", () => {
     assert.strictEqual(bench.host.stats().resident, 0)
   })
 
-  it("rows of no subject are written and told to the views", async () => {
+  it("rows of no subject are written and shown to the views", async () => {
     const seen: Array<string> = []
     bench.host.onCommitted("answers", (row) => seen.push(row.key))
     await Effect.runPromise(bench.host.record({ answers: [sampleRows(4).answers] }))

@@ -1,4 +1,4 @@
-// takeBatch and stampBatch as properties: what is written together, in which order, with which numbers.
+/** takeBatch and stampBatch as properties: what is written together, in which order, with which numbers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { claimNames, type Commit } from "../../../src/runtime/engine/journal/Commit.ts"

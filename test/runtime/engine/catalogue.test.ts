@@ -1,4 +1,6 @@
-// The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
+/**
+ * The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"

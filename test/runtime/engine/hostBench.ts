@@ -1,4 +1,4 @@
-// A host over a memory journal that the test can hold, bend and watch.
+/** A host over a memory journal that the test can hold, bend and watch. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -22,7 +22,7 @@ export interface HostBench {
   readonly loads: ReadonlyArray<ReadonlyArray<SubjectKey>>
   /** True for commits whose answer stays back until `release`. */
   hold: (commit: Commit) => boolean
-  /** What the host is told instead of the truth. */
+  /** What the host learns instead of the truth. */
   bend: (commit: Commit, outcome: Outcome) => Outcome
   accepting: () => boolean
   loadFails: () => boolean

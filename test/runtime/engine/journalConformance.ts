@@ -1,5 +1,7 @@
-// The promises of a journal (architecture section 4, Journal), as one suite that every implementation passes:
-// journalMemory.test.ts and journalPg.test.ts run it.
+/**
+ * The promises of a journal (architecture section 4, Journal), as one suite that every implementation passes:
+ * journalMemory.test.ts and journalPg.test.ts run it.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"

@@ -1,4 +1,4 @@
-// JournalMemory: the common promises, and the faults that simulation provokes.
+/** JournalMemory: the common promises, and the faults that simulation provokes. */
 import { Effect } from "effect"
 import { makeDefectLog } from "../../../src/runtime/engine/DefectLog.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"

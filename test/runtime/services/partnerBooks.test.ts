@@ -1,5 +1,7 @@
-// PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change in
-// the simulation meets what it would meet on the database (architecture, Proof; doc 3, Changing the custody model).
+/**
+ * PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change in
+ * the simulation meets what it would meet on the database (architecture, Proof; doc 3, Changing the custody model).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -75,13 +77,13 @@ describe("PartnerBooks", () => {
   ]
 
   for (const [what, ask] of questions)
-    it(`tells ${what} alike from the database and from the memory store`, async () => {
+    it(`shows ${what} alike from the database and from the memory store`, async () => {
       const stored = await Effect.runPromise(ask(postgres))
       assert.notDeepEqual(stored, [])
       assert.deepStrictEqual(await Effect.runPromise(ask(memory)), stored)
     })
 
-  it("tells nothing of another partner", async () => {
+  it("shows nothing of another partner", async () => {
     for (const books of [postgres, memory]) {
       assert.deepStrictEqual(await Effect.runPromise(books.held(2, false)), [])
       assert.deepStrictEqual(await Effect.runPromise(books.open(2)), [])

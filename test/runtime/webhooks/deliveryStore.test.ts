@@ -1,4 +1,4 @@
-// Delivery stores: the common suite on Postgres and in memory.
+/** Delivery stores: the common suite on Postgres and in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"

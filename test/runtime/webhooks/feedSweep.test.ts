@@ -1,4 +1,4 @@
-// The sweep of the notification feeds and the retention of the delivery log (doc 3, sweep rules; A3-36, A3-38).
+/** The sweep of the notification feeds and the retention of the delivery log (doc 3, sweep rules; A3-36, A3-38). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { feedEvents } from "../../../src/http/api/feedEvents.ts"

@@ -1,5 +1,7 @@
-// One attempt over a real TLS socket: which addresses are dialled, what counts as an answer, and what the log says
-// (doc 3, Webhook registration and delivery; A3-32, A3-33).
+/**
+ * One attempt over a real TLS socket: which addresses are dialled, what counts as an answer, and what the log says
+ * (doc 3, Webhook registration and delivery; A3-32, A3-33).
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"

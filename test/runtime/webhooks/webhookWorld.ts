@@ -1,5 +1,7 @@
-// A service without HTTP on a private database: engine, endpoints and deliveries, with as many workers as a test starts,
-// and receivers on real TLS sockets of 127.0.0.1 behind a local certificate authority.
+/**
+ * A service without HTTP on a private database: engine, endpoints and deliveries, with as many workers as a test starts,
+ * and receivers on real TLS sockets of 127.0.0.1 behind a local certificate authority.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { randomBytes } from "node:crypto"

@@ -8,7 +8,7 @@ import { assessmentOutcomes } from "./operatorTokens.ts"
 
 export class AppropriatenessGroup extends HttpApiGroup.make("appropriateness").add(
   HttpApiEndpoint.post("publish", "/appropriateness", {
-    // The service judges the file, so that every fault is told by its path.
+    // The service judges the file, so that every fault is named by its path.
     payload: Schema.Struct({ questionnaire: Schema.Json.annotateKey(missing("The questionnaire")) }),
     success: Answer(Schema.Struct({ version: Schema.Int, questions: Schema.Int, publishedAt: Millis }))
   }),

@@ -23,7 +23,7 @@ export const BreakView = Schema.Struct({
 })
 
 /** Scope: ALL, a partner's id or code, a client's id or uid. Amount: the difference, with its sign. */
-export const BreakRequest = Schema.Struct({
+export const BreakBody = Schema.Struct({
   scope: text("The scope", 64),
   currency: token("The currency", currencyCodes),
   amount: text("The amount", 40),
@@ -40,7 +40,7 @@ export class BreakGroup extends HttpApiGroup.make("break").add(
     },
     success: Answer(Schema.Struct({ breaks: Schema.Array(BreakView) }))
   }),
-  HttpApiEndpoint.post("open", "/breaks", { payload: BreakRequest, success: Answer(BreakView) }),
+  HttpApiEndpoint.post("open", "/breaks", { payload: BreakBody, success: Answer(BreakView) }),
   HttpApiEndpoint.post("close", "/breaks/:breakId/close", {
     params: { breakId: Reference },
     payload: Schema.Struct({ reason: Reason }),

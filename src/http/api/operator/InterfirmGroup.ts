@@ -11,7 +11,7 @@ import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
 
 /** Amount: USDC with a sign, positive when the service paid the partner. */
-export const InterfirmRequest = Schema.Struct({
+export const InterfirmBody = Schema.Struct({
   amount: text("The amount", 40),
   periodFrom: moment("The start of the period"),
   periodTo: moment("The end of the period"),
@@ -22,7 +22,7 @@ export const InterfirmRequest = Schema.Struct({
 export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
   HttpApiEndpoint.post("record", "/partners/:partner/interfirm", {
     params: { partner: Reference },
-    payload: InterfirmRequest,
+    payload: InterfirmBody,
     success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
   })
 ) {}

@@ -28,12 +28,12 @@ export const IssuedKey = Schema.Struct({
   scope: Schema.Literals(keyScopes)
 })
 
-export const KeyRequest = Schema.Struct({ label: nameText("The label", 64), scope: token("The scope", keyScopes) })
+export const KeyBody = Schema.Struct({ label: nameText("The label", 64), scope: token("The scope", keyScopes) })
 
 export class KeyGroup extends HttpApiGroup.make("key").add(
   HttpApiEndpoint.post("issue", "/partners/:partner/keys", {
     params: { partner: Reference },
-    payload: KeyRequest,
+    payload: KeyBody,
     success: Answer(Schema.Union([ApprovalPending, IssuedKey]))
   }),
   HttpApiEndpoint.get("list", "/partners/:partner/keys", {

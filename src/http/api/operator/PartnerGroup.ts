@@ -55,7 +55,7 @@ const Blockers = Schema.Struct({
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
-export const PartnerCreation = Schema.Struct({
+export const PartnerBody = Schema.Struct({
   code: shaped(
     "The code",
     codeShape,
@@ -92,7 +92,7 @@ const partner = { partner: Reference }
 
 export class PartnerGroup extends HttpApiGroup.make("partner").add(
   HttpApiEndpoint.post("create", "/partners", {
-    payload: PartnerCreation,
+    payload: PartnerBody,
     success: Answer(Schema.Struct({ ...PartnerProfile.fields, notes: Schema.Array(Schema.String) }))
   }),
   HttpApiEndpoint.get("list", "/partners", {

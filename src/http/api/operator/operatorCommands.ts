@@ -92,7 +92,7 @@ export const operatorCommands = {
 } as const satisfies Readonly<Record<string, ReadonlyArray<OperatorRole>>>
 export type OperatorCommand = keyof typeof operatorCommands
 
-/** True when the role may run the command; an unknown command is open to nobody. */
+/** True when the role may run the command; an unknown command is open to no role. */
 export const mayRun = (role: OperatorRole, command: string): boolean =>
   Object.hasOwn(operatorCommands, command) &&
   (operatorCommands[command as OperatorCommand] as ReadonlyArray<OperatorRole>).includes(role)

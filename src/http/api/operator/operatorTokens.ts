@@ -10,7 +10,7 @@ export const categorizations = ["RETAIL", "PROFESSIONAL"] as const
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
 /** The statuses of a deposit notice again: their file carries a schema too. */
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
-/** The statuses of a withdrawal request and of a reconciliation break again: so do theirs. */
+/** The statuses of a withdrawal request and of a reconciliation break again: their files carry schemas too. */
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export const breakStatuses = ["OPEN", "CLOSED"] as const
 /** The outcomes of the appropriateness test again: their file carries a schema too. */

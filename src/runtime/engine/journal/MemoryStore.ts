@@ -29,7 +29,7 @@ export class MemoryStore {
   private readonly uniques = new Map<string, string>()
   private readonly sequences = new Map<IdKind, number>()
 
-  /** Makes `owner` the only writer; the one before is told by its `replaced`. Returns the new epoch. */
+  /** Makes `owner` the only writer; the one before learns it by its `replaced`. Returns the new epoch. */
   takeOver(owner: string, replaced: () => void): number {
     this.takenFrom()
     this.takenFrom = replaced

@@ -12,14 +12,14 @@ export interface Waiting {
   readonly done: (outcome: Outcome) => void
   /** Gets what `done` throws. */
   readonly defects: DefectLog
-  /** Whether it has its outcome: the first one told stands. */
-  told?: boolean
+  /** Whether it has its outcome: the first one stands. */
+  concluded?: boolean
 }
 
-/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms nobody else's commit. */
-export const tell = (waiting: Waiting, outcome: Outcome): void => {
-  if (waiting.told === true) return
-  waiting.told = true
+/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms no other commit. */
+export const conclude = (waiting: Waiting, outcome: Outcome): void => {
+  if (waiting.concluded === true) return
+  waiting.concluded = true
   try {
     waiting.done(outcome)
   } catch (cause) {
@@ -27,11 +27,11 @@ export const tell = (waiting: Waiting, outcome: Outcome): void => {
   }
 }
 
-/** The second word to commits that were told "unknown": they are in, so the live views must have them. */
-export const tellLate = (batch: ReadonlyArray<Waiting>): void => {
+/** The second word to commits that were answered "unknown": they are in, so the live views must have them. */
+export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   for (const waiting of batch) {
-    waiting.told = false
-    tell(waiting, { _tag: "Committed" })
+    waiting.concluded = false
+    conclude(waiting, { _tag: "Committed" })
   }
 }
 

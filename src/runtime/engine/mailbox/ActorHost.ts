@@ -1,6 +1,6 @@
 /**
  * Mailboxes and turns. Every subject (client, partner, system) has one mailbox; a turn decides on the committed
- * state, the journal makes the result durable, only then is it adopted, told to the live views and answered
+ * state, the journal makes the result durable, only then is it adopted, shown to the live views and answered
  * (output gate). The next turn of the same subject starts after that; subjects never wait for each other.
  *
  * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decide
@@ -263,7 +263,7 @@ class Host {
     })
   }
 
-  /** Views hear of every commit that is in, even when its caller had to be told that nobody knows yet. */
+  /** Views hear of every commit that is in, even when its caller was answered that nobody knows yet. */
   private submit(commit: Commit, first: (outcome: Outcome) => void): void {
     let settled = false
     this.journal.submit(commit, (outcome) => {

@@ -1,5 +1,5 @@
 /**
- * Who wants to hear of committed rows: live views, timers, webhook signals. Told after COMMIT and before the answer
+ * Who wants to hear of committed rows: live views, timers, webhook signals. Called after COMMIT and before the answer
  * (output gate, architecture section 4). The commit is durable by then, so a listener that fails must not keep its
  * answer or anybody else's news back.
  */
@@ -24,7 +24,7 @@ export class CommittedRows {
     this.listeners.set(table, list)
   }
 
-  /** Tells the listeners of each table of a committed commit. Never throws. */
+  /** Calls the listeners of each table of a committed commit. Never throws. */
   publish(commit: Commit): void {
     for (const table in commit.rows) {
       const listeners = this.listeners.get(table as TableName)

@@ -141,7 +141,7 @@ const replay = (
 
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is known of now alone: an earlier moment (`facts` null) has the money that was there and no figure on top.
+ * marks or open positions is a figure of the present: for an earlier moment (`facts` null) only the money is shown.
  */
 const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))

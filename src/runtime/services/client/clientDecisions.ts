@@ -74,7 +74,7 @@ export const liftRestriction = (
  * as false positives of this identity, the package is accepted, and the grant runs again over the approved blocks.
  *
  * One refusal writes: candidates that nobody has seen as they are now join the case with an audit row, or the officer who
- * is told to look at the case again would find nothing there.
+ * is asked to look at the case again would find nothing there.
  */
 export const clearClient = (
   at: ClientTurn,
@@ -124,7 +124,7 @@ export const clearClient = (
     identityKey: again?.identityKey ?? null,
     pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
   })
-  // The partner was asked for documents: it is told the outcome even where no hold fell with the review (rule 6).
+  // The partner was asked for documents: it gets the outcome even where no hold fell with the review (rule 6).
   if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
     applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }

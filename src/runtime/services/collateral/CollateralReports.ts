@@ -12,7 +12,7 @@ import {
   type CollateralStatus,
   reportOf
 } from "../../../machines/collateral/CollateralReport.ts"
-import { type CollateralRequest, decodeCollateral } from "../../../machines/collateral/CollateralRequest.ts"
+import { type CollateralBody, decodeCollateral } from "../../../machines/collateral/CollateralBody.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
@@ -28,7 +28,7 @@ import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { ofPartner, rowPage } from "../shared/rowLists.ts"
+import { ofPartner, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
 import { start } from "../../effects/advance.ts"
@@ -116,13 +116,13 @@ export const notUnderPartner = conflict(
 )
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> =>
+const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralBody> =>
   caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
 
 /** The request, or what is wrong with its fields. */
-export const checkCollateral = (body: unknown, now: number): Verdict<CollateralRequest> => {
+export const checkCollateral = (body: unknown, now: number): Verdict<CollateralBody> => {
   const decoded = decodeCollateral(body, { now })
-  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+  return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
 interface Decision extends CollateralFacts {
@@ -185,7 +185,7 @@ const sentenceOf = (refusal: Refusal): string => {
   return refusal.sentence
 }
 
-/** The answer about a report that was refused. */
+/** The answer for a report that was refused. */
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""

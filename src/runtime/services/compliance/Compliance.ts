@@ -24,11 +24,11 @@ import {
   rejectReliance,
   restrictClient
 } from "../client/clientDecisions.ts"
-import { type Decided, decideOnClient, decideOnFacts, idOf } from "../client/clientCommands.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { type Ruled, decideOnClient, decideOnFacts, idOf } from "../client/decideOnClient.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { requestDocuments, sampleClient } from "../kyc/kycReview.ts"
+import { requestDocuments, sampleClient } from "../kyc/reviewDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
 import { Screening } from "../screening/Screening.ts"
@@ -63,16 +63,16 @@ export interface CasePage extends PageEnd {
 export class Compliance extends Context.Service<
   Compliance,
   {
-    restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
-    lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
+    restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
+    lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
     /** Clears every open case of the client; the grant runs again. `revision`: the only one that may be cleared. */
-    clear(caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided
+    clear(caller: OperatorCaller, client: string, note: string | null, revision?: number): Ruled
     /** Asks the partner for the underlying documents. */
-    requestDocuments(caller: OperatorCaller, client: string, note: string): Decided
+    requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Takes the client's accepted package as a sample. */
-    sample(caller: OperatorCaller, client: string): Decided
+    sample(caller: OperatorCaller, client: string): Ruled
     /** Refuses reliance on the client's KYC package. */
-    reject(caller: OperatorCaller, client: string, reason: string): Decided
+    reject(caller: OperatorCaller, client: string, reason: string): Ruled
     cases(query: PageQuery & { readonly open: boolean }): Effect.Effect<CasePage, Unavailable>
     case(caseId: number): Effect.Effect<Verdict<CaseFile>, Unavailable>
   }
@@ -88,11 +88,11 @@ export class Compliance extends Context.Service<
       const away = () => new Unavailable({ unknown: false })
 
       const tools = { host, directory, sql }
-      const decided = (
+      const onClient = (
         caller: OperatorCaller,
         client: string,
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
-      ): Decided => decideOnClient(tools, caller, client, decide)
+      ): Ruled => decideOnClient(tools, caller, client, decide)
 
       /** The grant screens first: the client's latest names against the list of this moment (doc 1, rule 6). */
       const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
@@ -115,8 +115,8 @@ export class Compliance extends Context.Service<
           return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
-      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */
-      const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided =>
+      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is not cleared. */
+      const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
@@ -140,16 +140,16 @@ export class Compliance extends Context.Service<
 
       return Compliance.of({
         restrict: (caller, client, restriction, reason) =>
-          decided(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
+          onClient(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
         lift: (caller, client, restriction, reason) =>
-          decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
+          onClient(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
         clear: (caller, client, note, revision) =>
           clear(caller, client, note === null ? null : cleanText(note), revision),
         requestDocuments: (caller, client, note) =>
-          decided(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
-        sample: (caller, client) => decided(caller, client, sampleClient),
+          onClient(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
+        sample: (caller, client) => onClient(caller, client, sampleClient),
         reject: (caller, client, reason) =>
-          decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
+          onClient(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
         cases: ({ open, ...query }) =>
           Effect.gen(function* () {
             const conditions = open ? [{ column: "state", value: "OPEN" }] : []

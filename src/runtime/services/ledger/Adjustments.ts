@@ -20,16 +20,16 @@ import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../.
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf, cashAtMost, fitsBalance } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
 import { claimIn, correctionSpace } from "../../store/references.ts"
 
-export interface AdjustmentRequest {
+export interface AdjustmentBody {
   readonly currency: string
   /** Decimal string with an optional sign, in the currency's scale; not zero. */
   readonly amount: string
@@ -56,13 +56,10 @@ export class Adjustments extends Context.Service<
     adjust(
       caller: OperatorCaller,
       client: string,
-      request: AdjustmentRequest
+      request: AdjustmentBody
     ): Effect.Effect<Verdict<Adjustment>, DispatchError>
     /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
-    check(
-      client: string,
-      request: AdjustmentRequest
-    ): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+    check(client: string, request: AdjustmentBody): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Adjustments") {
   static readonly layer = Layer.effect(
@@ -122,7 +119,7 @@ export class Adjustments extends Context.Service<
 const claimOf = (clientId: number, reference: string | null): string | null =>
   reference === null ? null : claimIn(correctionSpace, clientId, reference)
 
-const referenceOf = ({ reference }: AdjustmentRequest): string | null =>
+const referenceOf = ({ reference }: AdjustmentBody): string | null =>
   reference === undefined ? null : cleanText(reference)
 
 const alreadyBooked = (ledgerTxId: number): Refusal =>
@@ -140,7 +137,7 @@ const notSignedDecimal =
   "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
 
 /** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
-export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "currency" | "amount">): Signed | string => {
+export const signedAmount = ({ currency, amount }: Pick<AdjustmentBody, "currency" | "amount">): Signed | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const text = amount.trim()
   if (!signedGrammar.test(text)) return notSignedDecimal

@@ -30,9 +30,9 @@ import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { shutRefusal } from "./Adjustments.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientContext, clientSubject, instanceOf } from "../client/clientState.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -43,7 +43,7 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
 import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutRequest {
+export interface PayoutBody {
   readonly currency: string
   /** Positive decimal string in the currency's scale. */
   readonly amount: string
@@ -76,9 +76,9 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Payouts extends Context.Service<
   Payouts,
   {
-    pay(caller: OperatorCaller, client: string, request: PayoutRequest): Answer<Payout>
+    pay(caller: OperatorCaller, client: string, request: PayoutBody): Answer<Payout>
     /** Whether `pay` could run now: asked before it is put before a second pair of eyes. */
-    check(client: string, request: PayoutRequest): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
+    check(client: string, request: PayoutBody): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Payouts") {
   static readonly layer = Layer.effect(
@@ -106,22 +106,22 @@ export class Payouts extends Context.Service<
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, account: AccountNow, order: Order): Refusal | null => {
+      const refusalOf = (row: ClientRow, account: AccountNow, ruling: Ruling): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, account, paused }, order)
+          payoutRefusal({ client: row, partner, account, paused }, ruling)
         )
       }
 
-      const find = (client: string, request: PayoutRequest) =>
+      const find = (client: string, request: PayoutBody) =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
-          const order = orderOf(request)
-          return typeof order === "string" ? refuse(invalidFields({ amount: order })) : accept({ found, order })
+          const ruling = rulingOf(request)
+          return typeof ruling === "string" ? refuse(invalidFields({ amount: ruling })) : accept({ found, ruling })
         })
 
       return Payouts.of({
@@ -129,14 +129,14 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
-            const paid = yield* filedUnder(stored, claimOf(found, order), filedBy(found))
+            const { found, ruling } = judged.value
+            const paid = yield* filedUnder(stored, claimOf(found, ruling), filedBy(found))
             if (paid !== null) {
-              const replay = replayOf(found, order, paid)
+              const replay = replayOf(found, ruling, paid)
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
             return yield* host.read(clientSubject(found.id), (state, facts) => {
-              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), order)
+              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), ruling)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -144,24 +144,24 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
+            const { found, ruling } = judged.value
             return yield* fileOnce(
               { host, stored },
               {
                 subject: clientSubject(found.id),
                 by: caller.by,
                 partner: () => directory.stamp(found.partnerId),
-                claim: claimOf(found, order),
+                claim: claimOf(found, ruling),
                 read: filedBy(found),
                 look: "first",
                 decide: (turn, paid): Verdict<Payout> => {
-                  if (paid !== null) return replayOf(found, order, paid)
+                  if (paid !== null) return replayOf(found, ruling, paid)
                   const row = turn.state.one("clients")
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), order)
-                  return refusal === null ? accept(payOut(of, order)) : refuse(refusal)
+                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), ruling)
+                  return refusal === null ? accept(payOut(of, ruling)) : refuse(refusal)
                 }
               }
             )
@@ -172,7 +172,7 @@ export class Payouts extends Context.Service<
 }
 
 /** A checked request. */
-interface Order {
+interface Ruling {
   readonly currency: Currency
   /** Minor units, more than zero. */
   readonly minor: bigint
@@ -180,7 +180,7 @@ interface Order {
   readonly reference: string | null
 }
 
-const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order | string => {
+const rulingOf = ({ currency, amount, reason, reference }: PayoutBody): Ruling | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const minor = parsePositiveAmount(amount, currency)
   if (typeof minor === "string") return minor
@@ -192,8 +192,8 @@ const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order 
   }
 }
 
-/** The unique fact of the order's reference; it belongs to the transaction that took the money out. */
-const claimOf = ({ id }: ClientRow, { reference }: Order): string | null =>
+/** The unique fact of the ruling's reference; it belongs to the transaction that took the money out. */
+const claimOf = ({ id }: ClientRow, { reference }: Ruling): string | null =>
   reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
@@ -228,14 +228,14 @@ const paidStatement = `
         FROM postings WHERE client_id = $2 AND currency = p.currency AND tx_id <= $1) after
    WHERE t.tx_id = $1`
 
-const isSame = (row: PaidRow, { currency, minor, reason }: Order): boolean =>
+const isSame = (row: PaidRow, { currency, minor, reason }: Ruling): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */
-const replayOf = (client: ClientRow, order: Order, { ledgerTxId, row }: Paid): Verdict<Payout> => {
-  if (!isSame(row, order)) return refuse(otherPayout(ledgerTxId))
+const replayOf = (client: ClientRow, ruling: Ruling, { ledgerTxId, row }: Paid): Verdict<Payout> => {
+  if (!isSame(row, ruling)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
-  return accept(payoutView(client, order, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
+  return accept(payoutView(client, ruling, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
 }
 
 interface Booked {
@@ -245,16 +245,16 @@ interface Booked {
   readonly ts: number
 }
 
-const payoutView = ({ id, uid }: ClientRow, order: Order, { ledgerTxId, cash, reserved, ts }: Booked): Payout => {
-  const money = (figure: bigint) => formatAmount(figure, order.currency)
+const payoutView = ({ id, uid }: ClientRow, ruling: Ruling, { ledgerTxId, cash, reserved, ts }: Booked): Payout => {
+  const money = (figure: bigint) => formatAmount(figure, ruling.currency)
   return {
     ledgerTxId,
     clientId: id,
     clientUid: uid,
-    currency: order.currency,
-    amount: money(order.minor),
-    reason: order.reason,
-    reference: order.reference,
+    currency: ruling.currency,
+    amount: money(ruling.minor),
+    reason: ruling.reason,
+    reference: ruling.reference,
     balance: { cash: money(cash), reserved: money(reserved), total: money(cash + reserved) },
     ts
   }
@@ -272,7 +272,7 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Order): Refusal | null => {
+const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Ruling): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
@@ -281,8 +281,8 @@ const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency,
   return sentence === null ? null : conflict(sentence)
 }
 
-const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
-  const { currency, minor, reason, reference } = order
+const payOut = ({ turn, client, partner }: Of, ruling: Ruling): Payout => {
+  const { currency, minor, reason, reference } = ruling
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
   const payoutId = turn.nextId("transaction")
@@ -301,7 +301,7 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
   const txId = owed ? payoutId : turn.nextId("transaction")
-  const claim = claimOf(client, order)
+  const claim = claimOf(client, ruling)
   if (claim !== null) turn.draft.claim(claim, txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
@@ -315,5 +315,5 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
       reason
     }
   ])
-  return payoutView(client, order, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
+  return payoutView(client, ruling, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
 }

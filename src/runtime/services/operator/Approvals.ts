@@ -109,7 +109,7 @@ export class Approvals extends Context.Service<
       const one = (approvalId: number) =>
         Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
 
-      const decide = (
+      const rule = (
         caller: OperatorCaller,
         approvalId: number,
         event: (row: ApprovalRow, at: number) => ApprovalEvent,
@@ -233,7 +233,7 @@ export class Approvals extends Context.Service<
               const granted =
                 row?.state === "GRANTED"
                   ? yield* resume(caller, row, asked)
-                  : yield* decide(
+                  : yield* rule(
                       caller,
                       approvalId,
                       ({ args }, at) => ({
@@ -253,7 +253,7 @@ export class Approvals extends Context.Service<
           }),
         refuse: (caller, approvalId) =>
           Effect.map(
-            decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            rule(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
             (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
           )
       })

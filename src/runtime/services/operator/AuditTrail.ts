@@ -36,12 +36,12 @@ export interface AuditQuery {
   readonly since?: number
   /** Exclusive: the rows after this id, oldest first. */
   readonly after?: number
-  /** Only rows about exactly this object (kind:id). */
+  /** Only rows of exactly this object (kind:id). */
   readonly object?: string
   readonly limit: number
 }
 
-/** Rows that tell of an object: all that name one, or only those of some actions. */
+/** Rows that name an object: all that name one, or only those of some actions. */
 export interface HistorySource {
   readonly object: ObjectName
   readonly actions?: ReadonlyArray<string>

@@ -1,5 +1,5 @@
 /**
- * What is decided about a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
+ * What is decided for a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
  * asked for again (operator surface, Four eyes).
  */
 import canonicalize from "canonicalize"

@@ -9,15 +9,15 @@ import type { InterfirmRecord } from "../../../machines/settlement/SettlementFig
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { WithdrawalRequest } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
-import { type Adjustment, type AdjustmentRequest, Adjustments } from "../ledger/Adjustments.ts"
+import { type Adjustment, type AdjustmentBody, Adjustments } from "../ledger/Adjustments.ts"
 import { Breaks, type BreakView } from "../reconciliation/Breaks.ts"
-import { Interfirm, type InterfirmRequest } from "../settlement/Interfirm.ts"
+import { Interfirm, type InterfirmBody } from "../settlement/Interfirm.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import type { IssuedKey } from "../partner/partnerDecisions.ts"
-import { type KeyRequest, type PartnerProfile, Partners } from "../partner/Partners.ts"
-import { type Payout, type PayoutRequest, Payouts } from "../ledger/Payouts.ts"
+import { type KeyBody, type PartnerProfile, Partners } from "../partner/Partners.ts"
+import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
-import type { CustodyRequest } from "../partner/partnerUnwinding.ts"
+import type { CustodyBody } from "../partner/partnerEnds.ts"
 
 interface OfClient {
   readonly client: string
@@ -39,15 +39,15 @@ interface Reasoned {
 
 /** What each command takes and answers. The arguments are kept as they are here: what is granted is what runs. */
 export interface GuardedCommands {
-  "ledger adjust": { readonly args: OfClient & AdjustmentRequest; readonly result: Adjustment }
-  "interfirm record": { readonly args: OfPartner & InterfirmRequest; readonly result: InterfirmRecord }
-  "key issue": { readonly args: OfPartner & KeyRequest; readonly result: IssuedKey }
+  "ledger adjust": { readonly args: OfClient & AdjustmentBody; readonly result: Adjustment }
+  "interfirm record": { readonly args: OfPartner & InterfirmBody; readonly result: InterfirmRecord }
+  "key issue": { readonly args: OfPartner & KeyBody; readonly result: IssuedKey }
   "withdrawal approve": { readonly args: OfRequest & Shown; readonly result: WithdrawalRequest }
   "withdrawal pay": { readonly args: OfRequest & Shown; readonly result: WithdrawalRequest }
   "withdrawal fail": { readonly args: OfRequest & Shown & Reasoned; readonly result: WithdrawalRequest }
   "break close": { readonly args: OfBreak & Reasoned; readonly result: BreakView }
-  "client payout": { readonly args: OfClient & PayoutRequest; readonly result: Payout }
-  "partner custody": { readonly args: OfPartner & CustodyRequest; readonly result: PartnerProfile }
+  "client payout": { readonly args: OfClient & PayoutBody; readonly result: Payout }
+  "partner custody": { readonly args: OfPartner & CustodyBody; readonly result: PartnerProfile }
 }
 export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
@@ -87,7 +87,7 @@ export const guardedCommands: Effect.Effect<
           repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
         )
       ),
-    run: (caller, { requestId }) => withdrawals.decide(caller, requestId, { to })
+    run: (caller, { requestId }) => withdrawals.rule(caller, requestId, { to })
   })
   return {
     "ledger adjust": {
@@ -124,7 +124,7 @@ export const guardedCommands: Effect.Effect<
             repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
           )
         ),
-      run: (caller, { requestId, reason }) => withdrawals.decide(caller, requestId, { to: "FAILED", reason })
+      run: (caller, { requestId, reason }) => withdrawals.rule(caller, requestId, { to: "FAILED", reason })
     },
     "break close": {
       check: (args) => Effect.map(breaks.check(args.breakId), (verdict) => bound(verdict, () => ({ bind: args }))),

@@ -2,10 +2,10 @@
  * Published lists of sanctions and politically exposed persons, version by version (F26; operator surface, screening
  * import). A file of any length comes in pieces of at most a thousand entries, each one request and one commit:
  *
- * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and is
- *   told how much of it is in, so a crash or a lost answer on either side costs at most one piece;
+ * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and
+ *   gets how much of it is in, so a crash or a lost answer on either side costs at most one piece;
  * - `entries` takes the piece at an offset, and answers a piece that is in already without writing. New entries count
- *   at once; those that stand on the list keep their ids, and with them what compliance decided about them;
+ *   at once; those that stand on the list keep their ids, and with them what compliance found for them;
  * - `finish` takes off what the version did not name, a thousand at a time, only after everything announced has
  *   arrived: a broken-off import never loses an entry. It is called until the import is DONE. When more than a hundred
  *   entries and more than a fifth of the source would go, it refuses unless that is allowed.
@@ -30,7 +30,7 @@ import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import {
   beginImport,
   finishImport,
-  type ImportRequest,
+  type ImportBody,
   importView,
   type ImportView,
   isComing,
@@ -57,7 +57,7 @@ export interface SourceView {
 export class ScreeningImports extends Context.Service<
   ScreeningImports,
   {
-    begin(caller: OperatorCaller, request: ImportRequest): Effect.Effect<Verdict<ImportView>, DispatchError>
+    begin(caller: OperatorCaller, request: ImportBody): Effect.Effect<Verdict<ImportView>, DispatchError>
     entries(
       caller: OperatorCaller,
       importId: number,
@@ -174,7 +174,7 @@ export class ScreeningImports extends Context.Service<
   )
 }
 
-const cleanRequest = ({ source, version, count, hash }: ImportRequest): ImportRequest => ({
+const cleanRequest = ({ source, version, count, hash }: ImportBody): ImportBody => ({
   source: cleanText(source),
   version: cleanText(version),
   count,

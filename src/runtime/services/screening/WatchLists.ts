@@ -31,7 +31,7 @@ export interface WatchEntryView {
   readonly removedAt: number | null
 }
 
-export interface WatchEntryRequest {
+export interface WatchEntryBody {
   readonly name: string
   readonly dob?: string
   readonly country?: string
@@ -45,7 +45,7 @@ export interface WatchEntryPage extends PageEnd {
 export class WatchLists extends Context.Service<
   WatchLists,
   {
-    add(caller: OperatorCaller, request: WatchEntryRequest): Effect.Effect<WatchEntryView, DispatchError>
+    add(caller: OperatorCaller, request: WatchEntryBody): Effect.Effect<WatchEntryView, DispatchError>
     /** Live entries, newest first. */
     list(query: PageQuery): Effect.Effect<WatchEntryPage, Unavailable>
     remove(caller: OperatorCaller, entryId: number): Effect.Effect<Verdict<WatchEntryView>, DispatchError>
@@ -131,8 +131,8 @@ const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, ob
 
 /** The entry by id and list: the audit names no person. */
 const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {
-  const tell = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
-  return { type: "audit", action, before: tell(before), after: tell(after), reason: null } as const
+  const named = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
+  return { type: "audit", action, before: named(before), after: named(after), reason: null } as const
 }
 
 interface FoundEntry {

@@ -1,5 +1,5 @@
 /**
- * The entries of the watch list behind candidates, for the officer who must tell the client from them (operator surface,
+ * The entries of the watch list behind candidates, for the officer who compares the client with them (operator surface,
  * case show and kyc show; F26). Entries are never deleted, so those of an old screening are there as well.
  */
 import { type PgClient, PgTypes } from "@effect/sql-pg"

@@ -31,9 +31,9 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { Directory } from "../partner/Directory.ts"
-import { interfirmView } from "./interfirmView.ts"
+import { wireInterfirm } from "./interfirmWire.ts"
 import type { PageQuery } from "../../store/paging.ts"
-import { rowPage } from "../shared/rowLists.ts"
+import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { type FigureRow, reportStatement, summaryStatement } from "./settlementStatements.ts"
 import { whenAway } from "../../store/whenAway.ts"
@@ -107,7 +107,7 @@ export class SettlementReports extends Context.Service<
         interfirm: (partnerId, query) =>
           Effect.map(
             rowPage(stored, "interfirmRecords", [{ column: "partner_id", value: partnerId }], query, (row) => row.id),
-            ({ shown, end }) => ({ settlements: shown.map(interfirmView), ...end, definitions: recordDefinitions })
+            ({ shown, end }) => ({ settlements: shown.map(wireInterfirm), ...end, definitions: recordDefinitions })
           )
       })
     })

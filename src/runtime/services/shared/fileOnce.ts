@@ -22,7 +22,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { firstRow } from "./rowLists.ts"
+import { firstRow } from "./listReads.ts"
 import { decideHeld } from "./unmoved.ts"
 
 interface Tools {
@@ -67,7 +67,7 @@ export const fileOnce = <F, A>(
   const unseen = () => attempt(null, () => false)
   const seen = () =>
     Effect.gen(function* () {
-      // How far the mailbox was before the look, not after it.
+      // The version from before the look: a change during the look must be noticed.
       const token = yield* host.read(command.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)

@@ -73,7 +73,7 @@ export class SimClock extends Context.Service<
                 if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
                 const dry = currentDryRun() !== null
                 if (!dry) clock.setOffset(Math.max(offset, clock.offset()))
-                const told = host.dispatch({
+                const audited = host.dispatch({
                   subject: systemSubject,
                   by: caller.by,
                   decide: (turn) =>
@@ -87,8 +87,8 @@ export class SimClock extends Context.Service<
                       }
                     ])
                 })
-                // The clock has moved: whatever becomes of the audit row, nobody may be told to try again.
-                yield* Effect.mapError(told, (error) =>
+                // The clock has moved: whatever becomes of the audit row, no answer may ask for another try.
+                yield* Effect.mapError(audited, (error) =>
                   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
                 )
                 const now = view()

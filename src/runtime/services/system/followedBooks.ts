@@ -7,7 +7,7 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** Above this many a queue is told as this many: counting on would cost more than it says. */
+/** Above this many a queue is shown as this many: counting on would cost more than it says. */
 export const countLimit = 100_000
 
 /** Posting ids summed in one look: after a longer pause the following starts anew, and says so. */

@@ -5,7 +5,7 @@
 import { Effect, Layer } from "effect"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { versionOf } from "../../engine/machine/decide.ts"
+import { versionOf } from "../../engine/machine/step.ts"
 import type { MemoryStore } from "../../engine/journal/MemoryStore.ts"
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import { DeliveryStore } from "./DeliveryStore.ts"
@@ -37,23 +37,23 @@ export const DeliveryStoreMemory = {
     return Layer.succeed(
       DeliveryStore,
       DeliveryStore.of({
-        claim: ({ token, now, lanes, except }) =>
+        lease: ({ token, now, lanes, except }) =>
           reach(() => {
             const held = new Set(except)
             const isFree = ({ id, claimedAt }: DeliveryRow) =>
-              !held.has(id) && (claimedAt === null || claimedAt < now - webhookLimits.claimTakeoverMillis)
+              !held.has(id) && (claimedAt === null || claimedAt < now - webhookLimits.leaseTakeoverMillis)
             const due = store
               .rows("webhookDeliveries")
               .filter(
                 (row) => (row.state === "PENDING" || row.state === "RETRYING") && row.nextAt <= now && isFree(row)
               )
               .toSorted(oldestFirst)
-            const claimed = lanes
+            const leased = lanes
               .flatMap(({ partnerId, limit }) => due.filter((row) => row.partnerId === partnerId).slice(0, limit))
               .map((row) => ({ ...row, claimToken: token, claimedAt: now }))
               .toSorted(oldestFirst)
-            write(claimed)
-            return claimed
+            write(leased)
+            return leased
           }),
         finish: (changes) =>
           reach(() => {

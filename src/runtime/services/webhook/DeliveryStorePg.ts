@@ -1,5 +1,5 @@
 /**
- * Deliveries in Postgres. Any number of workers on any number of processes share the table: a claim locks rows with SKIP
+ * Deliveries in Postgres. Any number of workers on any number of processes share the table: a lease locks rows with SKIP
  * LOCKED and stamps them, a result is written only while the stamp is still there (architecture section 4, Webhooks).
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
@@ -7,7 +7,7 @@ import { Effect, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import { webhookLimits } from "../../../machines/shared/Limits.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { versionOf } from "../../engine/machine/decide.ts"
+import { versionOf } from "../../engine/machine/step.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
 import { withinTime } from "../../engine/withinTime.ts"
@@ -19,13 +19,13 @@ import { DeliveryStore } from "./DeliveryStore.ts"
 
 const spec: TableSpec<"webhookDeliveries"> = catalogue.webhookDeliveries
 const columns = columnList(spec as TableSpec)
-const claimedColumns = spec.columns.map(({ sqlName }) => `w."${sqlName}"`).join(", ")
+const leasedColumns = spec.columns.map(({ sqlName }) => `w."${sqlName}"`).join(", ")
 
 /**
  * One index walk a lane, so that a partner's backlog costs the others nothing. Its commit does not wait for the disk
- * (asynchronous for this statement alone): a claim that a power cut undoes is a delivery that is sent again.
+ * (asynchronous for this statement alone): a lease that a power cut undoes is a delivery that is sent again.
  */
-const claimText = `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+const leaseText = `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
 lanes AS (SELECT v.p, v.n FROM unnest($1::int8[], $2::int8[]) AS v(p, n), fast),
 due AS (
   SELECT d.id FROM lanes CROSS JOIN LATERAL (
@@ -33,7 +33,7 @@ due AS (
      WHERE partner_id = lanes.p AND state IN ('PENDING', 'RETRYING') AND next_at <= $3
        AND (claimed_at IS NULL OR claimed_at < $4) AND id <> ALL ($5::int8[])
      ORDER BY next_at, id LIMIT lanes.n FOR UPDATE SKIP LOCKED) d)
-UPDATE webhook_deliveries w SET claim_token = $6, claimed_at = $3 FROM due WHERE w.id = due.id RETURNING ${claimedColumns}`
+UPDATE webhook_deliveries w SET claim_token = $6, claimed_at = $3 FROM due WHERE w.id = due.id RETURNING ${leasedColumns}`
 
 const finishText = `UPDATE webhook_deliveries w
    SET state = v.state, version = v.version, context = v.context::json, next_at = v.next_at, claim_token = NULL, claimed_at = NULL
@@ -67,15 +67,15 @@ export const DeliveryStorePg = {
           Effect.catch((error) => (error instanceof Unavailable ? Effect.fail(error) : whenAway(error)))
         )
       return DeliveryStore.of({
-        claim: ({ token, now, lanes, except }) =>
+        lease: ({ token, now, lanes, except }) =>
           lanes.length === 0
             ? Effect.succeed([])
             : sql
-                .unsafe<Record<string, unknown>>(claimText, [
+                .unsafe<Record<string, unknown>>(leaseText, [
                   int8s(lanes.map((lane) => lane.partnerId)),
                   int8s(lanes.map((lane) => lane.limit)),
                   BigInt(now),
-                  BigInt(now - webhookLimits.claimTakeoverMillis),
+                  BigInt(now - webhookLimits.leaseTakeoverMillis),
                   int8s(except),
                   token
                 ])

@@ -24,7 +24,7 @@ import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
-import { rowPage } from "../shared/rowLists.ts"
+import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import {
   noWebhook,

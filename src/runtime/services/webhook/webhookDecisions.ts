@@ -58,7 +58,7 @@ export const removeEndpoint = (turn: Turn): Verdict<EndpointRow> => {
   return accept(next)
 }
 
-/** A closed partner is told nothing more; for the commit that closes it, which raises the epoch itself (D13, D15). */
+/** A closed partner gets nothing more; for the commit that closes it, which raises the epoch itself (D13, D15). */
 export const closeEndpoint = (turn: Turn): void => {
   const row = turn.state.one("webhookEndpoints")
   if (row !== undefined) switchedOff(turn, row, "PARTNER_CLOSED")
@@ -81,7 +81,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   if (tested === null) return refuse(conflict("The webhook is not active: register it again first."))
   let deliveryId: number | null = null
   for (const effect of tested.effects) {
-    // A test is told to the endpoint alone: it says nothing about the partner's business, so the event log has none.
+    // A test goes to the endpoint alone: it is no event of the partner's business, so the event log has none.
     if (effect.type === "event") deliveryId = queueDelivery(turn, aboutEndpoint(row.partnerId, row), effect)
     else applyEffects(turn, aboutEndpoint(row.partnerId), [effect])
   }
