@@ -1,6 +1,9 @@
 /** A scenario whose service can also be driven by the command line: what an operator's test file begins with, in one line. */
-import { assert } from "@effect/vitest"
+import { afterAll, assert } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { Agent } from "node:https"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { type Answer, type CallOptions, callServer } from "../http/callServer.ts"
 import { onboard, passesDone } from "../support/Builders.ts"
 import { openOn, type OpenOptions, openService, type ScenarioOptions } from "../support/Scenario.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
@@ -13,6 +16,15 @@ export const openOperatorScenario = async (options: ScenarioOptions = {}) => {
 
 /** Opens a service with the operator surface and no partner yet; see `openService`. */
 export const openOperator = (options: OpenOptions = {}) => openService(startOperatorService, options)
+
+/** Plain requests to the operator surface, for what the command line does not send; without a key they are the ADMIN's. */
+export const operatorCalls = (service: OperatorService) => {
+  const agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
+  afterAll(() => agent.destroy())
+  const port = Number(new URL(service.url).port)
+  return (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
+    callServer(agent, port, method, `/operator/v1${path}`, { key: service.keys.ADMIN, ...options })
+}
 
 /** Puts the name of a new person on a watch list and onboards that person, who is held. */
 const heldClients = (service: OperatorService, key: string) => {
