@@ -5,6 +5,7 @@
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
+import { noFacts } from "../../src/machines/market/Facts.ts"
 import { ActorHost, Unavailable } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
@@ -134,6 +135,7 @@ describe("a busy client", () => {
           }).pipe(Effect.timeoutOrElse({ duration: "20 millis", orElse: () => Effect.succeed([] as never) })),
         record: unused,
         read: unused,
+        facts: () => noFacts,
         onCommitted: () => {},
         stats: () => ({ resident: 0, waiting: 0 }),
         drain: Effect.void

@@ -13,6 +13,7 @@ import {
 } from "../../src/http/api/operator/commands.ts"
 import { writingCommands } from "../../src/http/api/operator/commandTable.ts"
 import { operatorFeature } from "../../src/http/operator/operatorFeature.ts"
+import { guardNothing } from "../../src/runtime/services/operator/guardedCommands.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import { commandTable } from "../../scripts/generateCommands.ts"
 
@@ -45,9 +46,10 @@ describe("operator surface, rules beside the endpoints", () => {
     for (const [command, { roles }] of operatorCommands) assert.include([...roles], "ADMIN", command)
   })
 
-  it("four eyes guard what changes something, as a rule or on request", () => {
+  it("four eyes guard what changes something, as a rule or on request, and no class stands for nothing", () => {
     assert.includeMembers([...fourEyesClasses], [...usualFourEyes])
     for (const command of fourEyesClasses) assert.isTrue(isWriting(command), command)
+    assert.deepStrictEqual(guardNothing(["key issue", "voucher pay"], { "key issue": {} }), ["voucher pay"])
   })
 
   it("doc 1, Limits: a cap of its own is the endpoint's, the surface's usual one every other's", () => {

@@ -16,6 +16,7 @@ import type { Served } from "../../src/http/handlers/feature.ts"
 import { profile } from "../../src/http/handlers/profile.ts"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
+import { noFacts } from "../../src/machines/market/Facts.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -143,6 +144,7 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(ActorHost, {
       dispatch: unused,
       read: unused,
+      facts: () => noFacts,
       onCommitted: (table, listener) =>
         table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
       stats: () => ({ resident: 0, waiting: 0 }),

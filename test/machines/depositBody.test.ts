@@ -20,9 +20,9 @@ const errorsOf = (body: unknown): FieldErrors => {
 
 describe("doc 3, deposit notices", () => {
   it("Endpoints: FIAT without evidence is the default; null and empty count as not sent", () => {
-    const request = { partnerRef: "d-1", currency: "EUR", amount: 1_250n, method: "FIAT", evidenceRef: null }
+    const body = { partnerRef: "d-1", currency: "EUR", amount: 1_250n, method: "FIAT", evidenceRef: null }
     for (const rest of [{}, { method: null, evidenceRef: null }, { evidenceRef: " " }, { unknown: 1 }]) {
-      assert.deepStrictEqual(decodeDeposit({ ...valid, ...rest }), { ok: true, request } as never)
+      assert.deepStrictEqual(decodeDeposit({ ...valid, ...rest }), { ok: true, body } as never)
     }
   })
 

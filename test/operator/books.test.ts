@@ -3,19 +3,14 @@
  * (A2-62, A3-43, A3-45; operator surface).
  */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let clientId: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  const partner = await service.partner({ code: "BOOK" })
-  clientId = String(await service.client(partner.key))
-})
-afterAll(() => service.stop())
+const { service, key } = await openOperatorScenario({ partner: { code: "BOOK" }, damaged: true })
+const clientId = String(await service.client(key))
 
 const adjust = (amount: string, currency = "USDC") => [
   "ledger",

@@ -2,20 +2,16 @@
  * Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is named with
  * what clears it, nothing slips between the count and the change, and the books hold under the history of models.
  */
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
 import { changeCustody } from "../../src/runtime/services/partner/partnerDecisions.ts"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"
 import { type Answer, operator } from "../support/Service.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
 
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
+const service = await openOperator()
 
 interface Firm {
   readonly code: string

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
 import { query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const pdf = Buffer.from("%PDF-1.7\nsomething about a person\u00e4")
 const fullFile = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8_388_608 - 9, 0x20)])

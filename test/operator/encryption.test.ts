@@ -17,7 +17,7 @@ import { batchesOf } from "../../src/runtime/workers/ResealWorker.ts"
 import { ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const fast = { pauseMillis: 0, settleMillis: 200 }
 const fullFile = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8_388_608 - 9, 0x20)]).toString("base64")

@@ -2,29 +2,18 @@
  * Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
  * answer says of being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
+import { assert, describe, it } from "@effect/vitest"
 import { maxImportPiece } from "../../src/http/api/operator/ScreeningGroup.ts"
 import { bodyCaps, bodyMembers, shownFaults } from "../../src/machines/shared/Limits.ts"
-import { type CallOptions, callServer } from "../http/callServer.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type CallOptions } from "../http/callServer.ts"
+import { openOperatorScenario, operatorCalls } from "./operatorScenario.ts"
 
-let service: OperatorService
-let agent: Agent
-let clientId: number
-beforeAll(async () => {
-  service = await startOperatorService()
-  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
-  clientId = await service.client((await service.partner({ code: "LARGE" })).key)
-})
-afterAll(() => {
-  agent.destroy()
-  return service.stop()
-})
+const { service, key } = await openOperatorScenario({ partner: { code: "LARGE" } })
+const request = operatorCalls(service)
+const clientId = await service.client(key)
 
 const send = async (path: string, raw: string, headers: NonNullable<CallOptions["headers"]> = {}, method = "POST") => {
-  const answer = await callServer(agent, Number(new URL(service.url).port), method, `/operator/v1${path}`, {
+  const answer = await request(method, path, {
     key: service.keys.ADMIN,
     ...(method === "GET" ? {} : { raw }),
     headers
@@ -71,7 +60,7 @@ describe("doc 1, Limits: body caps of operator commands", () => {
       ["bok_wrong", 401],
       [service.keys.SUPPORT, 403]
     ] as const) {
-      const answer = await callServer(agent, Number(new URL(service.url).port), "POST", `/operator/v1${entriesPath}`, {
+      const answer = await request("POST", entriesPath, {
         key,
         raw: padded(2_000_000)
       })

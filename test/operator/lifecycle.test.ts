@@ -2,13 +2,12 @@
  * A client's standing through the command line, on a real service: closing behind the zero check, reopening, the level
  * taken back, the categorization, and the end of a closed client's documents (D1, D3, D19; A1-38, A1-40, A1-47).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import {
   advance,
-  brokenInvariants,
   collateral,
   dayMillis,
   get,
@@ -21,18 +20,10 @@ import {
   passesDone
 } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner({ code: "LIFE" })).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key, nextPerson } = await openOperatorScenario({ partner: { code: "LIFE" } })
 
 const command = (name: string, clientId: number, ...rest: ReadonlyArray<string>) => [
   "client",
@@ -61,8 +52,7 @@ const notifications = async (clientId: number) =>
 const cases = async (clientId: number) =>
   (await ofClient(service, "cases", clientId)).map(({ reason, state }) => [reason, state])
 
-let persons = 0
-const body = (paths: Readonly<Record<string, unknown>> = {}) => person(++persons, "life", paths)
+const body = (paths: Readonly<Record<string, unknown>> = {}) => person(nextPerson(), "life", paths)
 const held = async (): Promise<number> =>
   (await onboard(service, key, body({ "attestation.riskRating": "HIGH" }))).json.data.clientId
 let refs = 0

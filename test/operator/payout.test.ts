@@ -5,20 +5,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { broker } from "../support/Scenario.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
+const { service, partner } = await openOperatorScenario({ partner: { ...broker, code: "PAYO" } })
+
 let guarded: OperatorService
-let partner: Awaited<ReturnType<OperatorService["partner"]>>
-const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
-
-beforeAll(async () => {
-  service = await startOperatorService()
-  partner = await service.partner({ ...broker, code: "PAYO" })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
 
 const funded = async (on = service, key = partner.key, currency = "USDC"): Promise<string> => {
   const clientId = String(await on.client(key))

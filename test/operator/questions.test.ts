@@ -2,25 +2,20 @@
  * Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
  * stdout are; what they are about; and what the service refuses whoever asks.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { exitStatus } from "../../cli/CliIo.ts"
-import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const { service, heldClient } = await openOperatorScenario({ partner: { code: "ASKS" } })
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL")
+})
 
 const main = join(import.meta.dirname, "../../cli/main.ts")
 const children: Array<ChildProcess> = []
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  ;({ key } = await service.partner({ code: "ASKS" }))
-})
-afterAll(async () => {
-  for (const child of children) child.kill("SIGKILL")
-  await service.stop()
-})
 
 const ranges = ["203.0.113.0/24"]
 const allowed = async (): Promise<ReadonlyArray<string>> =>
@@ -88,23 +83,11 @@ describe("operator surface, partner cidrs", () => {
 })
 
 describe("operator surface, kyc clear over a sanctions hit", () => {
-  let persons = 0
-  /** A person who is on a list, held. */
-  const held = async (list: "SANCTIONS" | "PEP") => {
-    const body = sampleOnboarding(700 + ++persons, `asks${persons}`, Date.now())
-    const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
-    const name = `${first_name} ${last_name}`
-    const { entryId } = await service.done(["screening", "add", "--name", name, "--dob", date_of_birth, "--list", list])
-    const answer = await service.call("POST", "/partner/v1/clients", { key, body })
-    assert.strictEqual(answer.json.data.status, "PENDING_REVIEW", answer.text)
-    const { clientId, review } = answer.json.data as { clientId: number; review: { caseId: number } }
-    return { clientId, caseId: review.caseId, entryId: entryId as number, name, born: date_of_birth }
-  }
   const stateOf = async (clientId: number) =>
     (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 
   it("F26: the service wants a note, names the hits and leaves the client held", async () => {
-    const { clientId, caseId, entryId } = await held("SANCTIONS")
+    const { clientId, caseId, entryId } = await heldClient("SANCTIONS")
     const { status, refusal } = await service.cli(["kyc", "clear", String(clientId)], "COMPLIANCE")
     assert.deepStrictEqual([status, refusal.code], [exitStatus.refused, 4092])
     assert.strictEqual(
@@ -116,7 +99,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
   })
 
   it("it asks with the hits; no leaves the client held, --yes asks nothing", async () => {
-    const { clientId, entryId, name, born } = await held("SANCTIONS")
+    const { clientId, entryId, name, born } = await heldClient("SANCTIONS")
     const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
     const asked: Array<string> = []
     const no = await runRecorded(line, {
@@ -135,7 +118,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
   })
 
   it("a match that is no hit needs neither", async () => {
-    const { clientId } = await held("PEP")
+    const { clientId } = await heldClient("PEP")
     const ran = await runRecorded(["kyc", "clear", String(clientId), ...service.connection("COMPLIANCE")])
     assert.strictEqual(ran.status, exitStatus.done, ran.stderr)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")

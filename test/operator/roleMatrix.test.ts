@@ -1,19 +1,15 @@
 /** Who may do what: the roles beside the endpoints, and the running gate, on every command. */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { request } from "node:https"
 import { readFileSync } from "node:fs"
 import { mayRun, operatorCommands } from "../../src/http/api/operator/commands.ts"
 import { currencyCodes, operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import { currencyCodes as clientCurrencies } from "../../src/machines/shared/Currency.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
+
+const service = await openOperator()
 
 const routes = [...operatorCommands].map(([command, { method, path }]) => ({ command, method, path }))
-
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
 
 /** An empty request: the key and the role are judged before anything of it is read. */
 const statusOf = (

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { brokenInvariants, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 let references = 0

@@ -27,6 +27,7 @@ import {
   readPostmasterPid
 } from "../../src/runtime/adapters/postmasterPid.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const folders: Array<string> = []
 const children: Array<ChildProcess> = []
@@ -165,6 +166,7 @@ describe("one running server", () => {
 
   it.live("serve: kill -9 of the server: it runs again on the same port, committed rows are there", () =>
     Effect.gen(function* () {
+      expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
       const before = yield* server.pid
       yield* query(
         server.url,
@@ -227,10 +229,12 @@ describe("processes", () => {
       assert.isTrue(isRunning(pid))
       yield* Effect.scoped(
         Effect.gen(function* () {
+          expectLog(/adopted the running embedded PostgreSQL/)
           const server = yield* EmbeddedPostgres.start({ dataDirectory })
           assert.strictEqual(yield* server.pid, pid)
           assert.strictEqual(yield* one(server.url, "1"), 1)
           // An adopted server is supervised like one of our own.
+          expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
           process.kill(pid, "SIGKILL")
           yield* eventually(Effect.filterOrFail(server.pid, (now) => now !== pid))
           assert.strictEqual(yield* eventually(one(server.url, "1")), 1)

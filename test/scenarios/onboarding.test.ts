@@ -2,37 +2,18 @@
  * POST /clients on the real service: the answer, everything that is stored beside it, refusals that leave nothing, gates
  * (doc 1, Rules of POST /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import {
-  brokenInvariants,
-  comply,
-  get,
-  ofClient,
-  onboard,
-  partners,
-  person,
-  rowCounts,
-  rowsOf
-} from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { comply, get, ofClient, onboard, partners, person, rowCounts, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner } = await openScenario()
+const other = await service.partner()
 
 const mifidBlocks = blockCodes.filter((code) => !micaBlockCodes.includes(code as never))
 
 describe("onboarding", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let other: Awaited<ReturnType<Service["partner"]>>
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-    other = await service.partner()
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
   const withoutId = <Row extends { readonly id: number }>({ id, ...row }: Row) => {
     assert.isAbove(id, 0)
     return row

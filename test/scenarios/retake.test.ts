@@ -2,22 +2,14 @@
  * The end of the cooling period on the real service: the client's feed has it once, unless there is nothing to take again
  * (doc 1, Appropriateness; D19; A1-40, A2-64).
  */
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
-import { advance, brokenInvariants, comply, dayMillis, ofClient, onboard, person, rowsOf } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { advance, comply, dayMillis, ofClient, onboard, person, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-beforeAll(async () => {
-  service = await startService({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key } = await openScenario({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
 const post = async (clientId: number, path: string, body: object) => {
   const answer = await service.call("POST", `/partner/v1/clients/${clientId}/appropriateness${path}`, { key, body })

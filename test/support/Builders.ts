@@ -87,6 +87,19 @@ export const withPaths = <A extends object>(value: A, paths: Readonly<Record<str
 export const person = (n: number, tag: string, paths: Readonly<Record<string, unknown>> = {}) =>
   withPaths(sampleOnboarding(n, tag, Date.now()), paths)
 
+/** The paths of `person` that give it this name and birth date. */
+export const named = (first: string, last: string, born: string) => ({
+  "kyc.personalInfo.first_name": first,
+  "kyc.personalInfo.last_name": last,
+  "kyc.personalInfo.date_of_birth": born
+})
+
+/** A listed person: the entry, and the paths that make `person` that one. */
+export const orlenko = {
+  entry: { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" },
+  paths: named("Viktor", "Orlenko", "1970-03-04")
+} as const
+
 export const onboard = (service: Service, key: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
   service.call("POST", "/partner/v1/clients", { key, body, headers })
 

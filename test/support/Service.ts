@@ -46,6 +46,13 @@ export const operator: OperatorCaller = {
   by: { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 }
 
+/** A key of finance. */
+export const finance: OperatorCaller = {
+  keyId: 7,
+  role: "FINANCE",
+  by: { role: "FINANCE", keyLabel: "desk", requestId: "test", actor: "FINANCE" }
+}
+
 type RuntimeServices = Layer.Success<ReturnType<typeof layerService>>
 
 export interface ServiceOptions {

@@ -91,11 +91,9 @@ export const wireErrors = [
   }
 ] as const satisfies ReadonlyArray<WireError>
 
-const codesOf = (status: number) =>
-  [...new Set(wireErrors.filter((row) => row.status === status).map((row) => row.code))] as unknown as readonly [
-    number,
-    ...Array<number>
-  ]
+const codesOf = (status: number): ReadonlyArray<number> => [
+  ...new Set(wireErrors.filter((row) => row.status === status).map((row) => row.code))
+]
 
 const describe = (status: number): string =>
   wireErrors

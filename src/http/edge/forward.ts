@@ -79,7 +79,7 @@ class Attempt {
         // HEAD reaches the router as a GET (doc 1, Authentication).
         method: request.method === "HEAD" ? "GET" : (request.method ?? "GET"),
         path: request.url ?? "/",
-        headers: requestHeaders(request, { host, source, requestId }) as unknown as Record<string, string>
+        headers: requestHeaders(request, { host, source, requestId })
       })
     } catch {
       return this.settle({ _tag: "Unsendable" })

@@ -4,7 +4,7 @@
  * figures that the caller reads under the client's lock.
  */
 import { moneyRestriction, type Restriction } from "../client/Restriction.ts"
-import type { RiskFigures } from "../margin/riskFigures.ts"
+import type { AccountRisk } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
 
 /** The two sentences the specification names (doc 3, Endpoints; A3-08). */
@@ -19,7 +19,7 @@ export interface FreeMoney {
   readonly currency: Currency
   /** Cash without the reserve. */
   readonly cash: bigint
-  readonly risk: Pick<RiskFigures, "freeMargin" | "riskState">
+  readonly risk: Pick<AccountRisk, "freeMargin" | "riskState">
 }
 
 /**

@@ -51,5 +51,5 @@ const stepped = <T extends MachineTable>(table: T, columns: object, moved: Step)
     ...mirrors?.(context as never)
   }
   // The one place where a step, typed by its machine, becomes the row of that machine's table.
-  return { row: row as unknown as Tables[T], effects }
+  return { row: row as Tables[T], effects }
 }

@@ -3,6 +3,7 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
 
@@ -105,6 +106,7 @@ describe("turns", () => {
   })
 
   it("a live view that throws harms neither the answer nor other views nor later commands", async () => {
+    expectLog(/a view of balances failed.*broken view/)
     const seen: Array<bigint> = []
     bench.host.onCommitted("balances", () => {
       throw new Error("broken view")

@@ -43,7 +43,7 @@ const commits: fc.Arbitrary<Commit> = fc
   )
 
 const waitingFor = (list: ReadonlyArray<Commit>): Array<Waiting> =>
-  list.map((commit) => ({ commit, done: () => undefined }))
+  list.map((commit) => ({ commit, done: () => undefined, defects: assert.fail }))
 
 /** What of a commit no other commit of its batch may touch. */
 const exclusive = (commit: Commit): ReadonlyArray<string> => [

@@ -1,5 +1,6 @@
 /** A host over a memory journal that the test can hold, bend and watch. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import type { Commit, SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -7,6 +8,7 @@ import { Journal, JournalUnavailable, type Outcome } from "../../../src/runtime/
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { keyOf } from "../../../src/runtime/store/Catalogue.ts"
+import { layerTestLogs } from "../../support/testLogs.ts"
 import { balance } from "./fixtures.ts"
 
 export const by = { role: "PARTNER", keyLabel: "main", requestId: "req-1", actor: "partner:X" }
@@ -25,6 +27,8 @@ export interface HostBench {
   accepting: () => boolean
   loadFails: () => boolean
   nextId: (() => number) | null
+  /** The market that each asking of the host finds. */
+  market: () => Facts
   readonly held: () => number
   readonly release: () => void
   readonly close: () => Promise<void>
@@ -57,9 +61,10 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
     }
   }
   const scope = await Effect.runPromise(Scope.make())
-  const layer = ActorHost.layer({ residentLimit }).pipe(
+  const layer = ActorHost.layer({ residentLimit, facts: () => bench.market() }).pipe(
     Layer.provide(Layer.succeed(Journal, journal)),
-    Layer.provide(BusinessClock.layer(0))
+    Layer.provide(BusinessClock.layer(0)),
+    Layer.provide(layerTestLogs)
   )
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
   const bench: HostBench = {
@@ -72,6 +77,7 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
     accepting: () => true,
     loadFails: () => false,
     nextId: null,
+    market: () => noFacts,
     held: () => kept.length,
     release: () => {
       bench.hold = () => false

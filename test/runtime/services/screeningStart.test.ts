@@ -3,6 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../../src/runtime/store/tables/screening.ts"
@@ -64,6 +65,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
   })
   const host = Layer.mock(ActorHost, {
     onCommitted: (table, listener) => void listeners.set(table, listener),
+    facts: () => noFacts,
     stats: () => ({ resident: 0, waiting: 0 })
   })
   const commit = <T extends TableName>(table: T, row: Tables[T]) => listeners.get(table)?.(row as never)

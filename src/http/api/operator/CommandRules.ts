@@ -19,7 +19,7 @@ export interface CommandRules {
 }
 
 /** The annotation, set by `openTo` alone. */
-export class Rules extends Context.Service<Rules, CommandRules>()("brokerage/http/api/operator/CommandRules") {}
+export const CommandRules = Context.Service<CommandRules>("brokerage/http/api/operator/CommandRules")
 
 declare const ruled: unique symbol
 /** Carried by the type of an endpoint that says its rules. */
@@ -37,11 +37,11 @@ export const deciding: ReadonlyArray<OperatorRole> = ["ADMIN", "FINANCE", "COMPL
 
 /** What can carry the annotation, whatever its schemas are. */
 interface Annotated extends HttpApiEndpoint.Constraint {
-  readonly annotate: (key: typeof Rules, value: CommandRules) => HttpApiEndpoint.Constraint
+  readonly annotate: (key: typeof CommandRules, value: CommandRules) => HttpApiEndpoint.Constraint
 }
 
 /** Opens an endpoint to the roles. */
 export const openTo =
   (roles: ReadonlyArray<OperatorRole>, rest: Omit<CommandRules, "roles"> = {}) =>
   <E extends Annotated>(endpoint: E): E & Ruled =>
-    endpoint.annotate(Rules, { roles, ...rest }) as E & Ruled
+    endpoint.annotate(CommandRules, { roles, ...rest }) as E & Ruled

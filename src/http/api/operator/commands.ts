@@ -6,7 +6,7 @@ import { Context, Option } from "effect"
 import { HttpApi } from "effect/http-api"
 import { bodyCaps } from "../../../machines/shared/Limits.ts"
 import { OperatorApi } from "../OperatorApi.ts"
-import { type CommandRules, Rules } from "./CommandRules.ts"
+import { CommandRules } from "./CommandRules.ts"
 import type { OperatorRole } from "./operatorTokens.ts"
 
 export interface OperatorCommand extends CommandRules {
@@ -21,9 +21,8 @@ const read = (): ReadonlyMap<string, OperatorCommand> => {
     onGroup: () => undefined,
     onEndpoint: ({ group, endpoint: { identifier, annotations, method, path } }) => {
       const name = `${group.identifier} ${identifier}`
-      const rules = Option.getOrNull(Context.getOption(annotations, Rules))
-      if (rules === null)
-        throw new Error(`the operator contract says nowhere who may run ${name}: openTo(...) is missing`)
+      const rules = Option.getOrNull(Context.getOption(annotations, CommandRules))
+      if (rules === null) throw new Error(`the operator contract says nowhere who may run ${name}`)
       found.set(name, { bodyCap: bodyCaps.operator, ...rules, method, path })
     }
   })

@@ -4,6 +4,7 @@
  * as JournalPg, test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
  */
 import { Effect } from "effect"
+import type { DefectLog } from "../DefectLog.ts"
 import { BatchSizes } from "./BatchSizes.ts"
 import type { Commit } from "./Commit.ts"
 import { makeIdBlocks } from "./IdBlocks.ts"
@@ -41,6 +42,8 @@ export interface JournalMemoryOptions {
   readonly schedule?: (task: () => void, delayMillis: number) => void
   /** How long callers wait while the fate of their batch is unknown, in scheduler ms. */
   readonly patienceMillis?: number
+  /** Gets what a callback of a commit throws. The default throws it again, on its own: an uncaught error. */
+  readonly defects?: DefectLog
 }
 
 /** Between two looks for a store that is away, in scheduler ms. */
@@ -55,7 +58,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   )
   Effect.runSync(Effect.orDie(ids.fill))
   return {
-    submit: (commit, done) => writer.submit({ commit, done }),
+    submit: (commit, done) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }),
     accepting: () => writer.accepting,
     certain: () => writer.certain,
     held: () => ({ rows: 0, tables: 0 }),
@@ -75,6 +78,12 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     batches: () => writer.sizes
   }
 }
+
+/** A double hides no defect: this ends the process, or fails the test that runs. */
+const throwAlone: DefectLog = (_, cause) =>
+  queueMicrotask(() => {
+    throw cause
+  })
 
 class MemoryWriter {
   readonly store: MemoryStore

@@ -3,13 +3,15 @@
  * earlier one of it, touch the same subject or timer, or follow a change of its partner: those must see the earlier
  * commit first (one statement sees none of its own writes).
  */
-import { Effect } from "effect"
+import type { DefectLog } from "../DefectLog.ts"
 import { answerClaim, type Commit } from "./Commit.ts"
 import { batchLimit, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
+  /** Gets what `done` throws. */
+  readonly defects: DefectLog
   /** Whether it has its outcome: the first one stands. */
   concluded?: boolean
 }
@@ -21,7 +23,7 @@ export const conclude = (waiting: Waiting, outcome: Outcome): void => {
   try {
     waiting.done(outcome)
   } catch (cause) {
-    Effect.runFork(Effect.logError("the answer to a commit failed", cause))
+    waiting.defects("the answer to a commit failed", cause)
   }
 }
 

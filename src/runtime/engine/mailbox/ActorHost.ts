@@ -7,9 +7,11 @@
  * and commit. A mailbox costs one object; nothing runs for an idle subject.
  */
 import { Context, Effect, Latch, Layer } from "effect"
+import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
+import { makeDefectLog } from "../DefectLog.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
@@ -47,7 +49,9 @@ export class ActorHost extends Context.Service<
     /** Writes rows that belong to no subject (the stored answer of a refused request). */
     record(rows: CommitRows): Effect.Effect<void, DispatchError>
     /** The committed state of a subject, now. Never waits for running turns. */
-    read<A>(subject: SubjectKey, look: (state: SubjectState) => A): Effect.Effect<A, Unavailable>
+    read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
+    /** The market of now, for what is shown of rows that were read apart from their mailbox. */
+    readonly facts: () => Facts
     /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
     onCommitted<T extends TableName>(table: T, listener: RowListener<T>): void
     /** Counts for metrics and tests. */
@@ -56,19 +60,27 @@ export class ActorHost extends Context.Service<
     readonly drain: Effect.Effect<void>
   }
 >()("brokerage/runtime/engine/mailbox/ActorHost") {
-  /** `residentLimit`: idle subjects kept in memory. */
+  /** `residentLimit`: idle subjects kept in memory. `facts`: the market of now; without it none is attached. */
   static readonly layer = (options: {
     readonly residentLimit: number
+    readonly facts?: () => Facts
   }): Layer.Layer<ActorHost, never, Journal | BusinessClock> =>
     Layer.effect(
       ActorHost,
       Effect.gen(function* () {
-        const host = new Host(yield* Journal, yield* BusinessClock, options.residentLimit)
+        const host = new Host(
+          yield* Journal,
+          yield* BusinessClock,
+          new CommittedRows(yield* makeDefectLog),
+          options.residentLimit,
+          options.facts ?? (() => noFacts)
+        )
         yield* Effect.forkScoped(host.loader)
         return ActorHost.of({
           dispatch: (command) => host.dispatch(command),
           record: (rows) => host.record(rows),
           read: (subject, look) => host.read(subject, look),
+          facts: host.facts,
           onCommitted: (table, listener) => host.committed.listen(table, listener),
           stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
           drain: host.drain
@@ -77,12 +89,15 @@ export class ActorHost extends Context.Service<
     )
 }
 
+/** What a reader makes of a subject's committed state and of the market of the same moment. */
+type Look<A> = (state: SubjectState, facts: Facts) => A
+
 /** A dry run reads what its own earlier turns would have left. */
 const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(state) ?? state
 
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
-  readonly committed = new CommittedRows()
+  readonly committed: CommittedRows
   waiting = 0
   private uses = 0
   private readonly toLoad: Array<Actor> = []
@@ -91,11 +106,20 @@ class Host {
   private readonly journal: Journal["Service"]
   private readonly clock: BusinessClock["Service"]
   private readonly residentLimit: number
+  readonly facts: () => Facts
 
-  constructor(journal: Journal["Service"], clock: BusinessClock["Service"], residentLimit: number) {
+  constructor(
+    journal: Journal["Service"],
+    clock: BusinessClock["Service"],
+    committed: CommittedRows,
+    residentLimit: number,
+    facts: () => Facts
+  ) {
     this.journal = journal
     this.clock = clock
+    this.committed = committed
     this.residentLimit = residentLimit
+    this.facts = facts
   }
 
   dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError> {
@@ -104,7 +128,7 @@ class Host {
       const actor = this.actor(command.subject)
       if (actor.queue.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.queue.push({
-        command: command as unknown as Command<unknown>,
+        command: command as Command<unknown>,
         resume: resume as Envelope["resume"],
         dryRun: currentDryRun(),
         tries: 0
@@ -115,16 +139,16 @@ class Host {
     })
   }
 
-  read<A>(subject: SubjectKey, look: (state: SubjectState) => A): Effect.Effect<A, Unavailable> {
+  read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable> {
     if (!this.journal.certain()) return Effect.fail(new Unavailable({ unknown: false }))
     const actor = this.actor(subject)
     const { state } = actor
-    if (state !== null) return Effect.sync(() => look(seen(state)))
+    if (state !== null) return Effect.sync(() => look(seen(state), this.facts()))
     return Effect.callback<A, Unavailable>((resume) => {
       const settle = (found: SubjectState | JournalUnavailable) =>
         resume(
           found instanceof SubjectState
-            ? Effect.sync(() => look(seen(found)))
+            ? Effect.sync(() => look(seen(found), this.facts()))
             : Effect.fail(new Unavailable({ unknown: false }))
         )
       if (actor.state !== null) return settle(actor.state)
@@ -141,7 +165,7 @@ class Host {
       if (dryRun !== null) return resume(dryRun.drop(null, commit))
       this.waiting++
       this.quiet.closeUnsafe()
-      const envelope = { resume } as unknown as Envelope
+      const envelope = { resume: resume as Envelope["resume"] }
       this.submit(commit, (outcome) => {
         if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
@@ -187,7 +211,7 @@ class Host {
     }
   }
 
-  private settle(envelope: Envelope, result: Effect.Effect<unknown, DispatchError>): void {
+  private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
     envelope.resume(result)
     if (--this.waiting === 0) this.quiet.openUnsafe()
   }
@@ -210,7 +234,7 @@ class Host {
     const draft = new CommitBuilder()
     const state = dryRun?.stateOf(committed) ?? committed
     const nextId = dryRun?.nextId ?? this.journal.nextId
-    const turn: Turn = { now: this.clock.now(), state, draft, by: command.by, nextId }
+    const turn: Turn = { now: this.clock.now(), state, facts: this.facts(), draft, by: command.by, nextId }
     let value: unknown
     let commit: Commit
     try {

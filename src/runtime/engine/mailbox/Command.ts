@@ -1,4 +1,5 @@
 /** What callers hand to a mailbox: a command, who gives it, and what its decision sees and writes. */
+import type { Facts } from "../../../machines/market/Facts.ts"
 import type { IdKind, Tables } from "../../store/Catalogue.ts"
 import type { Claim, CommitBuilder, PartnerStamp, SubjectKey } from "../journal/Commit.ts"
 import type { SubjectState } from "./SubjectState.ts"
@@ -19,6 +20,8 @@ export interface Turn {
   /** Business time of the decision, Unix ms. */
   readonly now: number
   readonly state: SubjectState
+  /** The market as the turn sees it: taken once, when the decision starts, and anew when it is decided again. */
+  readonly facts: Facts
   readonly draft: CommitBuilder
   readonly by: Attribution
   readonly nextId: (kind: IdKind) => number

@@ -3,14 +3,19 @@
  * (output gate, architecture section 4). The commit is durable by then, so a listener that fails must not keep its
  * answer or anybody else's news back.
  */
-import { Effect } from "effect"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { DefectLog } from "../DefectLog.ts"
 import type { Commit } from "../journal/Commit.ts"
 
 export type RowListener<T extends TableName> = (row: Tables[T]) => void
 
 export class CommittedRows {
   private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
+  private readonly defects: DefectLog
+
+  constructor(defects: DefectLog) {
+    this.defects = defects
+  }
 
   /** Calls `listener` with every row of the table published from now on. */
   listen<T extends TableName>(table: T, listener: RowListener<T>): void {
@@ -29,7 +34,7 @@ export class CommittedRows {
           try {
             listen(row)
           } catch (cause) {
-            Effect.runFork(Effect.logError(`a view of ${table} failed`, cause))
+            this.defects(`a view of ${table} failed`, cause)
           }
         }
     }

@@ -11,8 +11,8 @@ import type {
   LedgerPage,
   PostingWire
 } from "../../../machines/account/AccountWire.ts"
-import type { Json } from "../../../machines/Effects.ts"
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { type AccountRisk, accountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -21,6 +21,7 @@ import type { BalanceRow } from "../../store/tables/ledger.ts"
 import { accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
+import { type BookedPosting, clientPostings, heldAt } from "../../store/reads/ledgerReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export class Accounts extends Context.Service<
@@ -40,8 +41,8 @@ export class Accounts extends Context.Service<
       const sql = yield* PgClient.PgClient
       const clock = yield* BusinessClock
       const balances = (partnerId: number, clientId: number) =>
-        host.read(clientSubject(clientId), (state) =>
-          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), true)
+        host.read(clientSubject(clientId), (state, facts) =>
+          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), facts)
         )
       return Accounts.of({
         balances,
@@ -52,7 +53,7 @@ export class Accounts extends Context.Service<
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
             if (now - at < settledMillis) yield* settled(host, clientId)
-            return balancesOf(yield* replay(sql, partnerId, clientId, at), false)
+            return balancesOf(yield* replay(sql, partnerId, clientId, at), null)
           }),
         summary: (partnerId, clientId) =>
           host.read(clientSubject(clientId), (state) => {
@@ -63,16 +64,8 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
-            const rows = yield* Effect.catch(
-              sql.unsafe<LedgerRow>(
-                `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
-                   FROM postings p JOIN ledger_transactions t USING (tx_id)
-                  WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
-                [BigInt(clientId), BigInt(query.before ?? Number.MAX_SAFE_INTEGER), BigInt(query.limit + 1)]
-              ),
-              whenAway
-            )
-            const { shown, end } = cutPage(rows, query.limit, (row) => Number(row.posting_id))
+            const rows = yield* Effect.catch(clientPostings(sql, clientId, query.before, query.limit + 1), whenAway)
+            const { shown, end } = cutPage(rows, query.limit, (row) => row.postingId)
             return { postings: shown.map(postingOf), ...end }
           })
       })
@@ -80,30 +73,9 @@ export class Accounts extends Context.Service<
   )
 }
 
-interface LedgerRow {
-  readonly posting_id: bigint
-  readonly tx_id: bigint
-  readonly type: string
-  readonly actor: string
-  readonly reason: string | null
-  readonly ts: bigint
-  readonly amount: bigint
-  readonly currency: Currency
-  readonly kind: "cash" | "reserved"
-  readonly refs: Json
-}
-
-const postingOf = (row: LedgerRow): PostingWire => ({
-  postingId: Number(row.posting_id),
-  txId: Number(row.tx_id),
-  type: row.type,
-  actor: row.actor,
-  reason: row.reason,
-  ts: Number(row.ts),
-  amount: formatAmount(row.amount, row.currency),
-  currency: row.currency,
-  kind: row.kind,
-  refs: row.refs
+const postingOf = (posting: BookedPosting): PostingWire => ({
+  ...posting,
+  amount: formatAmount(posting.amount, posting.currency)
 })
 
 /** A turn decided this long ago is in the database, or nobody knows and every read is refused. */
@@ -118,40 +90,33 @@ const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<vo
       Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
     )
 
-/** A client's balances as its postings up to a moment add up to: postings never change, so neither does the answer. */
 const replay = (
   sql: PgClient.PgClient,
   partnerId: number,
   clientId: number,
   at: number
 ): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
-  sql
-    .unsafe<{ readonly currency: Currency; readonly cash: bigint; readonly reserved: bigint }>(
-      `SELECT p.currency, (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'cash'), 0))::bigint AS cash,
-              (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'reserved'), 0))::bigint AS reserved
-         FROM postings p JOIN ledger_transactions t USING (tx_id)
-        WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
-      [BigInt(clientId), BigInt(at)]
-    )
-    .pipe(
-      Effect.map((rows) => rows.map((row) => ({ ...row, clientId, partnerId, deposited: 0n }))),
-      Effect.catch(whenAway)
-    )
+  heldAt(sql, clientId, at).pipe(
+    Effect.map((held) => held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n }))),
+    Effect.catch(whenAway)
+  )
 
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is a figure of the present: for an earlier moment only the money is shown.
+ * marks or open positions is a figure of the present: for an earlier moment (`facts` null) only the money is shown.
  */
-const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWire => {
+const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))
+  const cashOf = (currency: string) => rows.find((row) => row.currency === currency)?.cash ?? 0n
+  const risk = facts === null ? null : accountRisk({ cashOf }, facts)
   const lines = currencyCodes
     .filter((currency) => currency === "USDC" || byCurrency.has(currency))
-    .map((currency) => lineOf(currency, byCurrency.get(currency), live))
+    .map((currency) => lineOf(currency, byCurrency.get(currency), currency === "USDC" ? risk : null))
   const usdc = byCurrency.get("USDC")
   const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
   const cash = usdc?.cash ?? 0n
   const reserved = usdc?.reserved ?? 0n
-  const unrealizedPnl = live ? riskFigures(cash).unrealizedPnl : 0n
+  const unrealizedPnl = risk?.unrealizedPnl ?? 0n
   return {
     balances: lines,
     portfolioValue: usdcText(cash + reserved + unrealizedPnl),
@@ -169,28 +134,28 @@ const balancesOf = (rows: ReadonlyArray<BalanceRow>, live: boolean): BalancesWir
   }
 }
 
-const lineOf = (currency: Currency, row: BalanceRow | undefined, live: boolean): BalanceLine => {
-  const facts = currencyFacts[currency]
+/** `risk` stands on the USDC line of now alone. */
+const lineOf = (currency: Currency, row: BalanceRow | undefined, risk: AccountRisk | null): BalanceLine => {
+  const { kind, displayDecimals } = currencyFacts[currency]
   const cash = row?.cash ?? 0n
   const reserved = row?.reserved ?? 0n
   const text = (minor: bigint) => formatAmount(minor, currency)
   const usdc = currency === "USDC"
-  const figures = usdc && live ? riskFigures(cash) : null
-  const spendable = figures !== null && figures.freeMargin < cash ? figures.freeMargin : cash
+  const free = risk?.free ?? cash
   return {
     currency,
-    kind: facts.kind,
+    kind,
     cash: text(cash),
     reserved: text(reserved),
     total: text(cash + reserved),
-    free: text(usdc && spendable < 0n ? 0n : spendable),
-    displayDecimals: facts.displayDecimals,
+    free: text(usdc && free < 0n ? 0n : free),
+    displayDecimals,
     venueAsset: currency,
-    equity: figures === null ? null : text(figures.equity),
-    unrealizedPnl: figures === null ? null : text(figures.unrealizedPnl),
-    freeMargin: figures === null ? null : text(figures.freeMargin),
+    equity: risk === null ? null : text(risk.equity),
+    unrealizedPnl: risk === null ? null : text(risk.unrealizedPnl),
+    freeMargin: risk === null ? null : text(risk.freeMargin),
     mark: usdc ? "1" : null,
-    markFresh: usdc && live,
+    markFresh: risk !== null,
     value: usdc ? text(cash + reserved) : null,
     valueCurrency: "USDC",
     staked: text(0n),

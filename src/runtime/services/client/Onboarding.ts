@@ -63,6 +63,7 @@ export class Onboarding extends Context.Service<
       })
 
       const planOf = (caller: Caller, request: OnboardingBody, clientId: number): OnboardingPlan => {
+        // The sections as they came, which the request's own rules have judged: their fields are there.
         const sections = request.received.kyc as unknown as PersonSections & { readonly pep: Json }
         const screened = resultOf(screening.find(screenedPerson(sections.personalInfo)), new Set())
         return {

@@ -7,6 +7,8 @@ import {
   noAssessment,
   type VerificationView
 } from "../../../machines/client/ClientWire.ts"
+import { accountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import {
   type BlockCode,
@@ -65,11 +67,11 @@ export const instanceOf = (client: ClientRow, partner: PartnerView): Instance =>
   endpoint: partner.endpoint
 })
 
-export const clientWire = (state: SubjectState, client: ClientRow): ClientWire =>
-  clientWireOf(client, usdcBalance(state)?.cash ?? 0n)
+export const clientWire = (state: SubjectState, client: ClientRow, facts: Facts): ClientWire =>
+  clientWireOf(client, usdcBalance(state)?.cash ?? 0n, facts)
 
-/** The client row of the specification from its stored row and USDC cash. */
-export const clientWireOf = (client: ClientRow, cash: bigint): ClientWire => ({
+/** The client row of the specification from its stored row, USDC cash and the market of the moment. */
+export const clientWireOf = (client: ClientRow, cash: bigint, facts: Facts): ClientWire => ({
   clientId: client.id,
   clientUid: client.uid,
   partnerClientRef: client.partnerClientRef,
@@ -78,7 +80,7 @@ export const clientWireOf = (client: ClientRow, cash: bigint): ClientWire => ({
   verificationLevel: client.level,
   lifecycleState: client.state,
   categorization: client.categorization,
-  riskState: null,
+  riskState: accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n) }, facts).shownRiskState,
   cashUsdc: formatAmount(cash, "USDC"),
   createdAt: client.createdAt
 })

@@ -140,8 +140,8 @@ const decide = (input: Decision): CollateralVerdict => {
 }
 
 /** The client's line once the request is booked. */
-const balancesAfter = ({ balance, request: { direction, amount } }: Decision): CollateralBalances =>
-  balancesOf(balance.cash + (direction === "DEPOSIT" ? amount : -amount), balance.reserved)
+const balancesAfter = ({ turn, balance, request: { direction, amount } }: Decision): CollateralBalances =>
+  balancesOf(balance.cash + (direction === "DEPOSIT" ? amount : -amount), balance.reserved, turn.facts)
 
 /** Booked, or written down as REFUSED by the first economic rule that says no. */
 const book = (input: Decision, partner: PartnerView): CollateralVerdict => {

@@ -6,20 +6,21 @@
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../machines/collateral/CollateralReport.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import { accountRisk } from "../../../machines/margin/accountRisk.ts"
+import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 
-/** The line of a balance, in micro-USDC, as answers show it; free is the lesser of cash and free margin. */
-export const balancesOf = (cash: bigint, reserved: bigint): CollateralBalances => {
-  const { freeMargin } = riskFigures(cash)
+/** The line of a balance, in micro-USDC, as answers show it. */
+export const balancesOf = (cash: bigint, reserved: bigint, facts: Facts): CollateralBalances => {
+  const { free, freeMargin } = accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n) }, facts)
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
   return {
     cash: usdc(cash),
     reserved: usdc(reserved),
-    free: usdc(cash < freeMargin ? cash : freeMargin),
+    free: usdc(free),
     freeMargin: usdc(freeMargin)
   }
 }
@@ -38,7 +39,7 @@ export const withBalances = (
 ): Effect.Effect<CollateralReportRow, Unavailable> => {
   if (row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
   return Effect.map(lineUpTo(stored, row), ({ cash, reserved }) => {
-    const line = balancesOf(cash, reserved)
+    const line = balancesOf(cash, reserved, noFacts)
     const kept = {
       cashAfter: line.cash,
       reservedAfter: line.reserved,

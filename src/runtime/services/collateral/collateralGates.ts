@@ -3,7 +3,7 @@
  * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
  */
 import type { CollateralBody } from "../../../machines/collateral/CollateralBody.ts"
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
@@ -13,6 +13,7 @@ import { cashAtMost } from "../../ledger/Ledger.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
+import { accountInTurn } from "../account/accountNow.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,
@@ -94,32 +95,29 @@ const onTheBooks: Gate = {
       : null
 }
 
+/** The account's risk before the report. */
+const riskOf = ({ turn, client }: CollateralFacts): AccountRisk => accountInTurn(turn, client).risk
+
 const margin: Gate = {
   gate: "marginState",
   refusal: (facts) =>
-    facts.request.direction === "WITHDRAWAL" && riskFigures(facts.balance.cash).riskState !== "NORMAL"
+    facts.request.direction === "WITHDRAWAL" && riskOf(facts).riskState !== "NORMAL"
       ? conflict("The account is in margin call or close-out.")
       : null,
   compared: (facts) =>
-    facts.request.direction === "WITHDRAWAL"
-      ? { figure: riskFigures(facts.balance.cash).riskState, limit: "NORMAL" }
-      : null
-}
-
-/** The lesser of cash and free margin. */
-const freeOf = ({ balance: { cash } }: CollateralFacts): bigint => {
-  const { freeMargin } = riskFigures(cash)
-  return cash < freeMargin ? cash : freeMargin
+    facts.request.direction === "WITHDRAWAL" ? { figure: riskOf(facts).riskState, limit: "NORMAL" } : null
 }
 
 const freeMargin: Gate = {
   gate: "freeMargin",
   refusal: (facts) =>
-    facts.request.direction === "WITHDRAWAL" && facts.request.amount > freeOf(facts)
+    facts.request.direction === "WITHDRAWAL" && facts.request.amount > riskOf(facts).free
       ? conflict("The withdrawal exceeds the client's free margin.")
       : null,
   compared: (facts) =>
-    facts.request.direction === "WITHDRAWAL" ? { figure: usdc(facts.request.amount), limit: usdc(freeOf(facts)) } : null
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: usdc(facts.request.amount), limit: usdc(riskOf(facts).free) }
+      : null
 }
 
 /** The four that refuse with a row. */

@@ -29,7 +29,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
 import { claimIn, correctionSpace } from "../../store/references.ts"
 
-export interface AdjustmentBody {
+export type AdjustmentBody = {
   readonly currency: string
   /** Decimal string with an optional sign, in the currency's scale; not zero. */
   readonly amount: string

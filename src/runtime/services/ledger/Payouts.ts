@@ -37,12 +37,14 @@ import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
+import { type BookedPayout, bookedPayout } from "../../store/reads/ledgerReads.ts"
 import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
+import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
+import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutBody {
+export type PayoutBody = {
   readonly currency: string
   /** Positive decimal string in the currency's scale. */
   readonly amount: string
@@ -95,23 +97,23 @@ export class Payouts extends Context.Service<
         (ledgerTxId: number): Effect.Effect<Paid, Unavailable> =>
           Effect.map(
             withinTime(
-              Effect.catch(sql.unsafe<PaidRow>(paidStatement, [BigInt(ledgerTxId), BigInt(client.id)]), whenAway),
+              Effect.catch(bookedPayout(sql, client.id, ledgerTxId), whenAway),
               () => new Unavailable({ unknown: false })
             ),
-            ([row]) => {
+            (row) => {
               if (row === undefined) throw new Error(`the payout ${ledgerTxId} is not in the ledger`)
               return { ledgerTxId, row }
             }
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, cashOf: CashOf, ruling: Ruling): Refusal | null => {
+      const refusalOf = (row: ClientRow, account: AccountNow, ruling: Ruling): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, cashOf, paused }, ruling)
+          payoutRefusal({ client: row, partner, account, paused }, ruling)
         )
       }
 
@@ -134,8 +136,8 @@ export class Payouts extends Context.Service<
               const replay = replayOf(found, ruling, paid)
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
-            return yield* host.read(clientSubject(found.id), (state) => {
-              const refusal = refusalOf(state.one("clients") ?? found, cashIn(state), ruling)
+            return yield* host.read(clientSubject(found.id), (state, facts) => {
+              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), ruling)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -159,7 +161,7 @@ export class Payouts extends Context.Service<
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, cashInTurn(of), ruling)
+                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), ruling)
                   return refusal === null ? accept(payOut(of, ruling)) : refuse(refusal)
                 }
               }
@@ -200,34 +202,13 @@ const otherPayout = (ledgerTxId: number): Refusal =>
     ledgerTxId
   })
 
-/** A payout as it is booked, with the client's balance of the currency right after it. */
-interface PaidRow {
-  readonly reason: string | null
-  readonly ts: bigint
-  readonly currency: string
-  readonly minor: bigint
-  readonly cash: string
-  readonly reserved: string
-}
-
 /** What a reference was paid as. */
 interface Paid {
   readonly ledgerTxId: number
-  readonly row: PaidRow
+  readonly row: BookedPayout
 }
 
-/** $1 the transaction, $2 the client. */
-const paidStatement = `
-  SELECT t.reason, t.ts, p.currency, -p.amount AS minor, after.cash, after.reserved
-    FROM ledger_transactions t
-    JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = $2
-    CROSS JOIN LATERAL (
-      SELECT coalesce(sum(amount) FILTER (WHERE kind = 'cash'), 0)::text AS cash,
-             coalesce(sum(amount) FILTER (WHERE kind = 'reserved'), 0)::text AS reserved
-        FROM postings WHERE client_id = $2 AND currency = p.currency AND tx_id <= $1) after
-   WHERE t.tx_id = $1`
-
-const isSame = (row: PaidRow, { currency, minor, reason }: Ruling): boolean =>
+const isSame = (row: BookedPayout, { currency, minor, reason }: Ruling): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */
@@ -262,7 +243,7 @@ const payoutView = ({ id, uid }: ClientRow, ruling: Ruling, { ledgerTxId, cash, 
 interface Paying {
   readonly client: ClientRow
   readonly partner: PartnerView
-  readonly cashOf: CashOf
+  readonly account: AccountNow
   readonly paused: boolean
 }
 
@@ -271,12 +252,12 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, minor }: Ruling): Refusal | null => {
+const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Ruling): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
   const { restrictions } = clientContext(client)
-  const sentence = moneyOutRefusal({ ...freeMoney(cashOf, currency), restrictions, paused }, minor)
+  const sentence = moneyOutRefusal({ ...freeMoney(account, currency), restrictions, paused }, minor)
   return sentence === null ? null : conflict(sentence)
 }
 

@@ -22,8 +22,10 @@ import {
   decidedAlready,
   grantRefusal,
   hashArguments,
+  isLiveKey,
   requestApproval,
   resumeApproval,
+  revokedGranter,
   revokedRequester
 } from "./approvalDecisions.ts"
 import {
@@ -31,8 +33,8 @@ import {
   type GuardedCommand,
   guardedCommands,
   type GuardedName,
-  type ResultOf,
-  storedArgs
+  guardNothing,
+  type ResultOf
 } from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import { runningApprovals, usedFact } from "./runningApprovals.ts"
@@ -89,6 +91,9 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
+      // Better no service than one that says that it waits for a second key and does not.
+      const empty = guardNothing(settings.fourEyes, commands)
+      if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const stored = yield* RowReads
@@ -147,21 +152,27 @@ export class Approvals extends Context.Service<
               })
         )
 
+      const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
+        const guarded: GuardedCommand<C> = commands[command]
+        return guarded.run(caller, args)
+      }
+
       const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
         const once: Claim = { name: usedFact(id), owner: id }
-        const guarded = commands[command as GuardedName] as unknown as GuardedCommand<GuardedName>
-        return guarded.run({ ...caller, by: { ...caller.by, once } }, args as unknown as ArgsOf<GuardedName>).pipe(
+        const by = { ...caller.by, once }
+        return run({ ...caller, by }, command as GuardedName, args as ArgsOf<GuardedName>).pipe(
           Effect.flatMap((done): Answer<Granted> =>
             done.ok
-              ? Effect.as(
-                  settle(caller, id, command),
-                  accept({ approvalId: id, command, result: done.value as unknown as Json })
-                )
+              ? Effect.as(settle(caller, id, command), accept({ approvalId: id, command, result: done.value as Json }))
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
-          // Another grant of the same approval was faster, or the key that asked for it is revoked.
+          // Another grant of the same approval was faster, or a key that it rests on is revoked.
           Effect.catchIf(isUsed(id), ({ claims }) =>
-            Effect.succeed(refuse(claims.some(({ owner }) => owner === 0) ? revokedRequester : decidedAlready))
+            claims.some(({ owner }) => owner === 0)
+              ? host.read(systemSubject, (state) =>
+                  refuse(isLiveKey(state, caller.keyId) ? revokedRequester : revokedGranter)
+                )
+              : Effect.succeed(refuse(decidedAlready))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
         )
@@ -204,14 +215,13 @@ export class Approvals extends Context.Service<
 
       return Approvals.of({
         submit: (caller, command, args) => {
-          // The table's entry belongs to the command's name; the compiler can't follow it through the index.
-          const guarded = commands[command] as unknown as GuardedCommand<typeof command>
+          const guarded: GuardedCommand<typeof command> = commands[command]
           if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
           return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
             if (!checked.ok) return Effect.succeed(checked)
             return "done" in checked.value
               ? Effect.succeed(accept(checked.value.done))
-              : request(caller, command, storedArgs(checked.value.bind))
+              : request(caller, command, checked.value.bind)
           })
         },
         list: ({ status, limit }) =>
@@ -225,10 +235,11 @@ export class Approvals extends Context.Service<
         grant: (caller, approvalId) =>
           Effect.suspend((): Answer<Granted> => {
             if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
-            running.set(approvalId, null)
+            const grantedBy = caller.keyId
+            running.set(approvalId, { requestedBy: null, grantedBy })
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              if (row !== null) running.set(approvalId, row.requestedBy)
+              if (row !== null) running.set(approvalId, { requestedBy: row.requestedBy, grantedBy })
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
@@ -242,7 +253,7 @@ export class Approvals extends Context.Service<
                         by: caller.keyId,
                         argumentsHash: hashArguments(args)
                       }),
-                      (turn, waiting) => grantRefusal(turn, waiting, asked)
+                      (turn, waiting) => grantRefusal(turn, waiting, caller.keyId, asked)
                     )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(

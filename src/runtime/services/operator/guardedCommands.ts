@@ -4,7 +4,6 @@
  * the list of classes.
  */
 import { Effect } from "effect"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { WithdrawalRequest } from "../../../machines/withdrawal/WithdrawalRequest.ts"
@@ -19,25 +18,26 @@ import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
 import type { CustodyBody } from "../partner/partnerEnds.ts"
 
-interface OfClient {
+// Types and no interfaces, here and of the requests: what is kept as JSON must be JSON to the compiler.
+type OfClient = {
   readonly client: string
 }
-interface OfRequest {
+type OfRequest = {
   readonly requestId: number
 }
 /** What whoever grants has to see of a request besides its id: bound with it, never asked for. */
 type Shown = Partial<Pick<WithdrawalRequest, "amount" | "currency" | "clientUid">>
-interface OfPartner {
+type OfPartner = {
   readonly partner: string
 }
-interface OfBreak {
+type OfBreak = {
   readonly breakId: number
 }
-interface Reasoned {
+type Reasoned = {
   readonly reason: string
 }
 
-/** What each command takes and answers. The arguments are kept as they are here: what is granted is what runs. */
+/** What each command takes and answers. The arguments are kept as JSON as they are here: what is granted is what runs. */
 export interface GuardedCommands {
   "ledger adjust": { readonly args: OfClient & AdjustmentBody; readonly result: Adjustment }
   "interfirm record": { readonly args: OfPartner & InterfirmBody; readonly result: InterfirmRecord }
@@ -149,7 +149,8 @@ export const guardedCommands: Effect.Effect<
   }
 })
 
-const shownOf = ({ amount, currency, clientUid }: WithdrawalRequest) => ({ amount, currency, clientUid })
+/** The classes that have no command here: asked for, they would guard nothing. */
+export const guardNothing = (classes: Iterable<string>, commands: object): ReadonlyArray<string> =>
+  [...classes].filter((name) => !Object.hasOwn(commands, name))
 
-/** Arguments as they are stored. */
-export const storedArgs = <C extends GuardedName>(args: ArgsOf<C>): JsonObject => args as unknown as JsonObject
+const shownOf = ({ amount, currency, clientUid }: WithdrawalRequest) => ({ amount, currency, clientUid })

@@ -93,7 +93,7 @@ export interface KeyView {
   readonly lastUsedAt: number | null
 }
 
-export interface KeyBody {
+export type KeyBody = {
   readonly label: string
   readonly scope: "READ" | "TRADE"
 }

@@ -17,7 +17,7 @@ import { partnerBlockers } from "./partnerBlockers.ts"
 import { changeCustody, custodyRefusal, setStatus } from "./partnerDecisions.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 
-export interface CustodyBody {
+export type CustodyBody = {
   readonly custody: "BROKER" | "PARTNER"
   readonly collateralAsset?: string
   readonly reason: string

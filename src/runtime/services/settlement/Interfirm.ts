@@ -29,7 +29,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { claimIn, interfirmSpace } from "../../store/references.ts"
 
-export interface InterfirmBody {
+export type InterfirmBody = {
   /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
   readonly amount: string
   /** The period that the payment settles, Unix ms, both ends inclusive. */

@@ -52,7 +52,7 @@ export const applyReport = (
   if (next === null) {
     return refuse(
       conflict("This item is settled already, so it can't be reported as failed.", {
-        item: wireItem(row) as unknown as JsonObject
+        item: wireItem(row) as JsonObject
       })
     )
   }

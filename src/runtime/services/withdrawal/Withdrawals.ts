@@ -35,9 +35,9 @@ import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
 import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { accountIn } from "../account/accountNow.ts"
 import {
   alreadyDecided,
-  cashIn,
   ruleOnWithdrawal,
   destinationRefusal,
   fileWithdrawal,
@@ -266,11 +266,11 @@ export class Withdrawals extends Context.Service<
             if (isRepeated(row, to)) return accept({ request: shownRequest(row), repeated: true })
             const standing = yield* standingRefusal(row, to)
             if (standing !== null) return refuse(standing)
-            return yield* host.read(clientSubject(row.clientId), (state): Verdict<WithdrawalCheck> => {
+            return yield* host.read(clientSubject(row.clientId), (state, facts): Verdict<WithdrawalCheck> => {
               const client = state.one("clients")
               const held = state.get("withdrawalRequests", String(requestId))
               if (client === undefined || held === undefined) return refuse(alreadyDecided(row))
-              const refusal = rulingRefusal({ client, cashOf: cashIn(state), sealing }, held, {
+              const refusal = rulingRefusal({ client, account: accountIn(state, facts), sealing }, held, {
                 to,
                 paused: breaks.pausing(held)
               })

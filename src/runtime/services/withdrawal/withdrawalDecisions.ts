@@ -3,7 +3,6 @@
  * behind the money-out gate, paid, turned down or taken back (D10; A3-06, A3-08, A3-12). Pure but for the turn's draft
  * and ids.
  */
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
@@ -17,12 +16,11 @@ import {
 } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import { balanceOf } from "../../ledger/Ledger.ts"
 import { destinationFingerprint, showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { shardOf } from "../../store/shard.ts"
+import { accountInTurn, type AccountNow } from "../account/accountNow.ts"
 import { clientContext, instanceOf } from "../client/clientState.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
@@ -46,26 +44,11 @@ export interface Of {
   readonly partner: PartnerView
 }
 
-/** The client's cash by currency, in minor units. */
-export type CashOf = (currency: string) => bigint
-
-/** As the turn sees it: what the turn itself has booked included. */
-export const cashInTurn =
-  ({ turn, client }: Pick<Of, "turn" | "client">): CashOf =>
-  (currency) =>
-    balanceOf(turn, client.id, client.partnerId, currency).cash
-
-/** As it is committed. */
-export const cashIn =
-  (state: SubjectState): CashOf =>
-  (currency) =>
-    state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
-
 /** The client's money in a currency with the risk of the whole account (A3-08). */
-export const freeMoney = (cashOf: CashOf, currency: Currency): FreeMoney => ({
+export const freeMoney = ({ cashOf, risk }: AccountNow, currency: Currency): FreeMoney => ({
   currency,
   cash: cashOf(currency),
-  risk: riskFigures(cashOf("USDC"))
+  risk
 })
 
 export interface WithdrawalFiling extends WithdrawalFacts {
@@ -138,7 +121,7 @@ export const ruleOnWithdrawal = (
   ruling: WithdrawalRuling
 ): Verdict<WithdrawalRow> => {
   const paused = ruling.to === "APPROVED" && ruling.paused
-  const facts = { client: of.client, cashOf: cashInTurn(of), sealing: of.sealing }
+  const facts = { client: of.client, account: accountInTurn(of.turn, of.client), sealing: of.sealing }
   const refusal = rulingRefusal(facts, row, { to: ruling.to, paused })
   if (refusal !== null) return refuse(refusal)
   const event = eventOf(of.turn, ruling)
@@ -152,13 +135,13 @@ export const ruleOnWithdrawal = (
 
 export interface RulingFacts {
   readonly client: ClientRow
-  readonly cashOf: CashOf
+  readonly account: AccountNow
   readonly sealing: Fingerprints
 }
 
 /** Why a ruling can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
 export const rulingRefusal = (
-  { client, cashOf, sealing }: RulingFacts,
+  { client, account, sealing }: RulingFacts,
   row: WithdrawalRow,
   { to, paused }: { readonly to: WithdrawalRuling["to"]; readonly paused: boolean }
 ): Refusal | null => {
@@ -167,7 +150,7 @@ export const rulingRefusal = (
   if (other !== null || to !== "APPROVED") return other
   const { restrictions } = clientContext(client)
   // Reserved already, so nothing more has to be free: only what is left must not be below zero.
-  const sentence = moneyOutRefusal({ ...freeMoney(cashOf, row.currency as Currency), restrictions, paused }, 0n)
+  const sentence = moneyOutRefusal({ ...freeMoney(account, row.currency as Currency), restrictions, paused }, 0n)
   return sentence === null ? null : conflict(sentence)
 }
 

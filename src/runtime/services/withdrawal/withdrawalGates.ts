@@ -2,7 +2,6 @@
  * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
  * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
  */
-import { riskFigures } from "../../../machines/margin/riskFigures.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
@@ -11,9 +10,9 @@ import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth
 import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../../machines/withdrawal/moneyOut.ts"
 import { decodeWithdrawal, type WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import { balanceOf } from "../../ledger/Ledger.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { accountInTurn } from "../account/accountNow.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,
@@ -58,9 +57,7 @@ const freeBalance: Gate = {
 const freeMoneyOf = ({ turn, client, balance, request }: WithdrawalFacts): FreeMoney => ({
   currency: request.currency,
   cash: balance.cash,
-  risk: riskFigures(
-    request.currency === "USDC" ? balance.cash : balanceOf(turn, client.id, client.partnerId, "USDC").cash
-  )
+  risk: accountInTurn(turn, client).risk
 })
 
 const margin: Gate = {

@@ -1,0 +1,31 @@
+/**
+ * What a decision sees from outside its rows: instruments and marks as they stood at one moment. A turn takes them once,
+ * so every rule it asks judges on the same market, and a decision is a function of its rows and these alone: it can be
+ * simulated, and decided again. Prices are exact decimals, never binary floats.
+ */
+import type { MoneyDecimal } from "../shared/Money.ts"
+
+/** An instrument's mark. */
+interface Mark {
+  readonly price: MoneyDecimal
+  /** The venue's time of it, Unix ms: what freshness is judged by (F3). */
+  readonly at: number
+}
+
+/** What margin needs to know of an instrument (doc 2, GET /instruments). */
+interface Instrument {
+  readonly symbol: string
+  readonly family: "PERP" | "SPOT" | "BARRIER"
+}
+
+export interface Facts {
+  /** Business time at which they were taken, Unix ms; null: no market is attached. */
+  readonly takenAt: number | null
+  /** By symbol. */
+  readonly marks: ReadonlyMap<string, Mark>
+  /** By symbol. */
+  readonly instruments: ReadonlyMap<string, Instrument>
+}
+
+/** Those of a service that no market is attached to: accounts hold money alone. */
+export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map() }
