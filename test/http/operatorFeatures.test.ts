@@ -1,4 +1,4 @@
-// What holds an operator's feature to its contract, and what the rest derives from the rules beside the endpoints.
+/** What holds an operator's feature to its contract, and what the rest derives from the rules beside the endpoints. */
 import { assert, describe, it } from "@effect/vitest"
 import { Layer } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"

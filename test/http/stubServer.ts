@@ -1,6 +1,8 @@
-// The real HTTP server without a database: what the HTTP tests run against. Features that tests look behind run over stub
-// services, every other answers what its contract can say (standIn.ts). Answers are kept like the journal keeps them (the
-// first row of a key wins).
+/**
+ * The real HTTP server without a database: what the HTTP tests run against. Features that tests look behind run over stub
+ * services, every other answers what its contract can say (standIn.ts). Answers are kept like the journal keeps them (the
+ * first row of a key wins).
+ */
 import { Effect, Exit, Layer, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent } from "node:https"

@@ -1,4 +1,4 @@
-// Who may do what: the roles beside the endpoints, and the running gate, on every command.
+/** Who may do what: the roles beside the endpoints, and the running gate, on every command. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { request } from "node:https"
 import { readFileSync } from "node:fs"
