@@ -36,7 +36,7 @@ import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.t
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import { DeliveryFigures } from "../../src/runtime/ports/DeliveryFigures.ts"
+import { DeliveryFiguresMemory } from "../../src/runtime/ports/DeliveryFiguresMemory.ts"
 import { DeliveryStore } from "../../src/runtime/ports/DeliveryStore.ts"
 import { DeliveryStoreMemory } from "../../src/runtime/ports/DeliveryStoreMemory.ts"
 import { DeliveryWorker } from "../../src/runtime/services/webhook/DeliveryWorker.ts"
@@ -45,7 +45,7 @@ import { WebhookAddresses } from "../../src/runtime/services/webhook/WebhookAddr
 import { WebhookEndpoints } from "../../src/runtime/services/webhook/WebhookEndpoints.ts"
 import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import { Idempotency } from "../../src/http/middleware/idempotency.ts"
-import { feedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
+import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { Lane, type Timeline } from "./Timeline.ts"
 
 const services = [
@@ -200,7 +200,7 @@ export class SimProcess {
       answersOf(store),
       noDatabase,
       noKeyUsage,
-      noFigures,
+      DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
@@ -210,7 +210,7 @@ export class SimProcess {
         WebhookEndpoints.layer,
         this.options.sender(),
         deliveriesOf(store, this.options),
-        feedSourceMemory(store, away)
+        FeedSourceMemory.layer({ store, away })
       ])
     )
     const timers = Timers.layer(clientTimers).pipe(Layer.provide(DueTimersMemory.layer({ store, away })))
@@ -249,11 +249,6 @@ const noDatabase = Layer.succeed(PgClient.PgClient, {
 } as unknown as PgClient.PgClient)
 
 const noKeyUsage = Layer.succeed(KeyUsage, KeyUsage.of({ touch: () => null, lastUsedAt: () => null }))
-
-const noFigures = Layer.succeed(
-  DeliveryFigures,
-  DeliveryFigures.of({ of: () => Effect.die(new Error("a simulation counts no deliveries")) })
-)
 
 const everywherePublic = Layer.succeed(
   WebhookAddresses,
