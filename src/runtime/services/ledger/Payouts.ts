@@ -28,7 +28,7 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { shutRefusal } from "./Adjustments.ts"
+import { type Booking, bookingOf, type BookingRequest, type Movement, recordsOf, shutRefusal } from "./Booking.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
 import { findClient } from "../client/clientLookup.ts"
 import { clientContext, clientSubject, instanceOf } from "../client/clientState.ts"
@@ -43,27 +43,9 @@ import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { cashIn, cashInTurn, type CashOf, freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutRequest {
-  readonly currency: string
-  /** Positive decimal string in the currency's scale. */
-  readonly amount: string
-  readonly reason: string
-  /** The operator's own name of the payout, 1 to 64 characters; paid once for each client. */
-  readonly reference?: string
-}
-
-export interface Payout {
-  readonly ledgerTxId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly currency: Currency
-  readonly amount: string
-  readonly reason: string
-  readonly reference: string | null
-  /** Right after the payout. */
-  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
-  readonly ts: number
-}
+/** The amount is more than zero. */
+export type PayoutRequest = BookingRequest
+export type Payout = Booking
 
 /** What `check` found: the client, and the payout when the reference is paid already. */
 export interface PayoutCheck {
@@ -106,7 +88,7 @@ export class Payouts extends Context.Service<
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, cashOf: CashOf, order: Order): Refusal | null => {
+      const refusalOf = (row: ClientRow, cashOf: CashOf, order: Movement): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
@@ -171,16 +153,7 @@ export class Payouts extends Context.Service<
   )
 }
 
-/** A checked request. */
-interface Order {
-  readonly currency: Currency
-  /** Minor units, more than zero. */
-  readonly minor: bigint
-  readonly reason: string
-  readonly reference: string | null
-}
-
-const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order | string => {
+const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Movement | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const minor = parsePositiveAmount(amount, currency)
   if (typeof minor === "string") return minor
@@ -193,7 +166,7 @@ const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order 
 }
 
 /** The unique fact of the order's reference; it belongs to the transaction that took the money out. */
-const claimOf = ({ id }: ClientRow, { reference }: Order): string | null =>
+const claimOf = ({ id }: ClientRow, { reference }: Movement): string | null =>
   reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
@@ -207,36 +180,14 @@ interface Paid {
   readonly row: BookedPayout
 }
 
-const isSame = (row: BookedPayout, { currency, minor, reason }: Order): boolean =>
+const isSame = (row: BookedPayout, { currency, minor, reason }: Movement): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */
-const replayOf = (client: ClientRow, order: Order, { ledgerTxId, row }: Paid): Verdict<Payout> => {
+const replayOf = (client: ClientRow, order: Movement, { ledgerTxId, row }: Paid): Verdict<Payout> => {
   if (!isSame(row, order)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
-  return accept(payoutView(client, order, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
-}
-
-interface Booked {
-  readonly ledgerTxId: number
-  readonly cash: bigint
-  readonly reserved: bigint
-  readonly ts: number
-}
-
-const payoutView = ({ id, uid }: ClientRow, order: Order, { ledgerTxId, cash, reserved, ts }: Booked): Payout => {
-  const money = (figure: bigint) => formatAmount(figure, order.currency)
-  return {
-    ledgerTxId,
-    clientId: id,
-    clientUid: uid,
-    currency: order.currency,
-    amount: money(order.minor),
-    reason: order.reason,
-    reference: order.reference,
-    balance: { cash: money(cash), reserved: money(reserved), total: money(cash + reserved) },
-    ts
-  }
+  return accept(bookingOf(client, order, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
 }
 
 interface Paying {
@@ -251,7 +202,7 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, minor }: Order): Refusal | null => {
+const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, minor }: Movement): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
@@ -260,7 +211,7 @@ const payoutRefusal = ({ client, partner, cashOf, paused }: Paying, { currency, 
   return sentence === null ? null : conflict(sentence)
 }
 
-const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
+const payOut = ({ turn, client, partner }: Of, order: Movement): Payout => {
   const { currency, minor, reason, reference } = order
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
@@ -285,14 +236,7 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
     owed ? leg("MANUAL", "") : leg("WITHDRAWAL", ":out"),
-    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
-    {
-      type: "audit",
-      action: "client.payout",
-      before: `${money(before.cash)} ${currency}`,
-      after: `${money(cash)} ${currency}`,
-      reason
-    }
+    ...recordsOf("client.payout", txId, order, { before: before.cash, after: cash })
   ])
-  return payoutView(client, order, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
+  return bookingOf(client, order, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
 }
