@@ -1,4 +1,4 @@
-// vitest.config: one run for all tests. Two workers fit the smallest machine we promise to run on (2 cores).
+/** vitest.config: one run for all tests. Two workers fit the smallest machine we promise to run on (2 cores). */
 import { defineConfig } from "vitest/config"
 
 // Under an older Node dozens of tests would fail, each for another reason. npm and npx find the one of the packages.

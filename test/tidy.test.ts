@@ -1,6 +1,6 @@
 /**
- * The layout rules as a test: who may import whom, file length, no barrels, no cycles, no clock or chance outside their
- * services, nothing that names a machine or a person's folder. Runs in milliseconds.
+ * The layout rules as a test: who may import whom, where SQL stands, file length, no barrels, no cycles, no clock or
+ * chance outside their services, nothing that names a machine or a person's folder. Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -91,6 +91,18 @@ const impureAllowed = [
 ]
 const impure = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b/
 
+/** Statements are texts of the store; the journal, the schema and the server's own start have theirs beside them. */
+const statementsAllowed = [
+  /^src\/runtime\/store\//,
+  /^src\/runtime\/engine\/journal\//, // the database's half of one port: the batch is one statement
+  /^src\/runtime\/migrations\//,
+  /^src\/runtime\/adapters\/EmbeddedPostgres\.ts$/,
+  /^(bench|scripts|test)\//
+]
+/** A text in SQL, or the client given one. */
+const statement =
+  /\bSELECT\s|\bINSERT INTO\s|\bDELETE FROM\s|\bUPDATE \w+ SET\s|\bSET LOCAL\s|\.unsafe\s*[<(]|\bsql\s*(?:<[^`;]*>)?`/
+
 export interface Violation {
   readonly file: string
   readonly rule: string
@@ -114,6 +126,8 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
     if (/(^|\/)index\.tsx?$/.test(file)) report("no barrels")
     if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file)))
       report("clock, chance or environment outside their services")
+    if (statement.test(text) && !statementsAllowed.some((allowed) => allowed.test(file)))
+      report("SQL outside src/runtime/store")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
     if (area === undefined) continue
@@ -195,6 +209,24 @@ describe("tidy", () => {
       "src/runtime/services/client/x.ts",
       `const now = ${"Date"}.now()`,
       "clock, chance or environment outside their services"
+    ],
+    [
+      "a statement in a service",
+      "src/runtime/services/client/x.ts",
+      'const text = "SELECT id FROM clients WHERE uid = $1"',
+      "SQL outside src/runtime/store"
+    ],
+    [
+      "a statement given to the client",
+      "src/http/x.ts",
+      "const rows = yield* sql.unsafe<{ readonly n: bigint }>(text)",
+      "SQL outside src/runtime/store"
+    ],
+    [
+      "a statement as a template",
+      "src/runtime/workers/x.ts",
+      "yield* sql<{ readonly id: bigint }>`VALUES (1)`",
+      "SQL outside src/runtime/store"
     ],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]

@@ -9,7 +9,7 @@ import type { TimerName } from "./timerNames.ts"
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Ledger transaction types (A2-62). `runtime/ledger/postingRules.ts` knows the two legs of each. */
+/** Ledger transaction types (A2-62). `machines/ledger/postingRules.ts` knows the two legs of each. */
 export type LedgerEntryType =
   | "PARTNER_COLLATERAL_IN"
   | "PARTNER_COLLATERAL_OUT"

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
-import { settlementChecks } from "../../src/runtime/ledger/settlementChecks.ts"
+import { settlementChecks } from "../../src/runtime/store/checks/settlementChecks.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { type CuttingProxy, openProxy } from "../runtime/engine/cuttingProxy.ts"
 import { testSealing } from "../runtime/engine/fixtures.ts"

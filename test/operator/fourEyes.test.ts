@@ -315,6 +315,51 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await outcomeOf(done.approvalId), "DONE")
   })
 
+  it("nor does one take effect whose granting key is revoked in between; before the grant, another key may grant it", async () => {
+    const firm = await service.partner({ code: "EYEG", custody: "BROKER", collateralAsset: "", sandbox: false })
+    const owner = await service.client(firm.key)
+    const own = await service.done(["ledger", "adjust", String(owner), ...adjust("9").slice(3)], "FINANCE")
+    await service.done(["approval", "grant", String(own.approvalId)], "ADMIN")
+    const asking = { partnerRef: "g", currency: "USDC", amount: "9" }
+    const { requestId } = (
+      await service.call("POST", `/partner/v1/clients/${owner}/withdrawals`, { key: firm.key, body: asking })
+    ).json.data
+    const granter = await service.done(["operator", "create", "--label", "granter", "--role", "FINANCE"])
+    const grantAs = (approvalId: number) =>
+      runRecorded(
+        ["approval", "grant", String(approvalId), "--json", "--yes"].concat([
+          "--url",
+          service.url,
+          "--operator-key",
+          granter.key,
+          "--ca",
+          service.caFile
+        ])
+      )
+    const line = ["withdrawal", "approve", String(requestId)]
+    const first = await asked(line, "ADMIN")
+    const late = await heldAt(
+      service,
+      "withdrawal_requests",
+      () => grantAs(first.approvalId),
+      () => service.done(["operator", "revoke", String(granter.operatorId)])
+    )
+    assert.deepStrictEqual(
+      [late.status, JSON.parse(late.stderr).msg],
+      [1, "The operator key that granted the command is revoked: what it let through does not run."]
+    )
+    const { withdrawals } = await service.done(["withdrawal", "list", "--partner", "EYEG"], "FINANCE")
+    assert.deepStrictEqual(
+      withdrawals.map((row: { status: string }) => row.status),
+      ["REQUESTED"]
+    )
+    assert.strictEqual(await outcomeOf(first.approvalId), "REFUSED")
+    const [used] = (await service.done(["audit", "tail", "--object", `approval:${first.approvalId}`])).entries.slice(-1)
+    assert.deepStrictEqual([used.action, used.reason], ["approval.used", "the key that granted it is revoked"])
+    const second = await asked(line, "ADMIN")
+    assert.strictEqual((await service.done(second.grant, "SECOND")).result.status, "APPROVED")
+  })
+
   it("who asked is bound by the audit: another asker written into the row is refused, and found by ledger verify", async () => {
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
     const forge = (keyId: string) =>
@@ -381,7 +426,7 @@ describe("operator surface, Four eyes", () => {
     const turn = { state: { get: () => ({ state: "ACTIVE" }) } } as unknown as Turn
     const of = { command: "ledger adjust", args: { a: "1" }, requestedBy: 1, context: { requestedBy: 1 } }
     const row = of as unknown as ApprovalRow
-    assert.strictEqual(grantRefusal(turn, row, asked) === null, same)
+    assert.strictEqual(grantRefusal(turn, row, 2, asked) === null, same)
   })
 
   it("an approval that waited too long has expired", async () => {

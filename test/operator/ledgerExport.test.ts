@@ -20,7 +20,7 @@ import {
   type ExportScope,
   newestPosting,
   transactionPage
-} from "../../src/runtime/ledger/export/exportPages.ts"
+} from "../../src/runtime/store/reads/ledgerExportReads.ts"
 import { advance, collateral, dayMillis, get, onboard, person } from "../support/Builders.ts"
 import { readBeancount } from "./readBeancount.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"

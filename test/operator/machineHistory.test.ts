@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
-import { historyStatement } from "../../src/runtime/services/operator/AuditTrail.ts"
+import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 

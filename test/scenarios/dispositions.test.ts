@@ -60,12 +60,13 @@ const put = async (n: number, clientId: number, one?: Named, whole = false) => {
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.json.data
 }
+const looked = (revision?: number) => (revision === undefined ? {} : { revision })
 const clear = (clientId: number, revision?: number) =>
-  comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person", revision))
+  comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person", looked(revision)))
 const refusal = async (clientId: number, revision?: number) => {
   const verdict = await service.run(
     Effect.provide(
-      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), null, revision)),
+      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), null, looked(revision))),
       Compliance.layer
     )
   )

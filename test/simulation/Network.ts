@@ -1,16 +1,12 @@
 /**
- * The receivers of two partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
+ * The receivers of the partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
  * come too late (doc 3, Webhook registration and delivery). A receiver writes down all it gets; what it believes in the
  * end is the auditor's evidence.
  */
 import { Effect, Layer } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { webhookLimits } from "../../src/machines/shared/Limits.ts"
-import {
-  type OutgoingWebhook,
-  type SendOutcome,
-  WebhookSender
-} from "../../src/runtime/services/webhook/WebhookSender.ts"
+import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import type { SimProcess } from "./SimProcess.ts"
 import type { Lane } from "./Timeline.ts"
 

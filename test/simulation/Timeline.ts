@@ -50,6 +50,11 @@ export class Timeline {
     }
   }
 
+  /** Nothing happens for a while: what was due meanwhile comes late, in its order. */
+  leap(millis: number): void {
+    this.now += millis
+  }
+
   private perform(lane: Lane, run: () => void): void {
     this.current = lane
     try {

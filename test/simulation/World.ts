@@ -21,19 +21,23 @@ export interface PartnerTerms {
   readonly sandbox: boolean
   /** It unwinds now and then, so that it can be given the other custody model. */
   readonly changesCustody: boolean
+  /** Compliance rejects, pays out, refuses and reopens its clients, and finds them on lists. */
+  readonly reviewed: boolean
 }
 
 /** A partner as the world outside knows it. */
 export interface PartnerAccount extends PartnerTerms {
   readonly code: string
   readonly partnerId: number
-  readonly secret: string
+  /** Of the key that it uses now. */
+  secret: string
+  keyId: number
   readonly url: string
   readonly clients: Array<number>
 }
 
-/** 2026-11-20T00:00:00Z. */
-const start = 1_795_132_800_000
+/** 2026-11-20T23:59:30Z: one day ends while the work goes on. */
+const start = 1_795_219_170_000
 /** Trace lines kept for a report. */
 const keptLines = 80
 /** How long a caller waits for an answer, ms. */

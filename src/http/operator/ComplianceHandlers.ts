@@ -12,7 +12,7 @@ import { Lifecycle } from "../../runtime/services/client/Lifecycle.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
-import { answer, answerOf } from "./toOperatorError.ts"
+import { answer } from "./toOperatorError.ts"
 
 /** A page as the query names it: the default size where none is asked for. */
 const page = (query: { readonly limit?: number; readonly before?: number }, size: number) => ({
@@ -91,9 +91,10 @@ const KycHandlers = HttpApiBuilder.group(
       show: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(files.show(caller, params.client, payload.reason))),
       clear: ({ params, payload }) =>
-        ruleAndShow(inspect, (caller) =>
-          compliance.clear(caller, params.client, payload.note ?? null, payload.revision)
-        ),
+        ruleAndShow(inspect, (caller) => {
+          const { note = null, ...looked } = payload
+          return compliance.clear(caller, params.client, note, looked)
+        }),
       reject: ({ params, payload }) =>
         ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
       "reject-person": ({ params, payload }) =>
@@ -111,7 +112,14 @@ const CaseHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const compliance = yield* Compliance
     return handlers.handleAll({
-      list: ({ query }) => answerOf(compliance.cases({ ...page(query, 100), open: query.open === "true" })),
+      list: ({ query }) =>
+        answer(
+          compliance.cases({
+            ...page(query, 100),
+            open: query.open === "true",
+            ...(query.client === undefined ? {} : { client: query.client })
+          })
+        ),
       show: ({ params }) => {
         const caseId = parseId(params.caseId)
         return answer(caseId === undefined ? Effect.succeed(refuse(unknown("Case"))) : compliance.case(caseId))

@@ -83,8 +83,7 @@ export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYea
 export const idempotency = {
   keyMaxLength: 128,
   replayMillis: 24 * hour,
-  waitMillis: 5 * second,
-  silentClaimMillis: 60 * second
+  waitMillis: 5 * second
 } as const
 
 /** Cooling period after an appropriateness attempt (doc 1 Limits). */

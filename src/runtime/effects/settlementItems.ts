@@ -10,7 +10,7 @@ import type { Instance } from "./Instance.ts"
 import { firstRow } from "./machineRow.ts"
 import { shardOf } from "../store/shard.ts"
 import type { Posting } from "../ledger/Ledger.ts"
-import { postingRules } from "../ledger/postingRules.ts"
+import { postingRules } from "../../machines/ledger/postingRules.ts"
 
 export interface NewItem {
   readonly itemId: number

@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { type OpenGroup, openTables } from "../store/openRows.ts"
-import { type HeldGroup, namedIds, PartnerBooks } from "./PartnerBooks.ts"
+import { type HeldGroup, namedIds } from "../store/reads/partnerReads.ts"
+import { PartnerBooks } from "./PartnerBooks.ts"
 
 export interface PartnerBooksMemoryOptions {
   readonly store: MemoryStore

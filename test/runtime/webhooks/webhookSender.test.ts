@@ -16,7 +16,7 @@ import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { EndpointAgents } from "../../../src/runtime/services/webhook/EndpointAgents.ts"
 import { HttpsWebhookSender } from "../../../src/runtime/services/webhook/HttpsWebhookSender.ts"
 import { type Resolve, WebhookAddresses } from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
-import { type SendOutcome, WebhookSender } from "../../../src/runtime/services/webhook/WebhookSender.ts"
+import { type SendOutcome, WebhookSender } from "../../../src/runtime/ports/WebhookSender.ts"
 import { type Behaviour, secretOf, startCanary, startReceiver, until } from "./webhookWorld.ts"
 
 let folder: string

@@ -27,8 +27,7 @@ import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableSpec } from "../../../src/runtime/store/Table.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
-import { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
-import { DeliveryStorePg } from "../../../src/runtime/services/webhook/DeliveryStorePg.ts"
+import { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
 import { DeliveryWorker, type DeliveryWorkerOptions } from "../../../src/runtime/services/webhook/DeliveryWorker.ts"
 import {
   HttpsWebhookSender,
@@ -36,7 +35,7 @@ import {
 } from "../../../src/runtime/services/webhook/HttpsWebhookSender.ts"
 import { type Resolve, WebhookAddresses } from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
 import { WebhookEndpoints } from "../../../src/runtime/services/webhook/WebhookEndpoints.ts"
-import { WebhookSender } from "../../../src/runtime/services/webhook/WebhookSender.ts"
+import { WebhookSender } from "../../../src/runtime/ports/WebhookSender.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { sampleRows, testSealing } from "../engine/fixtures.ts"
 
@@ -96,7 +95,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
     Layer.provideMerge(RowReads.layer),
     Layer.provideMerge(ActorHost.layer({ residentLimit: 100 })),
     Layer.provideMerge(WebhookAddresses.layer(options.resolve === undefined ? {} : { resolve: options.resolve })),
-    Layer.provideMerge(DeliveryStorePg.layer),
+    Layer.provideMerge(DeliveryStore.layer),
     Layer.provideMerge(base),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
   )

@@ -44,6 +44,7 @@ export class CaseGroup extends HttpApiGroup.make("case").add(
   HttpApiEndpoint.get("list", "/cases", {
     query: {
       open: Schema.optionalKey(token("The open mark", ["true", "false"])),
+      client: Schema.optionalKey(Reference),
       limit: Limit(500),
       before: Cursor("The cursor")
     },

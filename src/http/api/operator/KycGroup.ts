@@ -17,6 +17,7 @@ import { Millis, OptionalBody, rangeOf, Reason, Reference } from "./OperatorFiel
 const client = { client: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
 const success = Answer(ClientView)
+const anyId = (label: string) => rangeOf(label, 1, Number.MAX_SAFE_INTEGER)
 
 /** The whole file of one client; lists newest first. */
 export const KycFileView = Schema.Struct({
@@ -92,7 +93,14 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     params: client,
     payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
-      revision: Schema.optionalKey(rangeOf("The revision", 1, Number.MAX_SAFE_INTEGER))
+      revision: Schema.optionalKey(anyId("The revision")),
+      // What was looked at: open cases that are not named, or screened again later, are not cleared.
+      cases: Schema.optionalKey(
+        Schema.Array(anyId("A case"))
+          .annotate({ message: "The cases must be a list of their numbers." })
+          .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
+      ),
+      screeningRun: Schema.optionalKey(anyId("The screening run"))
     }),
     success
   }),

@@ -16,6 +16,7 @@ import { Directory } from "../partner/Directory.ts"
 import { rejectPerson } from "../kyc/reviewDecisions.ts"
 import { personClaim } from "../kyc/kycDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { canGiveBack } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { openOutside } from "../../store/openRows.ts"
 
@@ -89,14 +90,7 @@ const accountFacts =
         const openItems = yield* openOutside(sql, client.id)
         const name = personClaim(client.personKey)
         // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
-        const free = yield* sql.unsafe(
-          "SELECT 1 FROM claims WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2 AND person_key = $3 AND state <> 'CLOSED')",
-          [name, BigInt(client.id), client.personKey]
-        )
-        return {
-          openItems,
-          personClaim: free.length === 0 ? null : name
-        }
+        return { openItems, personClaim: (yield* canGiveBack(sql, name, client)) ? name : null }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })
     )

@@ -5,6 +5,7 @@ import { parseId } from "../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { clientSubject } from "./clientState.ts"
+import { clientIdByUid } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** The client's committed row, or null when nobody has this id or uid. */
@@ -26,8 +27,5 @@ const clientIdOf = (sql: PgClient.PgClient, idOrUid: string): Effect.Effect<numb
   const id = parseId(idOrUid)
   if (id !== undefined) return Effect.succeed(id)
   if (!uidShape.test(idOrUid)) return Effect.succeed(null)
-  return sql.unsafe<{ readonly id: bigint }>("SELECT id FROM clients WHERE uid = $1", [idOrUid]).pipe(
-    Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].id))),
-    Effect.catch(whenAway)
-  )
+  return Effect.catch(clientIdByUid(sql, idOrUid), whenAway)
 }

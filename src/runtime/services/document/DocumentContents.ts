@@ -5,12 +5,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { placeOf } from "../../engine/journal/columnValues.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import type { DocumentContentRow } from "../../store/tables/document.ts"
 import { whenAway } from "../../store/whenAway.ts"
+import { deleteContent, deleteForgottenContents, writeContent } from "../../store/writes/documentWrites.ts"
 
 export type NewContent = Omit<DocumentContentRow, "storedAt">
 
@@ -31,31 +32,16 @@ export class DocumentContents extends Context.Service<
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const away = () => new Unavailable({ unknown: false })
-      const run = (text: string, values: ReadonlyArray<bigint | Uint8Array>) =>
-        withinTime(Effect.catch(sql.unsafe<{ readonly n: bigint }>(text, values), whenAway), away)
+      const run = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
+        withinTime(Effect.catch(statement, whenAway), away)
       return DocumentContents.of({
-        write: ({ documentId, partnerId, clientId, content }) =>
-          Effect.gen(function* () {
-            // Wall time: business time may be moved while an upload runs, and then its content would look forgotten.
-            const storedAt = yield* Clock.currentTimeMillis
-            const sealed = sealing.seal(content, placeOf("document_contents", "content"))
-            yield* run(
-              "INSERT INTO document_contents (document_id, partner_id, client_id, stored_at, content) VALUES ($1, $2, $3, $4, $5)",
-              [BigInt(documentId), BigInt(partnerId), BigInt(clientId), BigInt(storedAt), sealed]
-            )
-          }),
-        discard: (documentId) =>
-          Effect.asVoid(run("DELETE FROM document_contents WHERE document_id = $1", [BigInt(documentId)])),
-        sweep: (before) =>
-          Effect.map(
-            run(
-              `WITH gone AS (DELETE FROM document_contents c WHERE stored_at < $1
-                 AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = c.document_id) RETURNING 1)
-               SELECT count(*) AS n FROM gone`,
-              [BigInt(before)]
-            ),
-            ([row]) => Number(row?.n ?? 0)
-          )
+        write: (content) =>
+          // Wall time: business time may be moved while an upload runs, and then its content would look forgotten.
+          Effect.flatMap(Clock.currentTimeMillis, (storedAt) =>
+            run(writeContent(sql, sealing, { ...content, storedAt }))
+          ),
+        discard: (documentId) => run(deleteContent(sql, documentId)),
+        sweep: (before) => run(deleteForgottenContents(sql, before))
       })
     })
   )

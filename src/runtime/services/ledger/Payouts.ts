@@ -37,6 +37,7 @@ import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
+import { type BookedPayout, bookedPayout } from "../../store/reads/ledgerReads.ts"
 import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
@@ -96,10 +97,10 @@ export class Payouts extends Context.Service<
         (ledgerTxId: number): Effect.Effect<Paid, Unavailable> =>
           Effect.map(
             withinTime(
-              Effect.catch(sql.unsafe<PaidRow>(paidStatement, [BigInt(ledgerTxId), BigInt(client.id)]), whenAway),
+              Effect.catch(bookedPayout(sql, client.id, ledgerTxId), whenAway),
               () => new Unavailable({ unknown: false })
             ),
-            ([row]) => {
+            (row) => {
               if (row === undefined) throw new Error(`the payout ${ledgerTxId} is not in the ledger`)
               return { ledgerTxId, row }
             }
@@ -201,34 +202,13 @@ const otherPayout = (ledgerTxId: number): Refusal =>
     ledgerTxId
   })
 
-/** A payout as it is booked, with the client's balance of the currency right after it. */
-interface PaidRow {
-  readonly reason: string | null
-  readonly ts: bigint
-  readonly currency: string
-  readonly minor: bigint
-  readonly cash: string
-  readonly reserved: string
-}
-
 /** What a reference was paid as. */
 interface Paid {
   readonly ledgerTxId: number
-  readonly row: PaidRow
+  readonly row: BookedPayout
 }
 
-/** $1 the transaction, $2 the client. */
-const paidStatement = `
-  SELECT t.reason, t.ts, p.currency, -p.amount AS minor, after.cash, after.reserved
-    FROM ledger_transactions t
-    JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = $2
-    CROSS JOIN LATERAL (
-      SELECT coalesce(sum(amount) FILTER (WHERE kind = 'cash'), 0)::text AS cash,
-             coalesce(sum(amount) FILTER (WHERE kind = 'reserved'), 0)::text AS reserved
-        FROM postings WHERE client_id = $2 AND currency = p.currency AND tx_id <= $1) after
-   WHERE t.tx_id = $1`
-
-const isSame = (row: PaidRow, { currency, minor, reason }: Ruling): boolean =>
+const isSame = (row: BookedPayout, { currency, minor, reason }: Ruling): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */

@@ -22,8 +22,10 @@ import {
   decidedAlready,
   grantRefusal,
   hashArguments,
+  isLiveKey,
   requestApproval,
   resumeApproval,
+  revokedGranter,
   revokedRequester
 } from "./approvalDecisions.ts"
 import {
@@ -159,9 +161,13 @@ export class Approvals extends Context.Service<
                 )
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
-          // Another grant of the same approval was faster, or the key that asked for it is revoked.
+          // Another grant of the same approval was faster, or a key that it rests on is revoked.
           Effect.catchIf(isUsed(id), ({ claims }) =>
-            Effect.succeed(refuse(claims.some(({ owner }) => owner === 0) ? revokedRequester : decidedAlready))
+            claims.some(({ owner }) => owner === 0)
+              ? host.read(systemSubject, (state) =>
+                  refuse(isLiveKey(state, caller.keyId) ? revokedRequester : revokedGranter)
+                )
+              : Effect.succeed(refuse(decidedAlready))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
         )
@@ -225,10 +231,11 @@ export class Approvals extends Context.Service<
         grant: (caller, approvalId) =>
           Effect.suspend((): Answer<Granted> => {
             if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
-            running.set(approvalId, null)
+            const grantedBy = caller.keyId
+            running.set(approvalId, { requestedBy: null, grantedBy })
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              if (row !== null) running.set(approvalId, row.requestedBy)
+              if (row !== null) running.set(approvalId, { requestedBy: row.requestedBy, grantedBy })
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
@@ -242,7 +249,7 @@ export class Approvals extends Context.Service<
                         by: caller.keyId,
                         argumentsHash: hashArguments(args)
                       }),
-                      (turn, waiting) => grantRefusal(turn, waiting, asked)
+                      (turn, waiting) => grantRefusal(turn, waiting, caller.keyId, asked)
                     )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(

@@ -12,7 +12,7 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { KeyStore } from "../../engine/sealing/KeyStore.ts"
+import type { KeyStore } from "../../ports/KeyStore.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import { lastKeyNumber, makeSealing, SealingError, type SealingKeys } from "../../engine/sealing/Sealing.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../../machines/Effects.ts"
 import { type ApprovalEvent, requestNote } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { systemInstance } from "./OperatorKeys.ts"
@@ -69,18 +70,29 @@ export const revokedRequester = conflict(
   "The operator key that asked for the command is revoked: ask for it again with another key."
 )
 
+export const revokedGranter = conflict(
+  "The operator key that granted the command is revoked: what it let through does not run."
+)
+
+/** Whether an operator key may still act, as the system mailbox knows. */
+export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
+  state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
+
 /** What keeps a key that may grant from granting now; null when nothing does. */
 export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
 
 /**
- * `asked` is the audit's note of the request; those of older services left the command's name alone, or not who asked.
+ * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the
+ * audit's note of the request; those of older services left the command's name alone, or not who asked.
  */
 export const grantRefusal = (
   turn: Turn,
   { command, args, requestedBy, context }: ApprovalRow,
+  keyId: number,
   asked: string | null
 ): Refusal | null => {
-  if (turn.state.get("operatorKeys", String(requestedBy))?.state !== "ACTIVE") return revokedRequester
+  if (!isLiveKey(turn.state, requestedBy)) return revokedRequester
+  if (!isLiveKey(turn.state, keyId)) return revokedGranter
   if (context.requestedBy !== requestedBy) return changedRequester
   const argumentsHash = hashArguments(args)
   const bound = `${command} ${argumentsHash}`
@@ -99,7 +111,7 @@ export const resumeApproval = (
   const { requestedBy, expiresAt, argumentsHash } = row.context
   if (turn.now >= expiresAt) return refuse(expired)
   if (requestedBy === keyId) return refuse(ownRequest)
-  const refusal = grantRefusal(turn, row, asked)
+  const refusal = grantRefusal(turn, row, keyId, asked)
   if (refusal !== null) return refuse(refusal)
   if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
   applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [

@@ -35,7 +35,12 @@ import { wireInterfirm } from "./interfirmWire.ts"
 import type { PageQuery } from "../../store/paging.ts"
 import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { type FigureRow, reportStatement, summaryStatement } from "./settlementStatements.ts"
+import {
+  type FigureRow,
+  reportStatement,
+  settlementFigures,
+  summaryStatement
+} from "../../store/reads/settlementReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** Unix ms, both ends inclusive; `now` is when the question came. */
@@ -63,7 +68,7 @@ export class SettlementReports extends Context.Service<
 
       const figures = (text: string, values: ReadonlyArray<number>) =>
         withinTime(
-          Effect.catch(sql.unsafe<FigureRow>(text, values.map(BigInt)), whenAway),
+          Effect.catch(settlementFigures(sql, text, values), whenAway),
           () => new Unavailable({ unknown: false })
         )
 

@@ -7,7 +7,7 @@
  * Plain bookkeeping without time or effects.
  */
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
-import type { Lane as DueLane } from "./DeliveryStore.ts"
+import type { Lane as DueLane } from "../../store/writes/deliveryWrites.ts"
 
 export interface LaneLimits {
   /** In flight per partner (A3-34). */

@@ -7,7 +7,8 @@ import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
-import type { DeliveryChange, DeliveryStore } from "./DeliveryStore.ts"
+import type { DeliveryStore } from "../../ports/DeliveryStore.ts"
+import type { DeliveryChange } from "../../store/writes/deliveryWrites.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 
 /** A finished attempt of a leased delivery; `event` null: it was not tried, the lease is given back. */

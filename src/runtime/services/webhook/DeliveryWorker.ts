@@ -12,9 +12,9 @@ import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import { connectionError } from "./attemptError.ts"
 import { DeliveryLanes, laneLimits, type LaneLimits } from "./DeliveryLanes.ts"
 import { DeliveryResults } from "./DeliveryResults.ts"
-import { DeliveryStore } from "./DeliveryStore.ts"
+import { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
-import { type SendOutcome, WebhookSender } from "./WebhookSender.ts"
+import { type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface DeliveryWorkerOptions {
   /** Names this worker in leases; no two workers on one database share it. */

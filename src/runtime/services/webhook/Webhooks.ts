@@ -18,7 +18,8 @@ import {
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
-import { DeliveryFigures, type WebhookFigures } from "./DeliveryFigures.ts"
+import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
+import type { WebhookFigures } from "../../store/reads/deliveryReads.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"

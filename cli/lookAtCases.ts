@@ -1,0 +1,38 @@
+/** The open cases of a client as `kyc clear` shows them before it clears them, and these alone (F26; D1). */
+import { Effect } from "effect"
+import type { OperatorClient } from "./OperatorClient.ts"
+import { time } from "./views/View.ts"
+
+/** What a clearance names: cases that are not among these, or that show a later screening, are not cleared. */
+export interface LookedAt {
+  readonly cases: ReadonlyArray<number>
+  readonly screeningRun?: number
+}
+
+interface Details {
+  readonly screeningRunId?: number | null
+  readonly candidates?: ReadonlyArray<unknown>
+}
+
+/** More than a client has: cases beyond are not named, and so not cleared. */
+const mostCases = 500
+
+/** Reads the open cases and hands each to `show` as a line, oldest first. */
+export const lookAtCases = (
+  api: OperatorClient,
+  client: string,
+  show: (line: string) => void
+): Effect.Effect<LookedAt, unknown> =>
+  Effect.map(api.case.list({ query: { open: "true", client, limit: mostCases } }), ({ data }) => {
+    const open = data.cases.toReversed().map((each) => ({ ...each, details: (each.details ?? {}) as Details }))
+    for (const { caseId, reason, openedAt, details } of open) {
+      const count = details.candidates?.length ?? 0
+      const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
+      show(`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
+    }
+    const runs = open.flatMap(({ details }) =>
+      typeof details.screeningRunId === "number" ? [details.screeningRunId] : []
+    )
+    const cases = open.map(({ caseId }) => caseId)
+    return runs.length === 0 ? { cases } : { cases, screeningRun: Math.max(...runs) }
+  })
