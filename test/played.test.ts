@@ -11,7 +11,7 @@ type Named = { readonly method: string; readonly path: string }
 
 /** The routes, as `METHOD path`, that no text calls and follows up with a check of the invariants. */
 export const unplayed = (routes: ReadonlyArray<Named>, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const checking = texts.filter((text) => text.includes("brokenInvariants("))
+  const checking = texts.filter(provesBooks)
   return routes
     .filter(({ path }) => {
       const last = path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? ""
@@ -19,6 +19,10 @@ export const unplayed = (routes: ReadonlyArray<Named>, texts: ReadonlyArray<stri
     })
     .map(({ method, path }) => `${method} ${path}`)
 }
+
+/** By itself, or by the opening that does it after the file's last test. */
+const provesBooks = (text: string): boolean =>
+  text.includes("brokenInvariants(") || (/\bopen(Scenario|Service)\(/.test(text) && !text.includes("damaged: true"))
 
 describe("played black box", () => {
   const folder = join(import.meta.dirname, "scenarios")
@@ -42,4 +46,10 @@ describe("played black box", () => {
       ),
       ["POST /clients/:clientId/a", "POST /clients/:clientId/b"]
     ))
+
+  it("an opened scenario checks the books by itself, unless it damages them", () => {
+    const routes = [{ method: "POST", path: "/a" }]
+    assert.deepStrictEqual(unplayed(routes, ["await openScenario() `/a`"]), [])
+    assert.deepStrictEqual(unplayed(routes, ["await openScenario({ damaged: true }) `/a`"]), ["POST /a"])
+  })
 })
