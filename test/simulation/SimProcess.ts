@@ -114,6 +114,8 @@ export interface ProcessOptions {
   /** Added to every journal task, ms. */
   readonly jitter: () => number
   readonly seams: Seams
+  /** Commands that wait for a second operator key. */
+  readonly guarded: ReadonlySet<string>
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
   /** Gets what the process logs at level Error. */
@@ -215,7 +217,7 @@ export class SimProcess {
     const { store } = this
     const base = Layer.mergeAll(
       SealingService.layer(sealing),
-      Settings.layer({ ...defaultSettings, sandbox: true, fourEyes: guarded }),
+      Settings.layer({ ...defaultSettings, sandbox: true, fourEyes: this.options.guarded }),
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
@@ -280,9 +282,6 @@ const journalPatience = 800
 const startAgainMillis = 100
 /** Few enough that subjects are dropped from memory and read again. */
 const residentClients = 6
-
-/** What waits for a second operator key. */
-const guarded = new Set(["ledger adjust", "break close"] as const)
 
 /** One key for all processes: the person fingerprint must be the same in each. */
 export const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
