@@ -204,6 +204,17 @@ describe("tidy", () => {
     )
     assert.isAtMost(casts.length, maxCasts, casts.map(({ place }) => place).join(", "))
   })
+  it("every port has its double beside it", () => {
+    const ports = [...tree.keys()].filter(
+      (file) => file.startsWith("src/runtime/ports/") && !file.endsWith("Memory.ts")
+    )
+    assert.isNotEmpty(ports)
+    assert.deepStrictEqual(
+      ports.filter((port) => !tree.has(port.replace(".ts", "Memory.ts"))),
+      []
+    )
+  })
+
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
 
   it.each([

@@ -61,9 +61,10 @@ export class Auditor {
   private readonly calls = new Map<string, PartnerCall>()
   private readonly firstBytes = new Map<string, string>()
 
-  constructor(store: ObservedStore) {
+  /** `guarded`: commands that wait for a second operator key. */
+  constructor(store: ObservedStore, guarded: ReadonlySet<string>) {
     this.store = store
-    this.commits = new CommitAudit(this.findings, store, (requestId) => this.calls.get(requestId)?.key != null)
+    this.commits = new CommitAudit(this.findings, store, guarded, (requestId) => this.calls.get(requestId)?.key != null)
   }
 
   /** A partner sends a call for the first time. */

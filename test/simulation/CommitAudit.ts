@@ -77,7 +77,12 @@ export class CommitAudit {
   private readonly isKeyed: (requestId: string) => boolean
 
   /** `isKeyed`: whether the request of this id carries an Idempotency-Key. */
-  constructor(findings: Findings, store: MemoryStore, isKeyed: (requestId: string) => boolean) {
+  constructor(
+    findings: Findings,
+    store: MemoryStore,
+    guarded: ReadonlySet<string>,
+    isKeyed: (requestId: string) => boolean
+  ) {
     this.findings = findings
     this.isKeyed = isKeyed
     this.review = new ReviewAudit(findings, {
@@ -86,6 +91,7 @@ export class CommitAudit {
     })
     this.screening = new ScreeningAudit(findings, store)
     this.operator = new OperatorAudit(findings, {
+      guarded,
       level: (clientId) => this.review.levels.get(clientId),
       cash: (clientId) => this.cash.get(clientId)?.at(-1)?.cash ?? 0n
     })

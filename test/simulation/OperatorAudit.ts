@@ -9,12 +9,12 @@ import type { Findings } from "./Findings.ts"
 
 /** What stands before a commit, as the auditor of commits knows it. */
 export interface OperatorFacts {
+  /** Commands that wait for a second operator key. */
+  readonly guarded: ReadonlySet<string>
   readonly level: (clientId: number) => string | undefined
   readonly cash: (clientId: number) => bigint
 }
 
-/** The audit's words for commands that wait for a second key in a simulation. */
-const guardedActions = ["ledger.adjust", "break.close"]
 /** How long a process may take to hear of a committed break, ms: it may not know for a while whether the commit is in. */
 const hearingMillis = 5_000
 
@@ -77,7 +77,7 @@ export class OperatorAudit {
   private checkGuarded({ rows, claims }: Commit): void {
     const done = (rows.audit ?? []).filter(
       // What the sandbox decides by itself waits for nobody.
-      ({ action, role }) => guardedActions.includes(action) && role !== "SYSTEM"
+      ({ action, role }) => this.facts.guarded.has(action.replace(".", " ")) && role !== "SYSTEM"
     )
     const uses = claims.filter(({ name, owner }) => name.startsWith("approval:") && owner !== 0)
     if (done.length === 0) return

@@ -46,7 +46,7 @@ import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.t
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import { DeliveryFigures } from "../../src/runtime/ports/DeliveryFigures.ts"
+import { DeliveryFiguresMemory } from "../../src/runtime/ports/DeliveryFiguresMemory.ts"
 import { DeliveryStore } from "../../src/runtime/ports/DeliveryStore.ts"
 import { DeliveryStoreMemory } from "../../src/runtime/ports/DeliveryStoreMemory.ts"
 import { DeliveryWorker } from "../../src/runtime/services/webhook/DeliveryWorker.ts"
@@ -56,7 +56,7 @@ import { WebhookEndpoints } from "../../src/runtime/services/webhook/WebhookEndp
 import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import { Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { documentContentsMemory } from "./DocumentContentsMemory.ts"
-import { feedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
+import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
 import { Lane, type Timeline } from "./Timeline.ts"
 
@@ -114,6 +114,8 @@ export interface ProcessOptions {
   /** Added to every journal task, ms. */
   readonly jitter: () => number
   readonly seams: Seams
+  /** Commands that wait for a second operator key. */
+  readonly guarded: ReadonlySet<string>
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
   /** Gets what the process logs at level Error. */
@@ -215,7 +217,7 @@ export class SimProcess {
     const { store } = this
     const base = Layer.mergeAll(
       SealingService.layer(sealing),
-      Settings.layer({ ...defaultSettings, sandbox: true, fourEyes: guarded }),
+      Settings.layer({ ...defaultSettings, sandbox: true, fourEyes: this.options.guarded }),
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
@@ -224,7 +226,7 @@ export class SimProcess {
       memorySql({ store, sealing, away }),
       documentContentsMemory({ store, away }),
       noKeyUsage,
-      noFigures,
+      DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
@@ -234,7 +236,7 @@ export class SimProcess {
         WebhookEndpoints.layer,
         this.options.sender(),
         deliveriesOf(store, this.options),
-        feedSourceMemory(store, away)
+        FeedSourceMemory.layer({ store, away })
       ])
     )
     const handlers = Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({
@@ -281,18 +283,10 @@ const startAgainMillis = 100
 /** Few enough that subjects are dropped from memory and read again. */
 const residentClients = 6
 
-/** What waits for a second operator key. */
-const guarded = new Set(["ledger adjust", "break close"] as const)
-
 /** One key for all processes: the person fingerprint must be the same in each. */
 export const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
 
 const noKeyUsage = Layer.succeed(KeyUsage, KeyUsage.of({ touch: () => null, lastUsedAt: () => null }))
-
-const noFigures = Layer.succeed(
-  DeliveryFigures,
-  DeliveryFigures.of({ of: () => Effect.die(new Error("a simulation counts no deliveries")) })
-)
 
 const everywherePublic = Layer.succeed(
   WebhookAddresses,

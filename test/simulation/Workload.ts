@@ -147,6 +147,8 @@ export class Workload {
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
     if (partner.reviewed && random.chance(0.5)) return this.issue(partner, this.paper(partner, client), done)
+    const owes = this.world.store.rows("settlementItems").some((item) => item.partnerId === partner.partnerId)
+    if (owes && random.chance(0.25)) return this.settlement(partner, done)
     const draw = random.next()
     if (draw < 0.5) return this.issue(partner, this.money(partner, client, null), done)
     if (draw < 0.62) return this.repeat(partner, done)
@@ -324,7 +326,7 @@ export class Workload {
   private settlement(partner: PartnerAccount, done: () => void): void {
     const items = this.world.store.rows("settlementItems").filter((item) => item.partnerId === partner.partnerId)
     if (items.length === 0) return done()
-    if (this.random.chance(0.5)) return this.issue(partner, this.bulk(partner, items), done)
+    if (this.random.chance(0.6)) return this.issue(partner, this.bulk(partner, items), done)
     const settled = this.random.chance(0.6)
     const path = `/partner/v1/settlement/items/${this.random.pick(items).id}/report`
     const body = settled

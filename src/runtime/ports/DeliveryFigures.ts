@@ -4,9 +4,10 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import type { WebhookFigures } from "../../machines/webhook/WebhookWire.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { deliveryFigures, type WebhookFigures } from "../store/reads/deliveryReads.ts"
+import { deliveryFigures } from "../store/reads/deliveryReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class DeliveryFigures extends Context.Service<

@@ -107,7 +107,7 @@ describe("Stop and start", () => {
 
   it("a defect of the sender counts as a failed attempt and keeps no slot", async () => {
     await world.register(22, "https://127.0.0.1:1/")
-    const mine = await worker({ sender: { send: () => Effect.die(new Error("broken")) } })
+    const mine = await worker({ receive: () => Effect.die(new Error("broken")) })
     const queued = await world.queue(22, 9)
     await until("all to have failed", async () =>
       (await world.rows("webhookDeliveries", `id = ANY('{${queued.join(",")}}')`)).every(

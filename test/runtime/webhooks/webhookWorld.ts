@@ -35,7 +35,7 @@ import {
 } from "../../../src/runtime/services/webhook/HttpsWebhookSender.ts"
 import { type Resolve, WebhookAddresses } from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
 import { WebhookEndpoints } from "../../../src/runtime/services/webhook/WebhookEndpoints.ts"
-import { WebhookSender } from "../../../src/runtime/ports/WebhookSender.ts"
+import { WebhookSenderMemory } from "../../../src/runtime/ports/WebhookSenderMemory.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { sampleRows, testSealing } from "../engine/fixtures.ts"
 
@@ -53,7 +53,8 @@ export interface WorldOptions {
 export interface WorkerOptions extends HttpsWebhookSenderOptions, Partial<DeliveryWorkerOptions> {
   /** Puts something between the worker and the store. */
   readonly store?: (real: DeliveryStore["Service"]) => DeliveryStore["Service"]
-  readonly sender?: WebhookSender["Service"]
+  /** Receives instead of the network. */
+  readonly receive?: Parameters<typeof WebhookSenderMemory.layer>[0]
 }
 
 /** Waits for a fact; what does not come in time is a defect with a name. */
@@ -161,9 +162,9 @@ export const startWorld = async (options: WorldOptions = {}) => {
     const real = Context.get(context, DeliveryStore)
     const ports = Layer.mergeAll(
       Layer.succeed(DeliveryStore, given.store?.(real) ?? real),
-      given.sender === undefined
+      given.receive === undefined
         ? Layer.fresh(HttpsWebhookSender.layer(given))
-        : Layer.succeed(WebhookSender, given.sender)
+        : WebhookSenderMemory.layer(given.receive)
     )
     const layer = Layer.fresh(DeliveryWorker.layer({ ...given, name: given.name ?? `worker-${++workers}` })).pipe(
       Layer.provide(ports)

@@ -19,6 +19,7 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf, cashAtMost, fitsBalance } from "../../ledger/Ledger.ts"
+import { type Booking, bookingOf, type BookingBody, recordsOf, shutRefusal } from "./Booking.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { findClient } from "../client/findClient.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
@@ -29,26 +30,9 @@ import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
 import { claimIn, correctionSpace } from "../../store/references.ts"
 
-export type AdjustmentBody = {
-  readonly currency: string
-  /** Decimal string with an optional sign, in the currency's scale; not zero. */
-  readonly amount: string
-  readonly reason: string
-  /** The operator's own name of the correction, 1 to 64 characters; booked once for each client. */
-  readonly reference?: string
-}
-
-export interface Adjustment {
-  readonly ledgerTxId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly currency: Currency
-  readonly amount: string
-  readonly reason: string
-  readonly reference: string | null
-  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
-  readonly ts: number
-}
+/** The amount with an optional sign, not zero. */
+export type AdjustmentBody = BookingBody
+export type Adjustment = Booking
 
 export class Adjustments extends Context.Service<
   Adjustments,
@@ -147,17 +131,6 @@ export const signedAmount = ({ currency, amount }: Pick<AdjustmentBody, "currenc
   return { currency, amount: text.startsWith("-") ? -minor : minor }
 }
 
-/** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
-export const shutRefusal = (
-  client: ClientRow,
-  partner: PartnerView | null,
-  closing: ReadonlySet<number>
-): Refusal | null => {
-  if (client.state === "CLOSED") return conflict("The account is closed.")
-  if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
-  return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
-}
-
 /** Books a correction on the client's cash, with its notice and audit row. */
 export const bookAdjustment = (
   turn: Turn,
@@ -176,36 +149,20 @@ export const bookAdjustment = (
   const txId = turn.nextId("transaction")
   const claim = claimOf(row.id, reference)
   if (claim !== null) turn.draft.claim(claim, txId)
-  const money = (minor: bigint) => formatAmount(minor, currency)
-  const after = { cash: before.cash + amount, reserved: before.reserved }
+  const { reserved } = before
+  const cash = before.cash + amount
   applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
     {
       type: "ledger.post",
       entry: "MANUAL",
       key: claim ?? `manual:${txId}`,
       currency,
-      amount: money(amount),
+      amount: formatAmount(amount, currency),
       reason,
       refs: { adjustmentId: txId, ...(reference === null ? {} : { reference }) }
     },
-    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
-    {
-      type: "audit",
-      action: "ledger.adjust",
-      before: `${money(before.cash)} ${currency}`,
-      after: `${money(after.cash)} ${currency}`,
-      reason
-    }
+    ...recordsOf("ledger.adjust", txId, { currency, reason }, { before: before.cash, after: cash })
   ])
-  return accept({
-    ledgerTxId: txId,
-    clientId: row.id,
-    clientUid: row.uid,
-    currency,
-    amount: money(amount),
-    reason,
-    reference,
-    balance: { cash: money(after.cash), reserved: money(after.reserved), total: money(after.cash + after.reserved) },
-    ts: turn.now
-  })
+  const movement = { currency, minor: amount, reason, reference }
+  return accept(bookingOf(row, movement, { ledgerTxId: txId, cash, reserved, ts: turn.now }))
 }

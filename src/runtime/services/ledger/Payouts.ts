@@ -28,7 +28,7 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { shutRefusal } from "./Adjustments.ts"
+import { type Booking, bookingOf, type BookingBody, type Movement, recordsOf, shutRefusal } from "./Booking.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
 import { findClient } from "../client/findClient.ts"
 import { clientContext, clientSubject, instanceOf } from "../client/clientState.ts"
@@ -44,27 +44,9 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
 import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
 
-export type PayoutBody = {
-  readonly currency: string
-  /** Positive decimal string in the currency's scale. */
-  readonly amount: string
-  readonly reason: string
-  /** The operator's own name of the payout, 1 to 64 characters; paid once for each client. */
-  readonly reference?: string
-}
-
-export interface Payout {
-  readonly ledgerTxId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly currency: Currency
-  readonly amount: string
-  readonly reason: string
-  readonly reference: string | null
-  /** Right after the payout. */
-  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
-  readonly ts: number
-}
+/** The amount is more than zero. */
+export type PayoutBody = BookingBody
+export type Payout = Booking
 
 /** What `check` found: the client, and the payout when the reference is paid already. */
 export interface PayoutCheck {
@@ -107,13 +89,13 @@ export class Payouts extends Context.Service<
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, account: AccountNow, ruling: Ruling): Refusal | null => {
+      const refusalOf = (row: ClientRow, account: AccountNow, movement: Movement): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, account, paused }, ruling)
+          payoutRefusal({ client: row, partner, account, paused }, movement)
         )
       }
 
@@ -121,8 +103,10 @@ export class Payouts extends Context.Service<
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
-          const ruling = rulingOf(request)
-          return typeof ruling === "string" ? refuse(invalidFields({ amount: ruling })) : accept({ found, ruling })
+          const movement = movementOf(request)
+          return typeof movement === "string"
+            ? refuse(invalidFields({ amount: movement }))
+            : accept({ found, movement })
         })
 
       return Payouts.of({
@@ -130,14 +114,14 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, ruling } = judged.value
-            const paid = yield* filedUnder(stored, claimOf(found, ruling), filedBy(found))
+            const { found, movement } = judged.value
+            const paid = yield* filedUnder(stored, claimOf(found, movement), filedBy(found))
             if (paid !== null) {
-              const replay = replayOf(found, ruling, paid)
+              const replay = replayOf(found, movement, paid)
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
             return yield* host.read(clientSubject(found.id), (state, facts) => {
-              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), ruling)
+              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), movement)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -145,24 +129,24 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, ruling } = judged.value
+            const { found, movement } = judged.value
             return yield* fileOnce(
               { host, stored },
               {
                 subject: clientSubject(found.id),
                 by: caller.by,
                 partner: () => directory.stamp(found.partnerId),
-                claim: claimOf(found, ruling),
+                claim: claimOf(found, movement),
                 read: filedBy(found),
                 look: "first",
                 decide: (turn, paid): Verdict<Payout> => {
-                  if (paid !== null) return replayOf(found, ruling, paid)
+                  if (paid !== null) return replayOf(found, movement, paid)
                   const row = turn.state.one("clients")
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), ruling)
-                  return refusal === null ? accept(payOut(of, ruling)) : refuse(refusal)
+                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), movement)
+                  return refusal === null ? accept(payOut(of, movement)) : refuse(refusal)
                 }
               }
             )
@@ -172,16 +156,7 @@ export class Payouts extends Context.Service<
   )
 }
 
-/** A checked request. */
-interface Ruling {
-  readonly currency: Currency
-  /** Minor units, more than zero. */
-  readonly minor: bigint
-  readonly reason: string
-  readonly reference: string | null
-}
-
-const rulingOf = ({ currency, amount, reason, reference }: PayoutBody): Ruling | string => {
+const movementOf = ({ currency, amount, reason, reference }: PayoutBody): Movement | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const minor = parsePositiveAmount(amount, currency)
   if (typeof minor === "string") return minor
@@ -193,8 +168,8 @@ const rulingOf = ({ currency, amount, reason, reference }: PayoutBody): Ruling |
   }
 }
 
-/** The unique fact of the ruling's reference; it belongs to the transaction that took the money out. */
-const claimOf = ({ id }: ClientRow, { reference }: Ruling): string | null =>
+/** The unique fact of the movement's reference; it belongs to the transaction that took the money out. */
+const claimOf = ({ id }: ClientRow, { reference }: Movement): string | null =>
   reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
@@ -208,36 +183,14 @@ interface Paid {
   readonly row: BookedPayout
 }
 
-const isSame = (row: BookedPayout, { currency, minor, reason }: Ruling): boolean =>
+const isSame = (row: BookedPayout, { currency, minor, reason }: Movement): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */
-const replayOf = (client: ClientRow, ruling: Ruling, { ledgerTxId, row }: Paid): Verdict<Payout> => {
-  if (!isSame(row, ruling)) return refuse(otherPayout(ledgerTxId))
+const replayOf = (client: ClientRow, movement: Movement, { ledgerTxId, row }: Paid): Verdict<Payout> => {
+  if (!isSame(row, movement)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
-  return accept(payoutView(client, ruling, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
-}
-
-interface Booked {
-  readonly ledgerTxId: number
-  readonly cash: bigint
-  readonly reserved: bigint
-  readonly ts: number
-}
-
-const payoutView = ({ id, uid }: ClientRow, ruling: Ruling, { ledgerTxId, cash, reserved, ts }: Booked): Payout => {
-  const money = (figure: bigint) => formatAmount(figure, ruling.currency)
-  return {
-    ledgerTxId,
-    clientId: id,
-    clientUid: uid,
-    currency: ruling.currency,
-    amount: money(ruling.minor),
-    reason: ruling.reason,
-    reference: ruling.reference,
-    balance: { cash: money(cash), reserved: money(reserved), total: money(cash + reserved) },
-    ts
-  }
+  return accept(bookingOf(client, movement, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
 }
 
 interface Paying {
@@ -252,7 +205,7 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Ruling): Refusal | null => {
+const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Movement): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
@@ -261,8 +214,8 @@ const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency,
   return sentence === null ? null : conflict(sentence)
 }
 
-const payOut = ({ turn, client, partner }: Of, ruling: Ruling): Payout => {
-  const { currency, minor, reason, reference } = ruling
+const payOut = ({ turn, client, partner }: Of, movement: Movement): Payout => {
+  const { currency, minor, reason, reference } = movement
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
   const payoutId = turn.nextId("transaction")
@@ -281,19 +234,12 @@ const payOut = ({ turn, client, partner }: Of, ruling: Ruling): Payout => {
   if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
   const txId = owed ? payoutId : turn.nextId("transaction")
-  const claim = claimOf(client, ruling)
+  const claim = claimOf(client, movement)
   if (claim !== null) turn.draft.claim(claim, txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
     owed ? leg("MANUAL", "") : leg("WITHDRAWAL", ":out"),
-    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
-    {
-      type: "audit",
-      action: "client.payout",
-      before: `${money(before.cash)} ${currency}`,
-      after: `${money(cash)} ${currency}`,
-      reason
-    }
+    ...recordsOf("client.payout", txId, movement, { before: before.cash, after: cash })
   ])
-  return payoutView(client, ruling, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
+  return bookingOf(client, movement, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
 }

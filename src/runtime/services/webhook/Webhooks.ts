@@ -9,6 +9,14 @@ import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
 import type { DeliveryStatus, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import type {
+  DeliveryPage,
+  QueuedTest,
+  WebhookEndpoint,
+  WebhookRegistration,
+  WebhookRemoval,
+  WebhookState
+} from "../../../machines/webhook/WebhookWire.ts"
 import { parseWebhookUrl } from "../../../machines/webhook/webhookUrl.ts"
 import {
   ActorHost,
@@ -19,41 +27,15 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
-import type { WebhookFigures } from "../../store/reads/deliveryReads.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
 import { type Caller, presentPartner } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
-import type { PageEnd, PageQuery } from "../../store/paging.ts"
+import type { PageQuery } from "../../store/paging.ts"
 import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import {
-  noWebhook,
-  type QueuedTest,
-  redeliver,
-  registerEndpoint,
-  removeEndpoint,
-  testEndpoint
-} from "./webhookDecisions.ts"
+import { noWebhook, redeliver, registerEndpoint, removeEndpoint, testEndpoint } from "./webhookDecisions.ts"
 
-export interface WebhookState {
-  readonly url: string
-  readonly active: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-export interface WebhookRegistration extends WebhookState {
-  /** Shown in this answer and nowhere else. */
-  readonly secret: string
-}
-export interface WebhookRemoval {
-  readonly active: false
-  readonly updatedAt: number
-}
-
-export interface DeliveryPage extends PageEnd {
-  readonly deliveries: ReadonlyArray<WebhookDelivery>
-}
 export type DeliveryQuery = PageQuery & { readonly status?: DeliveryStatus }
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
@@ -63,7 +45,7 @@ export class Webhooks extends Context.Service<
   {
     /** PUT: checks the url and where its host is, then registers it with a new secret; a refusal changes nothing. */
     register(caller: Caller, body: unknown): Answer<WebhookRegistration>
-    get(partnerId: number): Effect.Effect<Verdict<WebhookState & WebhookFigures>, Unavailable>
+    get(partnerId: number): Effect.Effect<Verdict<WebhookState>, Unavailable>
     remove(caller: Caller): Answer<WebhookRemoval>
     test(caller: Caller, store: StoreAnswer<Verdict<QueuedTest>>): Answer<QueuedTest>
     /** The delivery log, newest first. */
@@ -160,7 +142,7 @@ const badUrl = (sentence: string): Refusal => invalidBody({ sentence, errors: { 
 /** `whs_` and 32 random bytes in base64url, 43 characters; the key of the signature is the whole string (A3-29). */
 const makeWebhookSecret = (): string => `whs_${randomBytes(32).toString("base64url")}`
 
-const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookState => ({
+const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookEndpoint => ({
   url,
   active: state === "ACTIVE",
   createdAt,

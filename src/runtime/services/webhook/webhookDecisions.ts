@@ -2,6 +2,7 @@
  * What happens to a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
  * its machine (D13, D14; doc 3, Webhook registration and delivery). Pure but for the turn's draft and ids.
  */
+import type { QueuedTest } from "../../../machines/webhook/WebhookWire.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { partnerClosedError } from "../../../machines/webhook/Webhook.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -11,13 +12,6 @@ import { queueDelivery } from "../../effects/queueDelivery.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { nextRow } from "../../effects/machineRow.ts"
-
-export interface QueuedTest {
-  readonly deliveryId: number
-  readonly event: "webhook.test"
-  /** Unix ms. */
-  readonly queuedAt: number
-}
 
 export const noWebhook: Refusal = unknown("Webhook")
 

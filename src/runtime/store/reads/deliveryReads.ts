@@ -2,13 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-
-export interface WebhookFigures {
-  /** Time of the last acknowledged sending, Unix ms; null before the first. */
-  readonly lastDeliveryAt: number | null
-  /** Deliveries in PENDING and RETRYING. */
-  readonly pending: number
-}
+import type { WebhookFigures } from "../../../machines/webhook/WebhookWire.ts"
 
 /** Each half reads one end or range of an index of its own. */
 const figuresText = `SELECT
