@@ -68,6 +68,8 @@ export const settlementTables = {
       one: "item",
       clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
     },
+    // A record of what a posting has changed already.
+    returns: null,
     id: ["settlementItem", "hot"]
   }),
   interfirmRecords: table<InterfirmRow>()({
