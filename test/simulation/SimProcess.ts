@@ -58,7 +58,7 @@ import { Idempotency } from "../../src/http/middleware/idempotency.ts"
 import { documentContentsMemory } from "./DocumentContentsMemory.ts"
 import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
-import { Lane, type Timeline } from "./Timeline.ts"
+import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
 
 const services = [
   ActorHost,
@@ -182,6 +182,7 @@ export class SimProcess {
       store: this.store,
       owner: this.name,
       faults,
+      defects: refuseDefect,
       patienceMillis: journalPatience,
       schedule: (task, delay) => void this.lane.after(delay + jitter(), task)
     })
@@ -328,4 +329,9 @@ const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOption
     })
   })
   return Layer.effect(DeliveryStore, slow).pipe(Layer.provide(DeliveryStoreMemory.layer({ store, away })))
+}
+
+/** A process that dies while an answer is given is the simulation's doing; whatever else a callback throws ends the run. */
+const refuseDefect = (sentence: string, cause: unknown): void => {
+  if (!(cause instanceof LaneKilled)) throw new Error(sentence, { cause })
 }
