@@ -53,7 +53,7 @@ import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
 
-/** What makes a surface: its gates and whose clients its callers may name. */
+/** What makes a surface: its gates, and which clients its callers may name. */
 export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
   /** Gates 0 to 7: before a body is read, over `services`. */
   readonly gates: ReadonlyArray<Gate<P, S>>
@@ -153,7 +153,7 @@ interface Admitted<P extends Principal> {
 }
 
 export class Dispatcher<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** The dispatcher of a surface over the services of the current context. Dies of a contract that is not served whole. */
+  /** The dispatcher of a surface over the services of the current context. Dies when the contract is not served whole. */
   static make<P extends Principal, S extends { readonly routes: RouteTable }, R>(
     surface: Surface<P, S>,
     features: ReadonlyArray<Served<P, R>>,

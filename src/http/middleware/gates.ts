@@ -114,7 +114,7 @@ const keyShapeGate: AnyGate = (exchange) => {
   return null
 }
 
-/** Gates 0 to 7 of the partner surface, in the order of A1-02. */
+/** Gates 0 to 7 of the partner surface, in the order of A1-02. Of 7 only the header's shape: a replay needs the body first. */
 export const partnerGates: ReadonlyArray<PartnerGate> = [
   ({ request }) => verbGate(request.method),
   ({ request }) => edgeCapGate(declaredLength(request)),

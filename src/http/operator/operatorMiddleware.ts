@@ -1,5 +1,6 @@
 /**
- * The two gates before every operator route: the key with its role, then the request's fields (operator surface, rules).
+ * What comes before every operator route: the gates (key, role, dry run, body), then the request's fields (operator
+ * surface, rules).
  * The key is looked up by its SHA-256 in the live directory, so a revoked key stops with the commit that revokes it.
  */
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"

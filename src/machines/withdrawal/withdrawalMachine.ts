@@ -21,7 +21,7 @@ const withdrawal = setup({
     input: {} as WithdrawalInput
   },
   guards: {
-    /** The money-out gate, run again by whoever sends the event. */
+    /** Whoever sends APPROVE has run the money-out gate again; `refusal` is what it said. */
     allowed: ({ event }) => event.type === "APPROVE" && event.refusal === null
   }
 })

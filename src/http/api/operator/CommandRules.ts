@@ -10,7 +10,10 @@ export interface CommandRules {
   readonly roles: ReadonlyArray<OperatorRole>
   /** Cap of the body in bytes; the surface's own when it is not said. */
   readonly bodyCap?: number
-  /** Waits for a second operator key: where nothing else is set, or only where it is asked for (Four eyes). */
+  /**
+   * Waits for a second operator key (Four eyes): `usual` by default outside a sandbox, `on request` only when
+   * `serve --four-eyes` names it.
+   */
   readonly fourEyes?: "usual" | "on request"
   /** A read that writes down who read and why: sent as a POST, and never in a dry run, which would write nothing down. */
   readonly audited?: true

@@ -263,7 +263,7 @@ class Host {
     })
   }
 
-  /** Views hear of every commit that is in, even when its caller was answered that nobody knows yet. */
+  /** Live views get every commit that is in, also one whose caller was told that its outcome is unknown. */
   private submit(commit: Commit, first: (outcome: Outcome) => void): void {
     let settled = false
     this.journal.submit(commit, (outcome) => {

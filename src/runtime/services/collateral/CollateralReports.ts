@@ -1,8 +1,10 @@
 /**
- * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call,
- * every gate in the published order, the economic ones under the client's lock.
+ * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call, every gate
+ * in the published order. Custody model and fields are judged before the client's turn; in it the custody model again,
+ * the replay of an own reference, then standing and economic gates (collateralGates.ts). A report that an economic gate
+ * refuses is a row too, and is committed though the verdict is a refusal.
  *
- * This is the hot path: a fresh reference costs no look-up (`fileOnce`, look late).
+ * This is the hot path: a fresh reference costs no look-up (`fileOnce` with `look: "late"`).
  */
 import { Context, Effect, Layer } from "effect"
 import {

@@ -1,6 +1,6 @@
 /**
- * What deposit notices and withdrawal requests are decided with alike (doc 3, Money write gates; A3-02). A mailbox
- * holds those that are still open.
+ * What the decisions on deposit notices and on withdrawal requests share (doc 3, Money write gates; A3-02). A client's
+ * mailbox holds the notices and requests that are still open.
  */
 import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -28,7 +28,7 @@ export const brokerClient = (
 /** Readings of a row before giving up: each can lose to one step of somebody else. */
 const rereadLimit = 2
 
-/** A ruling on a row that is read first: again when it answers null, because the mailbox holds the row no more. */
+/** A ruling on a row that is read first; repeated while it answers null because the mailbox no longer holds the row. */
 export const rereading = <A>(
   attempt: Effect.Effect<A | null, DispatchError>,
   tries = rereadLimit

@@ -1,8 +1,9 @@
 /**
  * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
- * (operator surface, Four eyes). The grant is recorded first. The command's own commit takes the unique fact that the
- * approval is used, and so does a refusal of the command or one that had nothing left to do: whatever happens in between, it takes effect once. A granted
- * command that nobody knows the end of (the process died, the database was away) may be granted again.
+ * (operator surface, Four eyes). The grant is recorded first. The command's own commit claims the fact that the approval is
+ * used (`usedFact`); a command that was refused, or had nothing left to do, is followed by a commit that claims it. So the
+ * command takes effect at most once, whatever happens in between. A granted command whose outcome is unknown (the process
+ * died, the database was away) may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -1,7 +1,7 @@
 /**
  * What `ledger verify` proves of figures and names that are kept beside the postings: lifetime deposits (F25), the
- * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and whose the
- * collateral reports are (doc 3, Collateral report rules).
+ * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), which partner and which
+ * posting a collateral report belongs to (doc 3, Collateral report rules), and corrected payouts.
  */
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { depositUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"

@@ -1,5 +1,5 @@
 /**
- * What `ledger verify` proves of whose the money is (doc 1, Errors 4004: a partner reaches its own clients alone):
+ * What `ledger verify` proves about who owns the money (doc 1, Errors 4004: a partner reaches its own clients alone):
  * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
  */
 import { catalogue, tableNames } from "../Catalogue.ts"
@@ -12,7 +12,7 @@ const owned = tableNames
     ["clientId", "partnerId"].every((name) => columns.some((column) => column.name === name && !column.nullable))
   )
 
-/** Rows of money are distinguished by table. */
+/** Tables with amounts of money have a check each; all the others share one. */
 const [money, others] = [
   owned.filter(({ columns }) => columns.some(({ type }) => type === "money")),
   owned.filter(({ columns }) => columns.every(({ type }) => type !== "money"))
@@ -32,7 +32,7 @@ const strays = (spec: TableSpec): string => {
            WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
 }
 
-/** Entries of the list in ledgerChecks.ts; collateral reports are among the figures. */
+/** Entries of the list in ledgerChecks.ts. Collateral reports also have a check of their own in figureChecks.ts. */
 export const ownershipChecks = [
   ...money.map((spec) => ({
     name: `every ${spec.title} is of its client's partner`,
