@@ -32,7 +32,7 @@ import {
 } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
-import { type Gate, passGates } from "./middleware/gates.ts"
+import { passGates, type Surface } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
   type Ended,
@@ -52,17 +52,6 @@ import { requestIdOf } from "./middleware/requestId.ts"
 import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
-
-/** What makes a surface: its gates, and which clients its callers may name. */
-export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** Gates 0 to 7: before a body is read, over `services`. */
-  readonly gates: ReadonlyArray<Gate<P, S>>
-  readonly services: S
-  /** Gate 9: what the principal's own standing refuses on a write. */
-  readonly standing: (principal: P, route: Route) => WireRefusal | null
-  /** Gate 10: whether a client is the principal's. */
-  readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>
-}
 
 export interface DispatcherOptions {
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */

@@ -15,7 +15,7 @@ import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
-import { partnerSurface } from "./partnerSurface.ts"
+import { partnerSurface } from "./middleware/gates.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
 export type MountedApp = Effect.Effect<

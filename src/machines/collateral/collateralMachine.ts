@@ -33,6 +33,7 @@ const refuse = collateral.assign({
   createdAt: ({ event }) => event.at
 })
 
+/** Without a settlement item: the partner has moved this money itself (postingRules). */
 const post = collateral.emit(({ context }) => {
   const deposit = context.direction === "DEPOSIT"
   return {

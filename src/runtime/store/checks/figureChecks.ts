@@ -1,7 +1,6 @@
 /**
  * What `ledger verify` proves of figures and names that are kept beside the postings: lifetime deposits (F25), the
- * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), which partner and which
- * posting a collateral report belongs to (doc 3, Collateral report rules), and corrected payouts.
+ * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and corrected payouts.
  */
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { depositUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
@@ -42,26 +41,6 @@ export const figureChecks = [
                FROM settlement_items i JOIN ledger_transactions t USING (tx_id)
               WHERE i.occurred_at IS DISTINCT FROM t.ts
                  OR (i.context ->> 'occurredAt')::bigint IS DISTINCT FROM i.occurred_at LIMIT 1`
-  },
-  {
-    name: "every collateral report is of its client's partner",
-    figure: "SELECT count(*) AS n FROM collateral_reports",
-    breaks: `SELECT 'report ' || r.id || ' of client ' || r.client_id || ' is of partner ' || r.partner_id AS what
-               FROM collateral_reports r LEFT JOIN clients c ON c.id = r.client_id
-              WHERE r.partner_id IS DISTINCT FROM c.partner_id
-                 OR (r.context ->> 'partnerId')::bigint IS DISTINCT FROM r.partner_id
-                 OR (r.context ->> 'clientId')::bigint IS DISTINCT FROM r.client_id LIMIT 1`
-  },
-  {
-    name: "every posting of collateral has its BOOKED report or is a payout",
-    figure:
-      "SELECT count(*) AS n FROM ledger_transactions WHERE type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT')",
-    breaks: `SELECT 'transaction ' || t.tx_id || ' is ' || t.type || ' without a report' AS what
-               FROM ledger_transactions t
-               LEFT JOIN collateral_reports r
-                 ON 'collateral:' || r.id = t.key AND r.state = 'BOOKED' AND (r.context ->> 'ledgerTxId')::bigint = t.tx_id
-              WHERE t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') AND r.id IS NULL
-                AND (t.type = 'PARTNER_COLLATERAL_OUT' AND t.key ~ '^payout:[0-9]+(:reversed)?$') IS NOT TRUE LIMIT 1`
   },
   {
     // Older payouts under PARTNER custody were booked as if the partner had paid, and are put right once (decision 13).

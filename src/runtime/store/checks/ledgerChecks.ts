@@ -1,7 +1,8 @@
 /**
- * What `ledger verify` proves by statements: sums, postings, balances, reserves, collateral and events here, and what the
+ * What `ledger verify` proves by statements: sums, postings, balances, reserves and events here, and what the
  * files beside it say of their nouns (operator surface, ledger verify).
  */
+import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
 import { onceChecks } from "./onceChecks.ts"
@@ -50,33 +51,9 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
     breaks:
       "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
   },
-  {
-    name: "every BOOKED collateral report has exactly its posting, no REFUSED one has any",
-    figure: "SELECT count(*) AS n FROM collateral_reports",
-    breaks: `WITH booked AS MATERIALIZED (
-               SELECT t.key, p.client_id, p.amount FROM ledger_transactions t JOIN postings p USING (tx_id)
-                WHERE p.client_id IS NOT NULL AND t.key LIKE 'collateral:%'),
-             filed AS MATERIALIZED (
-               SELECT 'collateral:' || id AS key, id, client_id, state, replace(context ->> 'amount', '.', '')::bigint
-                      * (CASE context ->> 'direction' WHEN 'DEPOSIT' THEN 1 ELSE -1 END) AS amount FROM collateral_reports)
-             SELECT 'report ' || f.id || ' is ' || f.state || ' with ' || count(b.key) || ' client postings' AS what
-               FROM filed f LEFT JOIN booked b ON b.key = f.key AND b.client_id = f.client_id AND b.amount = f.amount
-              GROUP BY f.id, f.state
-             HAVING count(b.key) <> (CASE f.state WHEN 'BOOKED' THEN 1 ELSE 0 END) LIMIT 1`
-  },
+  ...collateralChecks,
   ...depositChecks,
   ...withdrawalChecks,
-  {
-    name: "partner_custody is minus the collateral held for the partner's clients",
-    figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE account LIKE 'partner_custody:%'",
-    breaks: `WITH held AS (
-               SELECT partner_id, -sum(amount) AS house FROM postings WHERE account LIKE 'partner_custody:%' GROUP BY partner_id),
-             booked AS (
-               SELECT p.partner_id, sum(p.amount) AS clients FROM postings p JOIN ledger_transactions t USING (tx_id)
-                WHERE p.client_id IS NOT NULL AND t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') GROUP BY p.partner_id)
-             SELECT 'partner ' || partner_id || ' holds ' || coalesce(house, 0) || ', clients were booked ' || coalesce(clients, 0) AS what
-               FROM held FULL JOIN booked USING (partner_id) WHERE coalesce(house, 0) <> coalesce(clients, 0) LIMIT 1`
-  },
   ...settlementChecks,
   ...figureChecks,
   ...ownershipChecks,
