@@ -108,7 +108,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; the partner reads it"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner is told.`
+        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner gets an event.`
       })
     )
   kyc
