@@ -6,6 +6,7 @@ import { time } from "./views/View.ts"
 /** What a clearance names: cases that are not among these, or that show a later screening, are not cleared. */
 export interface LookedAt {
   readonly cases: ReadonlyArray<number>
+  /** The latest one that the cases show; 0 when they show none, so that a first one is later, too. */
   readonly screeningRun?: number
 }
 
@@ -30,9 +31,8 @@ export const lookAtCases = (
       const found = count === 0 ? "" : `, ${count} ${count === 1 ? "candidate" : "candidates"}`
       show(`case ${caseId}: ${reason}${found}, open since ${time(openedAt)}`)
     }
-    const runs = open.flatMap(({ details }) =>
-      typeof details.screeningRunId === "number" ? [details.screeningRunId] : []
-    )
-    const cases = open.map(({ caseId }) => caseId)
-    return runs.length === 0 ? { cases } : { cases, screeningRun: Math.max(...runs) }
+    return {
+      cases: open.map(({ caseId }) => caseId),
+      screeningRun: Math.max(0, ...open.map(({ details }) => details.screeningRunId ?? 0))
+    }
   })

@@ -18,11 +18,12 @@ interface ClearOptions {
   readonly note?: string
   readonly revision?: number
   readonly case?: ReadonlyArray<number>
+  readonly screeningRun?: number
 }
 
 const revisionOption = new Option(
   "--revision <n>",
-  "the revision that was looked at, as case show and kyc show tell it; a later one is not cleared"
+  "the revision that was looked at, as case show and kyc show print it; a later one is not cleared"
 ).argParser(whole(1, Number.MAX_SAFE_INTEGER))
 
 const caseOption = new Option(
@@ -31,11 +32,16 @@ const caseOption = new Option(
 ).argParser((text: string, before: ReadonlyArray<number> = []) => [...before, caseId(text)])
 const caseId = whole(1, Number.MAX_SAFE_INTEGER)
 
+const screeningRunOption = new Option(
+  "--screening-run <n>",
+  "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
+).argParser(whole(0, Number.MAX_SAFE_INTEGER))
+
 /** Clears the cases that were named, or else those that it has shown: they are read once, before any question. */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
-  const { note, revision, case: named } = options
+  const { note, revision, screeningRun, case: named } = options
   const isQuiet = command.optsWithGlobals<Globals>().json === true
-  let looked: LookedAt | null = named === undefined ? null : { cases: named }
+  let looked: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
   const look = (api: OperatorClient): Effect.Effect<LookedAt, unknown> =>
     Effect.suspend(() =>
       looked === null
@@ -74,6 +80,7 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .option("--note <text>", "what was found; kept in the case; required over a sanctions hit or a true match")
     .addOption(revisionOption)
     .addOption(caseOption)
+    .addOption(screeningRunOption)
     .action((c: string, options: ClearOptions, command: Command) => clear(cli, c, options, command))
   kyc
     .command("sample")
@@ -101,7 +108,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; the partner reads it"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner is told.`
+        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner gets an event.`
       })
     )
   kyc

@@ -96,6 +96,19 @@ describe("operator surface, kyc clear of what was looked at", () => {
     assert.strictEqual(await stateOf(clientId), "ACTIVE")
   })
 
+  it("of cases that showed no screening a first one is later; without one they are cleared", async () => {
+    const { clientId, caseId } = await held()
+    const { refusal } = await clear(clientId, "--case", String(caseId), "--screening-run", "0")
+    assert.match(refusal.msg, /shows more since it was looked at/)
+    const [run] = await ofClient(service, "screeningRuns", clientId)
+    const asOf = ["--screening-run", String(run?.id)]
+    assert.strictEqual((await clear(clientId, "--case", String(caseId), ...asOf)).json?.lifecycleState, "ACTIVE")
+    await service.done(["kyc", "sample", String(clientId)], "COMPLIANCE")
+    assert.lengthOf(await openCases(clientId), 1)
+    assert.strictEqual((await clear(clientId)).json?.lifecycleState, "ACTIVE")
+    assert.deepStrictEqual(await openCases(clientId), [])
+  })
+
   it("without --case the command shows the open cases and clears these; --json leaves stdout and stderr alone", async () => {
     const { clientId, caseId, again } = await held()
     const later = await again()

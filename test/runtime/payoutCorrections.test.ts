@@ -1,6 +1,6 @@
 /**
  * Payouts that an older version booked under PARTNER custody as collateral withdrawals, on a database that a newer one
- * starts on: put right once, to the last unit, with nothing written before changed (decision record 11; A3-43).
+ * starts on: put right once, to the last unit, with nothing written before changed (decision record 13; A3-43).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -34,7 +34,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "identification.expiry": true,
   "identityCheck.expiry": true,
   "screening.nightly": true,
-  "documents.retention": "five years after the end of a client; test/operator/clientLifecycle.test.ts",
+  "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",
   "sandbox.credit": true,
   "sandbox.restrict": true,
   "sandbox.lift": true,

@@ -101,7 +101,8 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
           .annotate({ message: "The cases must be a list of their numbers." })
           .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
       ),
-      screeningRun: Schema.optionalKey(anyId("The screening run"))
+      // 0: the cases showed none.
+      screeningRun: Schema.optionalKey(rangeOf("The screening run", 0, Number.MAX_SAFE_INTEGER))
     }),
     success
   }).pipe(openTo(compliance)),

@@ -8,7 +8,7 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { closeCase, type ClientTurn, decide, moveClient } from "./clientDecisions.ts"
+import { closeCase, type ClientTurn, moveClient, writeDecision } from "./clientDecisions.ts"
 import { openInMailbox } from "../shared/openWork.ts"
 import { expiryTimers } from "../document/documentExpiry.ts"
 import { keepDocumentsUntilDue } from "../document/documentRetention.ts"
@@ -67,6 +67,6 @@ export const closeClient = (
     Object.values(expiryTimers).map((name) => ({ type: "timer.clear", name }))
   )
   keepDocumentsUntilDue(turn)
-  decide(at, client, "CLOSED", reason)
+  writeDecision(at, client, "CLOSED", reason)
   return accept(next)
 }

@@ -6,7 +6,14 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type ClientTurn, decide, moveAssessment, moveBlock, moveClient, movePackage } from "./clientDecisions.ts"
+import {
+  type ClientTurn,
+  moveAssessment,
+  moveBlock,
+  moveClient,
+  movePackage,
+  writeDecision
+} from "./clientDecisions.ts"
 import { blockStatuses } from "./clientState.ts"
 import { openPlainCase } from "../kyc/reviewDecisions.ts"
 
@@ -21,7 +28,7 @@ export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string):
   const kyc = at.turn.state.one("kycPackages")
   if (kyc !== undefined)
     movePackage(at, kyc, { type: "REOPEN", at: at.turn.now, relianceRejected: relianceRejected(at) })
-  decide(at, client, "REOPENED", reason)
+  writeDecision(at, client, "REOPENED", reason)
   return accept(next)
 }
 
@@ -42,7 +49,7 @@ export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: strin
   }
   moveBlock(at, client, "APPROPRIATENESS", { type: "DOWNGRADED", at: turn.now, by, reason })
   moveAssessment(at, client, { type: "DOWNGRADED", at: turn.now, reason })
-  decide(at, client, "DOWNGRADED", reason)
+  writeDecision(at, client, "DOWNGRADED", reason)
   return accept(next)
 }
 
@@ -61,6 +68,6 @@ export const categorizeClient = (
   applyEffects(at.turn, { ...at.instance, object: `client:${client.id}` }, [
     { type: "audit", action: "client.categorize", before, after: categorization, reason }
   ])
-  decide(at, client, `CATEGORIZED_${categorization}`, reason)
+  writeDecision(at, client, `CATEGORIZED_${categorization}`, reason)
   return accept(next)
 }

@@ -62,7 +62,7 @@ export interface LookedAt {
   readonly revision?: number
   /** Every open case. */
   readonly cases?: ReadonlyArray<number>
-  /** The latest screening that the cases showed. */
+  /** The latest screening that the cases showed; 0 when they showed none. */
   readonly screeningRun?: number
 }
 

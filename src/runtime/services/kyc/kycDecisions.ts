@@ -13,7 +13,7 @@ import type { PassTrigger } from "../../../machines/screening/ScreeningPass.ts"
 import type { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { RevisionRow } from "../../store/tables/kyc.ts"
-import { type ClientTurn, decide, moveBlock } from "../client/clientDecisions.ts"
+import { type ClientTurn, moveBlock, writeDecision } from "../client/clientDecisions.ts"
 import { setExpiryTimer } from "../document/documentExpiry.ts"
 import { documentExpiryOf, expirationOf, type PersonSections, reportingFacts } from "./sectionValues.ts"
 import type { ScreenedAgain } from "../screening/rescreening.ts"
@@ -182,4 +182,4 @@ export const openCase = (at: ClientTurn, client: ClientRow, facts: CaseFacts): v
 
 /** The decision row of a grant, in the specification's words (doc 1, Client lifecycle and level). */
 export const writeGrant = (at: ClientTurn, client: ClientRow): void =>
-  decide({ ...at, by: "SYSTEM" }, client, "GRANT_MICA", "reliance onboarding")
+  writeDecision({ ...at, by: "SYSTEM" }, client, "GRANT_MICA", "reliance onboarding")

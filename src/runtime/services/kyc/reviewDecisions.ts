@@ -6,7 +6,7 @@ import type { CaseReason } from "../../../machines/compliance/Case.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
-import { closeCase, type ClientTurn, decide, moveClient, movePackage } from "../client/clientDecisions.ts"
+import { closeCase, type ClientTurn, moveClient, movePackage, writeDecision } from "../client/clientDecisions.ts"
 import { remember } from "../screening/dispositions.ts"
 import { openCase } from "./kycDecisions.ts"
 import { shownCandidates, withOutcome } from "../screening/rescreening.ts"
@@ -39,7 +39,7 @@ export const requestDocuments = (at: ClientTurn, client: ClientRow, note: string
   if (kyc.state === "REJECTED") return refuse(conflict("Reliance on this package is rejected already."))
   movePackage(at, kyc, { type: "REQUEST_DOCUMENTS", at: at.turn.now, by: at.by, note })
   if (at.turn.state.all("cases").length === 0) openPlainCase(at, client, "SPOT_CHECK")
-  decide(at, client, "DOCUMENTS_REQUESTED", note)
+  writeDecision(at, client, "DOCUMENTS_REQUESTED", note)
   return accept(client)
 }
 
@@ -81,6 +81,6 @@ export const rejectPerson = (
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
   const pairs = shownCandidates(turn.state).map(withOutcome)
   remember(turn, at.by, client, { disposition: "TRUE_MATCH", identityKey: null, pairs })
-  decide(at, client, "PERSON_REJECTED", reason)
+  writeDecision(at, client, "PERSON_REJECTED", reason)
   return accept(next)
 }

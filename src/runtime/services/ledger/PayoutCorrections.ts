@@ -1,5 +1,5 @@
 /**
- * Payouts of an older version under PARTNER custody, put right at the start (decision record 11). They were booked as if
+ * Payouts of an older version under PARTNER custody, put right at the start (decision record 13). They were booked as if
  * the partner had paid: a collateral withdrawal without a report and without an item, so that nobody owed the money that
  * the partner still holds. Nothing written is changed: the withdrawal is reversed, and the payout is booked again as what
  * it was, a MANUAL posting of minus the amount with its settlement item. The client's balance stays as it is.

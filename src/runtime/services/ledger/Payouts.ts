@@ -4,7 +4,7 @@
  * it is paid once: the same payout again is answered with the first, so the command is safe to repeat.
  *
  * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of minus
- * the amount with its settlement item, which the partner owes from then on (decision record 11). Another currency is with
+ * the amount with its settlement item, which the partner owes from then on (decision record 13). Another currency is with
  * the service there too, no route lets anybody ask for it, and so it is paid out at any level, with the postings of a
  * withdrawal.
  */

@@ -10,7 +10,13 @@ import { Context, Effect, Layer } from "effect"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { ActorHost, type ClaimLost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -18,16 +24,14 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import {
-  type Barred,
-  decideApproval,
   decidedAlready,
-  grantRefusal,
-  hashArguments,
+  grantApproval,
   isLiveKey,
   requestApproval,
   resumeApproval,
   revokedGranter,
-  revokedRequester
+  revokedRequester,
+  ruleOnApproval
 } from "./approvalDecisions.ts"
 import {
   type ArgsOf,
@@ -118,14 +122,32 @@ export class Approvals extends Context.Service<
       const rule = (
         caller: OperatorCaller,
         approvalId: number,
-        event: (row: ApprovalRow, at: number) => ApprovalEvent,
-        barred?: Barred
+        event: (row: ApprovalRow, at: number) => ApprovalEvent
       ): Answer<ApprovalRow> =>
         host.dispatch({
           subject: systemSubject,
           by: caller.by,
-          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event, barred)
+          decide: (turn) => ruleOnApproval(turn, approvalId, caller.keyId, event)
         })
+
+      /** A grant in its turn: from its commit on the command rests on both keys. A dry run grants nothing. */
+      const grantInTurn = (
+        caller: OperatorCaller,
+        approvalId: number,
+        decide: (turn: Turn) => Verdict<ApprovalRow>
+      ): Answer<ApprovalRow> => {
+        const isDry = currentDryRun() !== null
+        return host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => {
+            const granted = decide(turn)
+            const rests = granted.ok && !isDry
+            running.set(approvalId, rests ? { requestedBy: granted.value.requestedBy, grantedBy: caller.keyId } : null)
+            return granted
+          }
+        })
+      }
 
       /** What the audit kept of the request when it was made; null when there is no such row. */
       const requestedAs = (approvalId: number) =>
@@ -146,11 +168,7 @@ export class Approvals extends Context.Service<
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
           used.length > 0
             ? Effect.succeed(refuse(decidedAlready))
-            : host.dispatch({
-                subject: systemSubject,
-                by: caller.by,
-                decide: (turn) => resumeApproval(turn, row, caller.keyId, asked)
-              })
+            : grantInTurn(caller, row.id, (turn) => resumeApproval(turn, row, caller.keyId, asked))
         )
 
       const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
@@ -236,25 +254,15 @@ export class Approvals extends Context.Service<
         grant: (caller, approvalId) =>
           Effect.suspend((): Answer<Granted> => {
             if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
-            const grantedBy = caller.keyId
-            running.set(approvalId, { requestedBy: null, grantedBy })
+            running.set(approvalId, null)
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              if (row !== null) running.set(approvalId, { requestedBy: row.requestedBy, grantedBy })
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
                   ? yield* resume(caller, row, asked)
-                  : yield* rule(
-                      caller,
-                      approvalId,
-                      ({ args }, at) => ({
-                        type: "GRANT",
-                        at,
-                        by: caller.keyId,
-                        argumentsHash: hashArguments(args)
-                      }),
-                      (turn, waiting) => grantRefusal(turn, waiting, caller.keyId, asked)
+                  : yield* grantInTurn(caller, approvalId, (turn) =>
+                      grantApproval(turn, approvalId, caller.keyId, asked)
                     )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(

@@ -218,18 +218,19 @@ interface EndedApproval {
 }
 
 /**
- * A command that rests on the key. What it granted counts from the commit of the grant: until then the approval is
- * PENDING, this revocation refuses the grant by itself, and another key may grant it.
+ * A command that rests on the key, from the commit of its grant on: until then the approval is PENDING, this revocation
+ * refuses the grant by itself, and nothing is used up.
  */
 const restingOn = (
   state: SubjectState,
   approvalId: number,
-  { requestedBy, grantedBy }: Running,
+  running: Running | null,
   operatorId: number
 ): ReadonlyArray<EndedApproval> => {
-  if (requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
-  const granted = state.get("approvals", String(approvalId)) === undefined
-  return grantedBy === operatorId && granted ? [{ approvalId, why: "the key that granted it is revoked" }] : []
+  // A grant that was decided and not written leaves the approval where it waits.
+  if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
+  if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
+  return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
 }
 
 /** `onTheWay`: granted commands that are not committed; none of them will be. */

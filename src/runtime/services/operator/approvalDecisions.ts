@@ -39,13 +39,13 @@ export const requestApproval = (turn: Turn, keyId: number, command: string, args
   return id
 }
 
-/** Only PENDING approvals are in the mailbox: one that is not there was decided before. */
-export const decideApproval = (
+/** Only PENDING approvals are in the mailbox: one that is not there was decided before. `barred`: why not now, or null. */
+export const ruleOnApproval = (
   turn: Turn,
   approvalId: number,
   keyId: number,
   event: (row: ApprovalRow, at: number) => ApprovalEvent,
-  barred?: Barred
+  barred?: (row: ApprovalRow) => Refusal | null
 ): Verdict<ApprovalRow> => {
   const row = turn.state.get("approvals", String(approvalId))
   if (row === undefined) return refuse(decidedAlready)
@@ -54,7 +54,7 @@ export const decideApproval = (
     advance(turn, "approvals", row, { type: "EXPIRE", at: turn.now })
     return refuse(expired)
   }
-  const refusal = barred?.(turn, row) ?? null
+  const refusal = barred?.(row) ?? null
   if (refusal !== null) return refuse(refusal)
   const next = advance(turn, "approvals", row, event(row, turn.now))
   if (next !== null) return accept(next)
@@ -78,9 +78,6 @@ export const revokedGranter = conflict(
 export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
   state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
-/** What keeps a key that may grant from granting now; null when nothing does. */
-export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
-
 /**
  * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the
  * audit's note of the request; those of older services left the command's name alone, or not who asked.
@@ -100,6 +97,21 @@ export const grantRefusal = (
     return null
   return asked?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
 }
+
+/** The grant of an approval that waits, as it was asked for. */
+export const grantApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> =>
+  ruleOnApproval(
+    turn,
+    approvalId,
+    keyId,
+    ({ args }, at) => ({ type: "GRANT", at, by: keyId, argumentsHash: hashArguments(args) }),
+    (row) => grantRefusal(turn, row, keyId, asked)
+  )
 
 /** The grant stands; who lets the command run now is written down beside who granted it. */
 export const resumeApproval = (

@@ -1,4 +1,4 @@
-/** The audit stream by cursor, and the rows that tell of an object (A3-45; operator surface, audit tail, machine inspect). */
+/** The audit stream by cursor, and the rows that name an object (A3-45; operator surface, audit tail, machine inspect). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -15,12 +15,12 @@ export interface AuditQuery {
   readonly since?: number
   /** Exclusive: the rows after this id, oldest first. */
   readonly after?: number
-  /** Only rows about exactly this object (kind:id). */
+  /** Only rows of exactly this object (kind:id). */
   readonly object?: string
   readonly limit: number
 }
 
-/** Rows that tell of an object: all that name one, or only those of some actions. */
+/** Rows of an object: all that name it, or only those of some actions. */
 export interface HistorySource {
   /** kind:id. */
   readonly object: string

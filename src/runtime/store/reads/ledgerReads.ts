@@ -128,7 +128,7 @@ export interface OldPayout {
   readonly minor: bigint
 }
 
-/** Every payout that was booked as a collateral withdrawal and has not been put right (decision record 11). */
+/** Every payout that was booked as a collateral withdrawal and has not been put right (decision record 13). */
 export const oldPayouts = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<OldPayout>, SqlError.SqlError> =>
   sql.unsafe<OldPayout>(`
   SELECT t.tx_id AS payout, t.client_id, t.partner_id, -p.amount AS minor
