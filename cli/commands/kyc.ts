@@ -37,7 +37,7 @@ const screeningRunOption = new Option(
   "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
 ).argParser(whole(0, Number.MAX_SAFE_INTEGER))
 
-/** Clears the cases that were named, or else those that it has shown: they are read once, before any question. */
+/** Clears the cases that were named, or else the revision and cases that it has read, once, before any question. */
 const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
   const { note, revision, screeningRun, case: named } = options
   const isQuiet = command.optsWithGlobals<Globals>().json === true
@@ -55,7 +55,7 @@ const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Pr
     command,
     (api) =>
       Effect.flatMap(look(api), (seen) =>
-        api.kyc.clear({ params: { client: c }, payload: { ...given({ note, revision }), ...seen } })
+        api.kyc.clear({ params: { client: c }, payload: { ...seen, ...given({ note, revision }) } })
       ),
     clientView,
     // Without a note the service refuses it anyway, and names the hits.

@@ -4,6 +4,9 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { lookAtCases, type LookedAt } from "../../cli/lookAtCases.ts"
+import { callService } from "../../cli/OperatorClient.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { conflict, refuse } from "../../src/machines/shared/Refusal.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
@@ -30,6 +33,12 @@ const openCases = async (clientId: number): Promise<ReadonlyArray<number>> =>
 const stateOf = async (clientId: number) =>
   (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 const note = ["--note", "another person"]
+/** What the command reads before it clears. */
+const look = (clientId: number): Promise<LookedAt> =>
+  callService(
+    { url: service.url, operatorKey: service.keys.COMPLIANCE, ca: readFileSync(service.caFile, "utf8"), dryRun: false },
+    (api) => lookAtCases(api, String(clientId), () => undefined)
+  )
 const clear = (clientId: number, ...more: ReadonlyArray<string>) =>
   service.cli(["kyc", "clear", String(clientId), ...note, ...more], "COMPLIANCE")
 
@@ -131,6 +140,21 @@ describe("operator surface, kyc clear of what was looked at", () => {
     const quiet = await held()
     const json = await clear(quiet.clientId)
     assert.deepStrictEqual([json.status, json.stderr, json.json.lifecycleState], [0, "", "ACTIVE"])
+  })
+
+  it("a revision that comes after the look is not cleared with the cases", async () => {
+    const { clientId, caseId } = await held()
+    const looked = await look(clientId)
+    assert.deepInclude(looked, { cases: [caseId], revision: 1 })
+    assert.isAbove(looked.screeningRun ?? 0, 0)
+    const { kyc, attestation } = sampleOnboarding(900 + persons, "clears", Date.now())
+    const path = `/partner/v1/clients/${clientId}/kyc`
+    const revised = await service.call("PUT", path, { key, body: { kyc: { pep: kyc.pep }, attestation } })
+    assert.strictEqual(revised.status, 200, revised.text)
+    const { status } = await clear(clientId, "--case", String(caseId), "--revision", String(looked.revision))
+    assert.strictEqual(status, 1)
+    assert.strictEqual(await stateOf(clientId), "KYC_PENDING")
+    assert.strictEqual((await clear(clientId)).json?.lifecycleState, "ACTIVE")
   })
 
   it("case list --client shows the cases of one client; an unknown one is refused", async () => {
