@@ -7,9 +7,15 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
-import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
+import type { ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { ActorHost, type ClaimLost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -17,11 +23,9 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import {
-  type Barred,
   decideApproval,
   decidedAlready,
-  grantRefusal,
-  hashArguments,
+  grantApproval,
   isLiveKey,
   requestApproval,
   resumeApproval,
@@ -114,17 +118,8 @@ export class Approvals extends Context.Service<
       const one = (approvalId: number) =>
         Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
 
-      const rule = (
-        caller: OperatorCaller,
-        approvalId: number,
-        event: (row: ApprovalRow, at: number) => ApprovalEvent,
-        barred?: Barred
-      ): Answer<ApprovalRow> =>
-        host.dispatch({
-          subject: systemSubject,
-          by: caller.by,
-          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event, barred)
-        })
+      const rule = (caller: OperatorCaller, decide: (turn: Turn) => Verdict<ApprovalRow>): Answer<ApprovalRow> =>
+        host.dispatch({ subject: systemSubject, by: caller.by, decide })
 
       /** What the audit kept of the request when it was made; null when there is no such row. */
       const requestedAs = (approvalId: number) =>
@@ -141,15 +136,13 @@ export class Approvals extends Context.Service<
         )
 
       /** A granted approval whose command has left no trace: the same conditions as for a grant, asked again. */
-      const resume = (caller: OperatorCaller, row: ApprovalRow, asked: string | null): Answer<ApprovalRow> =>
+      const resume = (
+        caller: OperatorCaller,
+        row: ApprovalRow,
+        decide: (turn: Turn) => Verdict<ApprovalRow>
+      ): Answer<ApprovalRow> =>
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
-          used.length > 0
-            ? Effect.succeed(refuse(decidedAlready))
-            : host.dispatch({
-                subject: systemSubject,
-                by: caller.by,
-                decide: (turn) => resumeApproval(turn, row, caller.keyId, asked)
-              })
+          used.length > 0 ? Effect.succeed(refuse(decidedAlready)) : rule(caller, decide)
         )
 
       const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
@@ -235,26 +228,22 @@ export class Approvals extends Context.Service<
         grant: (caller, approvalId) =>
           Effect.suspend((): Answer<Granted> => {
             if (running.has(approvalId)) return Effect.succeed(refuse(decidedAlready))
-            const grantedBy = caller.keyId
-            running.set(approvalId, { requestedBy: null, grantedBy })
+            running.set(approvalId, null)
+            const by = caller.keyId
+            const isDry = currentDryRun() !== null
+            /** From this turn on the command rests on both keys; a dry run never runs it. */
+            const onItsWay = (verdict: Verdict<ApprovalRow>): Verdict<ApprovalRow> => {
+              const rests = verdict.ok && !isDry
+              running.set(approvalId, rests ? { requestedBy: verdict.value.requestedBy, grantedBy: by } : null)
+              return verdict
+            }
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              if (row !== null) running.set(approvalId, { requestedBy: row.requestedBy, grantedBy })
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
-                  ? yield* resume(caller, row, asked)
-                  : yield* rule(
-                      caller,
-                      approvalId,
-                      ({ args }, at) => ({
-                        type: "GRANT",
-                        at,
-                        by: caller.keyId,
-                        argumentsHash: hashArguments(args)
-                      }),
-                      (turn, waiting) => grantRefusal(turn, waiting, caller.keyId, asked)
-                    )
+                  ? yield* resume(caller, row, (turn) => onItsWay(resumeApproval(turn, row, by, asked)))
+                  : yield* rule(caller, (turn) => onItsWay(grantApproval(turn, approvalId, by, asked)))
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(
               Effect.ensuring(Effect.sync(() => running.delete(approvalId))),
@@ -264,7 +253,9 @@ export class Approvals extends Context.Service<
           }),
         refuse: (caller, approvalId) =>
           Effect.map(
-            rule(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            rule(caller, (turn) =>
+              decideApproval(turn, approvalId, caller.keyId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId }))
+            ),
             (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
           )
       })

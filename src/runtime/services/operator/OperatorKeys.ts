@@ -218,18 +218,20 @@ interface EndedApproval {
 }
 
 /**
- * A command that rests on the key. What it granted counts from the commit of the grant: until then the approval is
- * PENDING, this revocation refuses the grant by itself, and another key may grant it.
+ * A granted command that rests on the key. Until the commit of its grant an approval is PENDING: this revocation refuses
+ * the grant by itself, nothing of it is used, and it may still be refused, or granted by another key where that rests on
+ * none that is revoked.
  */
 const restingOn = (
   state: SubjectState,
   approvalId: number,
-  { requestedBy, grantedBy }: Running,
+  running: Running | null,
   operatorId: number
 ): ReadonlyArray<EndedApproval> => {
-  if (requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
-  const granted = state.get("approvals", String(approvalId)) === undefined
-  return grantedBy === operatorId && granted ? [{ approvalId, why: "the key that granted it is revoked" }] : []
+  const isWaiting = state.get("approvals", String(approvalId)) !== undefined
+  if (running === null || isWaiting) return []
+  if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
+  return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
 }
 
 /** `onTheWay`: granted commands that are not committed; none of them will be. */

@@ -61,6 +61,21 @@ export const decideApproval = (
   return refuse(context.requestedBy === keyId ? ownRequest : changedArguments)
 }
 
+/** `asked` is the audit's note of the request. */
+export const grantApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> =>
+  decideApproval(
+    turn,
+    approvalId,
+    keyId,
+    ({ args }, at) => ({ type: "GRANT", at, by: keyId, argumentsHash: hashArguments(args) }),
+    (granting, waiting) => grantRefusal(granting, waiting, keyId, asked)
+  )
+
 export const decidedAlready = conflict("This approval is decided already.")
 const expired = conflict("This approval has expired: ask for the command again.")
 const ownRequest = conflict("The operator key that asked for the command can't grant it.")
@@ -79,7 +94,7 @@ export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
   state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
 /** What keeps a key that may grant from granting now; null when nothing does. */
-export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
+type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
 
 /**
  * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the

@@ -6,17 +6,16 @@
  */
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 
-/** Whose keys a command on its way rests on. */
+/** Whose keys a granted command on its way rests on. */
 export interface Running {
-  /** Null until the approval's row is read. */
-  readonly requestedBy: number | null
+  readonly requestedBy: number
   readonly grantedBy: number
 }
 
-const running = new WeakMap<ActorHost["Service"], Map<number, Running>>()
+const running = new WeakMap<ActorHost["Service"], Map<number, Running | null>>()
 
-/** By approval. */
-export const runningApprovals = (host: ActorHost["Service"]): Map<number, Running> => {
+/** By approval; null from the request to grant it until the turn that grants it: nothing rests on a key before. */
+export const runningApprovals = (host: ActorHost["Service"]): Map<number, Running | null> => {
   let approvals = running.get(host)
   if (approvals === undefined) running.set(host, (approvals = new Map()))
   return approvals
