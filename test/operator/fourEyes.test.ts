@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
-import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, type Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { runningApprovals } from "../../src/runtime/services/operator/runningApprovals.ts"
 import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
 import { brokenInvariants, query } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
@@ -359,6 +360,24 @@ describe("operator surface, Four eyes", () => {
     const second = await asked(line, "ADMIN")
     assert.strictEqual((await service.done(second.grant, "SECOND")).result.status, "APPROVED")
   })
+
+  it.each(["before the grant's turn", "after a grant that was not committed"] as const)(
+    "a key revoked %s ends nothing: the approval waits, may be refused, and holds no fact of its use",
+    async (moment) => {
+      const running = runningApprovals(await service.run(ActorHost))
+      const { approvalId, grant, revoke } = await askedByAnother(moment)
+      const requestedBy = Number(revoke[2])
+      running.set(approvalId, moment === "before the grant's turn" ? null : { requestedBy, grantedBy: 1 })
+      await service.done(revoke)
+      running.delete(approvalId)
+      assert.strictEqual((await service.cli(grant, "SECOND")).refusal.msg, revoked)
+      await service.done(["approval", "refuse", String(approvalId)], "SECOND")
+      assert.deepStrictEqual(
+        await query(service, "SELECT 1 FROM claims WHERE name = $1", [`approval:${approvalId}`]),
+        []
+      )
+    }
+  )
 
   it("who asked is bound by the audit: another asker written into the row is refused, and found by ledger verify", async () => {
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
