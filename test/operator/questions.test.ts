@@ -20,13 +20,13 @@ const children: Array<ChildProcess> = []
 const ranges = ["203.0.113.0/24"]
 const allowed = async (): Promise<ReadonlyArray<string>> =>
   (await service.done(["partner", "show", "ASKS"])).allowedCidrs as ReadonlyArray<string>
-const clear = () => ["partner", "cidrs", "ASKS", "--clear", ...service.connection("ADMIN")]
+const open = (how = "--clear") => ["partner", "cidrs", "ASKS", how, ...service.connection("ADMIN")]
 
 describe("operator surface, the terminal that is asked", () => {
-  it("a process without one does nothing and demands --yes", async () => {
+  it.each(["--clear", "0.0.0.0/0", "::/0"])("a process without one does nothing and demands --yes: %s", async (how) => {
     await service.done(["partner", "cidrs", "ASKS", ...ranges])
     // A session of its own has no terminal.
-    const child = spawn(process.execPath, [main, ...clear()], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [main, ...open(how)], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
     children.push(child)
     const ended = await new Promise<readonly [number | null, string]>((resolve) => {
       let stderr = ""
@@ -47,7 +47,7 @@ describe("operator surface, the terminal that is asked", () => {
     "pipes before and behind a command do not take the question away (skipped without the program script)",
     async () => {
       await service.done(["partner", "cidrs", "ASKS", ...ranges])
-      const line = [process.execPath, main, ...clear()].map((word) => `'${word}'`).join(" ")
+      const line = [process.execPath, main, ...open()].map((word) => `'${word}'`).join(" ")
       const answered = async (answer: string): Promise<string> => {
         const child = spawn("script", ["-qec", `${line} </dev/null 2>&1 | cat`, "/dev/null"])
         children.push(child)

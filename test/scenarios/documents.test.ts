@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effe
 import { Effect, Exit } from "effect"
 import { partnerAttribution } from "../../src/runtime/services/partner/Caller.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
-import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
+import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
 import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"

@@ -55,7 +55,7 @@ import { WebhookAddresses } from "../../src/runtime/services/webhook/WebhookAddr
 import { WebhookEndpoints } from "../../src/runtime/services/webhook/WebhookEndpoints.ts"
 import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import { Idempotency } from "../../src/http/middleware/idempotency.ts"
-import { documentContentsMemory } from "./DocumentContentsMemory.ts"
+import { DocumentContentsMemory } from "../../src/runtime/ports/DocumentContentsMemory.ts"
 import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
 import { memorySql } from "./MemorySql.ts"
 import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
@@ -225,7 +225,7 @@ export class SimProcess {
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
-      documentContentsMemory({ store, away }),
+      DocumentContentsMemory.layer({ store, away }),
       noKeyUsage,
       DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic

@@ -13,7 +13,7 @@ import { invalidSections } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import type { ClientTurn } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
@@ -58,7 +58,7 @@ export class Appropriateness extends Context.Service<
           decide: (turn): Verdict<A> => {
             const client = ownClient(turn.state, caller.partner.row.id)
             if (client === null) return refuse(unknown("Client"))
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             return decide({ turn, instance: instanceOf(client, partner), by: "PARTNER" }, client, partner)
           },
           store

@@ -17,7 +17,7 @@ import { IdsExhausted } from "../../engine/journal/IdBlocks.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { declaredRisks, personText, type PersonSections } from "../kyc/sectionValues.ts"
@@ -85,7 +85,7 @@ export class Onboarding extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(plan.partner.row.id),
           decide: (turn): OnboardingVerdict => {
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             if (partner.reliance !== "APPROVED") return refuse({ _tag: "RelianceNotApproved" })
             const result = onboardClient(turn, { ...plan, partner })
             if (settings.sandbox) setSandboxTimers(turn, plan.request.kyc.personalInfo.last_name)

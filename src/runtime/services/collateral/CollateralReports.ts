@@ -23,9 +23,9 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
-import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
+import { type CollateralFacts, economicGates, rowlessGates } from "./collateralGates.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
@@ -134,10 +134,10 @@ interface Decision extends CollateralFacts {
 
 const decide = (input: Decision): CollateralVerdict => {
   const { caller, client, filed } = input
-  const partner = presentPartner(input.directory, caller)
+  const partner = partnerNow(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
   if (filed?.clientId === client.id) return answerOf(filed, 200)
-  const refusal = firstRefusal(standingGates, input)
+  const refusal = firstRefusal(rowlessGates, input)
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 

@@ -79,7 +79,7 @@ const size: Gate = {
 }
 
 /** None of them leaves a row. */
-export const standingGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
+export const rowlessGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
@@ -124,4 +124,4 @@ const freeMargin: Gate = {
 export const economicGates: MoneyGates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin]
 
 /** Every gate behind the replay of an own reference. */
-export const collateralGates: MoneyGates<CollateralFacts> = [...standingGates, ...economicGates]
+export const collateralGates: MoneyGates<CollateralFacts> = [...rowlessGates, ...economicGates]

@@ -31,13 +31,13 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { DocumentRow } from "../../store/tables/document.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { noteOpenCases } from "../compliance/caseNotes.ts"
 import { movePackage } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { type DocumentFacts, judgeContent } from "./judgeContent.ts"
-import { DocumentContents } from "./DocumentContents.ts"
+import { DocumentContents } from "../../ports/DocumentContents.ts"
 import { emptyDocument } from "./documentRetention.ts"
 import { DocumentRoom } from "./DocumentRoom.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
@@ -107,7 +107,7 @@ export class Documents extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(caller.partner.row.id),
           decide: (turn): UploadVerdict => {
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             const refusal = uploadRefusal(turn.state, partner.row.id)
             const client = turn.state.one("clients")
             if (refusal !== null || client === undefined) return refuse(refusal ?? unknown("Client"))

@@ -25,7 +25,7 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { clearedFor, identityText } from "../screening/dispositions.ts"
@@ -165,7 +165,7 @@ export class KycUpdates extends Context.Service<
             subject: clientSubject(clientId),
             by: caller.by,
             partner: () => directory.stamp(partnerId),
-            decide: (turn) => decide(turn, presentPartner(directory, caller), plan),
+            decide: (turn) => decide(turn, partnerNow(directory, caller), plan),
             store
           })
         })

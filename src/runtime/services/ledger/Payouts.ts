@@ -42,7 +42,7 @@ import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
-import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
+import { type ClientTurn, freeMoney } from "../withdrawal/withdrawalDecisions.ts"
 
 /** The amount is more than zero. */
 export type PayoutBody = BookingBody
@@ -214,7 +214,7 @@ const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency,
   return sentence === null ? null : conflict(sentence)
 }
 
-const payOut = ({ turn, client, partner }: Of, movement: Movement): Payout => {
+const payOut = ({ turn, client, partner }: ClientTurn, movement: Movement): Payout => {
   const { currency, minor, reason, reference } = movement
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { ownClient } from "../client/clientState.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
@@ -21,7 +21,7 @@ export const brokerClient = (
 ): Verdict<{ readonly client: ClientRow; readonly partner: PartnerView }> => {
   const client = ownClient(state, caller.partner.row.id)
   if (client === null) return refuse(unknown("Client"))
-  const partner = presentPartner(directory, caller)
+  const partner = partnerNow(directory, caller)
   return partner.row.custodyModel === "BROKER" ? accept({ client, partner }) : refuse(notUnderBroker)
 }
 

@@ -28,7 +28,7 @@ import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.t
 import { ActorHost, type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { BulkPartRow, SettlementItemRow } from "../../store/tables/settlement.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -99,7 +99,7 @@ export class BulkReports extends Context.Service<
               by: caller.by,
               partner: () => directory.stamp(partnerId),
               decide: (turn) => {
-                const rows = decideEntries(turn, entries, items, presentPartner(directory, caller))
+                const rows = decideEntries(turn, entries, items, partnerNow(directory, caller))
                 if (key !== null)
                   putPart(turn, { partnerId, key: key.key, clientId, fingerprint: key.fingerprint }, rows)
                 return rows

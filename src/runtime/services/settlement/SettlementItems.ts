@@ -16,7 +16,7 @@ import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { SettlementItemRow } from "../../store/tables/settlement.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
@@ -86,7 +86,7 @@ export class SettlementItems extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(row.partnerId),
           decide: (turn): SettlementVerdict => {
-            const applied = applyReport(turn, row, report, presentPartner(directory, caller))
+            const applied = applyReport(turn, row, report, partnerNow(directory, caller))
             if (!applied.ok) return applied
             return accept({ item: wireItem(applied.value.row), changed: applied.value.changed })
           },

@@ -28,7 +28,7 @@ import {
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { PageQuery } from "../../store/paging.ts"
@@ -74,7 +74,7 @@ export class Webhooks extends Context.Service<
         host.dispatch({
           subject: partnerSubject(caller.partner.row.id),
           by: caller.by,
-          decide: (turn) => decide(turn, presentPartner(directory, caller).row.id),
+          decide: (turn) => decide(turn, partnerNow(directory, caller).row.id),
           ...(store === undefined ? {} : { store })
         })
 

@@ -26,7 +26,7 @@ import { showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
 import { Settings } from "../../Settings.ts"
 import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/brokerCustody.ts"
@@ -207,7 +207,7 @@ export class Withdrawals extends Context.Service<
               by: caller.by,
               partner: () => directory.stamp(caller.partner.row.id),
               decide: (turn) => {
-                presentPartner(directory, caller)
+                partnerNow(directory, caller)
                 const done = runRuling(turn, row.id, () => ({ to: "CANCELLED" }))
                 if (done === null) return null
                 return done.ok ? accept({ request: wireRequest(done.value), alreadyDecided: false }) : done

@@ -38,7 +38,7 @@ export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(
 export type Fingerprints = Pick<Sealing, "fingerprint">
 
 /** The client of a turn. */
-export interface Of {
+export interface ClientTurn {
   readonly turn: Turn
   readonly client: ClientRow
   readonly partner: PartnerView
@@ -116,7 +116,7 @@ export type WithdrawalRuling =
 
 /** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */
 export const ruleOnWithdrawal = (
-  of: Of & { readonly sealing: Fingerprints },
+  of: ClientTurn & { readonly sealing: Fingerprints },
   row: WithdrawalRow,
   ruling: WithdrawalRuling
 ): Verdict<WithdrawalRow> => {

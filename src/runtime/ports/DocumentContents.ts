@@ -6,12 +6,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { SealingService } from "../../engine/sealing/SealingService.ts"
-import { withinTime } from "../../engine/withinTime.ts"
-import type { DocumentContentRow } from "../../store/tables/document.ts"
-import { whenAway } from "../../store/whenAway.ts"
-import { deleteContent, deleteForgottenContents, writeContent } from "../../store/writes/documentWrites.ts"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { SealingService } from "../engine/sealing/SealingService.ts"
+import { withinTime } from "../engine/withinTime.ts"
+import type { DocumentContentRow } from "../store/tables/document.ts"
+import { whenAway } from "../store/whenAway.ts"
+import { deleteContent, deleteForgottenContents, writeContent } from "../store/writes/documentWrites.ts"
 
 export type NewContent = Omit<DocumentContentRow, "storedAt">
 
@@ -25,7 +25,7 @@ export class DocumentContents extends Context.Service<
     /** Removes contents older than `before` (wall clock, Unix ms) whose document does not exist; how many. */
     sweep(before: number): Effect.Effect<number, Unavailable>
   }
->()("brokerage/runtime/services/document/DocumentContents") {
+>()("brokerage/runtime/ports/DocumentContents") {
   static readonly layer = Layer.effect(
     DocumentContents,
     Effect.gen(function* () {
