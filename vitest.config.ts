@@ -1,4 +1,4 @@
-// vitest.config: one run for all tests. Two workers fit the smallest machine we promise to run on (2 cores).
+/** vitest.config: one run for all tests. Two workers fit the smallest machine we promise to run on (2 cores). */
 import { defineConfig } from "vitest/config"
 
 // Under an older Node dozens of tests would fail, each for another reason. npm and npx find the one of the packages.
@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    setupFiles: ["test/support/silence.ts"],
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/test-results.json" },
     pool: "forks",

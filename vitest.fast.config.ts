@@ -1,5 +1,7 @@
-// npm run test:fast: the pure core, the engine on memory and HTTP on the stub. Without the set-up that starts PostgreSQL,
-// so a test that asks for a database fails here at once.
+/**
+ * npm run test:fast: the pure core, the engine on memory and HTTP on the stub. Without the set-up that starts PostgreSQL,
+ * so a test that asks for a database fails here at once.
+ */
 import { defineConfig } from "vitest/config"
 import whole from "./vitest.config.ts"
 
@@ -12,7 +14,7 @@ export default defineConfig({
       "test/venue/*.test.ts",
       "test/http/*.test.ts",
       "test/runtime/engine/{batching,columnArray,journalMemory,journalMemoryFaults,sealing,sqlFailure}.test.ts",
-      "test/cli/{cli,csv,views}.test.ts"
+      "test/cli/{cli,commands,csv,views}.test.ts"
     ],
     exclude: [
       // Lists of 50,000 names, compared one by one.

@@ -2,7 +2,7 @@
 import { collateralMachine } from "../src/machines/collateral/collateralMachine.ts"
 import { collateralInputs, collateralSamples } from "../src/machines/collateral/collateralSamples.ts"
 import type { CollateralEvent, CollateralInput } from "../src/machines/collateral/CollateralReport.ts"
-import { begin, beginSlow, step, stepSlow } from "../src/runtime/engine/machine/decide.ts"
+import { begin, beginSlow, step, stepSlow } from "../src/runtime/engine/machine/step.ts"
 
 export interface TransitionCost {
   /** Microseconds of `begin` and `step` of one report: entry, guards, assigns, ledger effect, event, audit. */

@@ -1,6 +1,6 @@
 /**
  * A yes or no question on the terminal that the command was started from (operator surface, rules for every command).
- * Not on stdin and stdout: a pipe behind or before the command takes nobody's confirmation away.
+ * Not on stdin and stdout: a pipe behind or before the command takes no confirmation away.
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs"
 import type { CliIo } from "./CliIo.ts"

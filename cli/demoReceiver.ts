@@ -1,6 +1,6 @@
 /**
  * The webhook receiver of the demo: beside `serve --sandbox --demo` on a terminal, it registers with the demo's key and
- * prints signed events as they arrive, so that whoever pastes the curl lines sees what a partner is told. A new port and
+ * prints signed events as they arrive, so that whoever pastes the curl lines sees what a partner gets. A new port and
  * secret at each start; when it can't run, the service runs without it.
  */
 import { Effect, Redacted } from "effect"

@@ -3,7 +3,7 @@
  * what it would have written is shown below its answer.
  */
 import { type Command, Option } from "commander"
-import { isWriting } from "../src/http/api/operator/operatorCommands.ts"
+import { writingCommands } from "../src/http/api/operator/commandTable.ts"
 import { cliFailure, exitStatus } from "./CliIo.ts"
 import { fields, stack, table, text, type View } from "./views/View.ts"
 
@@ -23,7 +23,7 @@ export interface Would {
 /** Gives every leaf of the tree that is a writing command the option, unless it has one of its own. */
 export const addDryRunOptions = (program: Command): void => {
   const visit = (command: Command, path: ReadonlyArray<string>): void => {
-    if (command.commands.length === 0 && isWriting(path.slice(-2).join(" "))) addOption(command)
+    if (command.commands.length === 0 && Object.hasOwn(writingCommands, path.slice(-2).join(" "))) addOption(command)
     for (const child of command.commands) visit(child, [...path, child.name()])
   }
   visit(program, [])

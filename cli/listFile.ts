@@ -35,7 +35,7 @@ export interface ListFile {
 /** A line as found: where it is, and what it says or what can't be read in it. */
 type Found = { readonly place: string; readonly person: RawPerson } | { readonly place: string; readonly wrong: string }
 
-/** Lines with errors that are told. */
+/** Lines with errors that are shown. */
 const mostErrors = 20
 
 /** Reads and checks the whole file. Rejects with a CliFailure that names every line and field. */

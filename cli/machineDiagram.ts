@@ -9,7 +9,7 @@ import { type Kind, machines } from "../src/machines/registry.ts"
 export const machineFormats = ["text", "mermaid", "svg", "json"] as const
 export type MachineFormat = (typeof machineFormats)[number]
 
-/** Everything `machine show NAME --format json` prints about a machine. */
+/** Everything `machine show NAME --format json` prints of a machine. */
 export const machineDocument = (kind: Kind) => {
   const entry = machines[kind]
   return {

@@ -55,8 +55,8 @@ const endWithoutReaders = (): void => {
 // Nothing can be said of it anywhere; the exit status says how the command ended.
 process.stderr.on("error", () => undefined)
 
-// A reader that has seen enough (`| head`) is no failure, and nothing more can be told to it. Anything else (a full disk)
-// keeps the answer of a command that may be done: told like a connection that broke before the answer came.
+// A reader that has seen enough (`| head`) is no failure, and nothing more can reach it. Anything else (a full disk)
+// keeps the answer of a command that may be done: reported like a connection that broke before the answer came.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (serving) return
   if (error.code === "EPIPE") process.exit()

@@ -45,7 +45,7 @@ export const intoFile = async <A>(
   }
 }
 
-/** What an export that was killed left behind is in nobody's use. */
+/** What an export that was killed left behind is used by no other. */
 const openPart = (part: string): number => {
   refuseExisting(part, { yes: true })
   rmSync(part, { force: true })

@@ -74,7 +74,7 @@ const summary = (figures: CrashFigures): string =>
   [
     "",
     `${figures.rounds} rounds, ${figures.acknowledged} acknowledged requests, ${figures.underWay} under way when a blow fell`,
-    `${figures.foundAgain} answers swallowed by a blow and told by the replay, ${figures.replays} replays compared byte for byte`,
+    `${figures.foundAgain} answers swallowed by a blow and given by the replay, ${figures.replays} replays compared byte for byte`,
     `lost ${figures.lost}, doubled ${figures.doubled}, faults ${figures.faults}`,
     "recovery, ms from the blow, or the end of an outage, to the first answer after it (least, median, most):",
     ...figures.recovery.map(

@@ -1,11 +1,12 @@
 /**
- * Writes every generated file, or with --check says which are not current (exit 1): machine pages, OpenAPI document,
- * error table, sandbox page, WebAssembly code, schema dump. Each generator is a script of its own with the same flag.
+ * Writes every generated file, or with --check says which are not current (exit 1): command table, machine pages, OpenAPI
+ * document, error table, sandbox page, WebAssembly code, schema dump. Each generator is a script of its own with the same flag.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 
 const generators = [
+  "generateCommands.ts",
   "generateMachines.ts",
   "generateOpenApi.ts",
   "generateSandbox.ts",

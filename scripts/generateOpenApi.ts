@@ -1,5 +1,7 @@
-// Writes docs/openapi.json and docs/errors.md from the contract; with --check it writes nothing and fails when a file is
-// not what the contract says (style C.7: generate, verify).
+/**
+ * Writes docs/openapi.json and docs/errors.md from the contract; with --check it writes nothing and fails when a file is
+ * not what the contract says (style C.7: generate, verify).
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openApiText } from "../src/http/api/openApiDocument.ts"

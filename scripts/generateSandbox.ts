@@ -1,5 +1,7 @@
-// Writes docs/sandbox.md from the sandbox's names and the machines; with --check it writes nothing and fails when the page
-// is not what they say (style C.7: generate, verify).
+/**
+ * Writes docs/sandbox.md from the sandbox's names and the machines; with --check it writes nothing and fails when the page
+ * is not what they say (style C.7: generate, verify).
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { sandboxText } from "../src/http/api/sandboxText.ts"

@@ -1,5 +1,7 @@
-// Writes the code of each WebAssembly program beside its text as a module; with --check it writes nothing and fails when
-// a module is not what its text says (style C.7: generate, verify).
+/**
+ * Writes the code of each WebAssembly program beside its text as a module; with --check it writes nothing and fails when
+ * a module is not what its text says (style C.7: generate, verify).
+ */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import wabt from "wabt"

@@ -8,10 +8,12 @@ import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
 import { serveEdge } from "./edgeMain.ts"
+import { partnerFeatures } from "./http/features.ts"
 import { HttpServer } from "./http/HttpServer.ts"
 import { layerService } from "./http/layerService.ts"
-import { defaultFourEyes } from "./http/api/operator/operatorCommands.ts"
-import { makeOperatorApp, operatorServices } from "./http/operator/OperatorServer.ts"
+import { usualFourEyes } from "./http/api/operator/commands.ts"
+import { operatorServices } from "./http/operator/operatorFeatures.ts"
+import { makeOperatorApp } from "./http/operator/OperatorServer.ts"
 import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
 import {
   type DataFiles,
@@ -37,12 +39,12 @@ import { ServeError } from "./ServeError.ts"
 import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
-import { keepRequestsYoung } from "./youngRequests.ts"
+import { avoidPretenuring } from "./noPretenuring.ts"
 
 /** How the service ended: asked to stop, or replaced by a newer process on the same database. */
 export type Ending = "stopped" | "usurped"
 
-/** What `serve` tells whoever called it once it listens. */
+/** What `serve` hands to whoever called it once it listens. */
 export interface Ready {
   readonly service: ServiceFile
   readonly demo: Demo | null
@@ -65,7 +67,7 @@ export const serve = (
   Effect.suspend((): Effect.Effect<Ending, unknown> => {
     const unread = unreadEdgeHost(options)
     if (unread !== null) return Effect.fail(new ServeError({ sentence: unread }))
-    keepRequestsYoung()
+    avoidPretenuring()
     return options.role === "edge" ? serveEdge(options, stop) : serveWhole(options, stop, whenReady)
   }).pipe(inWords, Effect.provide(layerLogging))
 
@@ -99,7 +101,7 @@ const serveWhole = (
                     ? defaultSettings.blockedJurisdictions
                     : new Set(options.blockedJurisdictions),
                 identityProviders: options.identityProviders ?? defaultSettings.identityProviders,
-                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : defaultFourEyes)),
+                fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
                 ...exemption
               },
               clockOffset: stamp.clockOffset,
@@ -117,6 +119,7 @@ const serveWhole = (
         const tls = yield* serverCertificate(options, files)
         const operatorApp = yield* makeOperatorApp
         const bound = yield* HttpServer.start({
+          features: partnerFeatures,
           host: options.host,
           port: options.port,
           tls,

@@ -1,4 +1,7 @@
-/** The files and folders that README and docs name, and the places their links go to, exist. Runs in milliseconds. */
+/**
+ * The files and folders that README and docs name, and the places their links go to, exist; the glossary has every noun.
+ * Runs in milliseconds.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
@@ -40,8 +43,17 @@ export const missing = (file: string, page: string, read: (path: string) => stri
   return [...paths, ...links]
 }
 
+/** Folders of the pure core that no row of the glossary stands for. */
+export const unnamedNouns = (folders: ReadonlyArray<string>, glossary: string): ReadonlyArray<string> =>
+  folders.filter((folder) => !new RegExp(`^\\|.*\`${folder}[\`/]`, "m").test(glossary))
+
+/** What all nouns share, and what is published of them for sandboxes. */
+const noNouns = ["shared", "sandbox"]
+
 const readPath = (path: string): string | null => {
   const full = join(root, path)
+  // The walk through a made-up noun names its files as if they were there.
+  if (existsSync(join(root, "test/fixtures/plantedNoun/files", `${path}.txt`))) return ""
   if (!existsSync(full)) return null
   return path.endsWith(".md") ? readFileSync(full, "utf8") : ""
 }
@@ -54,6 +66,19 @@ describe("docs", () => {
   it.each(["README.md", ...pages])("what %s names exists", (file) =>
     assert.deepStrictEqual(missing(file, readFileSync(join(root, file), "utf8"), readPath), [])
   )
+
+  const nouns = readdirSync(join(root, "src/machines"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !noNouns.includes(entry.name))
+    .map(({ name }) => `src/machines/${name}`)
+
+  it("the glossary has every noun of the pure core", () =>
+    assert.deepStrictEqual(unnamedNouns(nouns, readFileSync(join(root, "docs/glossary.md"), "utf8")), []))
+
+  it("finds a noun without a row, also beside one whose name begins alike", () =>
+    assert.deepStrictEqual(
+      unnamedNouns(["src/machines/a", "src/machines/b"], "| ab | `src/machines/ab` |\n| b | `src/machines/b/B.ts` |"),
+      ["src/machines/a"]
+    ))
 
   const tree = new Map([
     ["src/a.ts", ""],

@@ -1,6 +1,6 @@
 /**
- * The layout rules as a test: who may import whom, file length, no barrels, no cycles, no clock or chance outside their
- * services, nothing that names a machine or a person's folder. Runs in milliseconds.
+ * The layout rules as a test: who may import whom, where SQL stands, file length, no barrels, no cycles, no clock or
+ * chance outside their services, nothing that names a machine or a person's folder. Runs in milliseconds.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
@@ -10,7 +10,7 @@ const root = resolve(import.meta.dirname, "..")
 const maxLines = 400
 /** Tables of cases may run longer than code. */
 const maxTestLines = 500
-const limitOf = (file: string): number => (file.startsWith("test/") ? maxTestLines : maxLines)
+const limitOf = (file: string): number => (/^test\/|Rows\.ts$/.test(file) ? maxTestLines : maxLines)
 
 interface Area {
   readonly prefix: string
@@ -91,6 +91,18 @@ const impureAllowed = [
 ]
 const impure = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b/
 
+/** Statements are texts of the store; the journal, the schema and the server's own start have theirs beside them. */
+const statementsAllowed = [
+  /^src\/runtime\/store\//,
+  /^src\/runtime\/engine\/journal\//, // the database's half of one port: the batch is one statement
+  /^src\/runtime\/migrations\//,
+  /^src\/runtime\/adapters\/EmbeddedPostgres\.ts$/,
+  /^(bench|scripts|test)\//
+]
+/** A text in SQL, or the client given one. */
+const statement =
+  /\bSELECT\s|\bINSERT INTO\s|\bDELETE FROM\s|\bUPDATE \w+ SET\s|\bSET LOCAL\s|\.unsafe\s*[<(]|\bsql\s*(?:<[^`;]*>)?`/
+
 export interface Violation {
   readonly file: string
   readonly rule: string
@@ -101,6 +113,8 @@ const importsOf = (text: string): ReadonlyArray<string> =>
     (match) => (match[1] ?? match[2]) as string
   )
 
+const headless = "begins with no block comment that says what the file is"
+
 /** Every violation of the rules in a tree of (path, text). */
 export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violation> => {
   const violations: Array<Violation> = []
@@ -108,9 +122,12 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
     const report = (rule: string) => violations.push({ file, rule })
     const limit = limitOf(file)
     if (text.split("\n").length > limit + 1) report(`more than ${limit} lines`)
+    if (!text.startsWith("/**")) report(headless)
     if (/(^|\/)index\.tsx?$/.test(file)) report("no barrels")
     if (impure.test(text) && !impureAllowed.some((allowed) => allowed.test(file)))
       report("clock, chance or environment outside their services")
+    if (statement.test(text) && !statementsAllowed.some((allowed) => allowed.test(file)))
+      report("SQL outside src/runtime/store")
     if (/\/(?:home|root|work|Users)\/[a-z]/.test(text)) report("names a folder of one machine")
     const area = areas.find(({ prefix }) => file.startsWith(prefix))
     if (area === undefined) continue
@@ -127,6 +144,20 @@ export const tidy = (files: ReadonlyMap<string, string>): ReadonlyArray<Violatio
   }
   return violations
 }
+
+/** Casts past the compiler in the whole of the program; none of them without its reason in the line above. */
+const maxCasts = 10
+
+/** Where code casts past the compiler, and whether a comment right above says why. */
+export const castsOf = (files: ReadonlyMap<string, string>) =>
+  [...files].flatMap(([file, text]) => {
+    const lines = text.split("\n")
+    return lines.flatMap((line, index) =>
+      line.includes("as unknown as")
+        ? [{ place: `${file}:${index + 1}`, reasoned: /^\s*(\/\/|\*)/.test(lines[index - 1] ?? "") }]
+        : []
+    )
+  })
 
 /** Groups of files that import one another in a circle; types count, because a circle of types is a circle to a reader too. */
 export const cycles = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
@@ -165,6 +196,25 @@ describe("tidy", () => {
   const tree = readTree(["src", "cli", "simulator", "scripts", "bench", "test"])
 
   it("the layout rules hold", () => assert.deepStrictEqual(tidy(tree), []))
+  it(`at most ${maxCasts} casts past the compiler, each with its reason`, () => {
+    const casts = castsOf(readTree(["src", "cli", "simulator"]))
+    assert.deepStrictEqual(
+      casts.filter(({ reasoned }) => !reasoned),
+      []
+    )
+    assert.isAtMost(casts.length, maxCasts, casts.map(({ place }) => place).join(", "))
+  })
+  it("every port has its double beside it", () => {
+    const ports = [...tree.keys()].filter(
+      (file) => file.startsWith("src/runtime/ports/") && !file.endsWith("Memory.ts")
+    )
+    assert.isNotEmpty(ports)
+    assert.deepStrictEqual(
+      ports.filter((port) => !tree.has(port.replace(".ts", "Memory.ts"))),
+      []
+    )
+  })
+
   it("no import circles", () => assert.deepStrictEqual(cycles(readTree(["src", "cli", "simulator"])), []))
 
   it.each([
@@ -193,11 +243,48 @@ describe("tidy", () => {
       `const now = ${"Date"}.now()`,
       "clock, chance or environment outside their services"
     ],
+    [
+      "a statement in a service",
+      "src/runtime/services/client/x.ts",
+      'const text = "SELECT id FROM clients WHERE uid = $1"',
+      "SQL outside src/runtime/store"
+    ],
+    [
+      "a statement given to the client",
+      "src/http/x.ts",
+      "const rows = yield* sql.unsafe<{ readonly n: bigint }>(text)",
+      "SQL outside src/runtime/store"
+    ],
+    [
+      "a statement as a template",
+      "src/runtime/workers/x.ts",
+      "yield* sql<{ readonly id: bigint }>`VALUES (1)`",
+      "SQL outside src/runtime/store"
+    ],
     ["a barrel", "src/runtime/index.ts", "", "no barrels"],
     ["a long file", "src/runtime/x.ts", "\n".repeat(maxLines + 5), `more than ${maxLines} lines`]
   ])("catches %s", (_title, file, text, rule) =>
-    assert.deepStrictEqual(tidy(new Map([[file, text]])), [{ file, rule }])
+    assert.deepStrictEqual(tidy(new Map([[file, `/** x */\n${text}`]])), [{ file, rule }])
   )
+
+  it("catches a header of another form", () =>
+    assert.deepStrictEqual(tidy(new Map([["src/http/x.ts", "// x"]])), [{ file: "src/http/x.ts", rule: headless }]))
+
+  it("catches a cast without a reason", () => {
+    const reasoned = "// Both are what the table says.\nx as unknown as Y"
+    assert.deepStrictEqual(
+      castsOf(
+        new Map([
+          ["src/a.ts", reasoned],
+          ["src/b.ts", "x as unknown as Y"]
+        ])
+      ),
+      [
+        { place: "src/a.ts:2", reasoned: true },
+        { place: "src/b.ts:1", reasoned: false }
+      ]
+    )
+  })
 
   it("catches an import circle", () =>
     assert.deepStrictEqual(

@@ -1,5 +1,5 @@
 /**
- * What the benchmark tells its load generator and gets back. The generator is a process of its own, so that the
+ * What the benchmark says to its load generator and gets back. The generator is a process of its own, so that the
  * measured service shares no event loop with it (architecture 11, speed).
  */
 

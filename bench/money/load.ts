@@ -1,5 +1,5 @@
 /**
- * The generator of the money part, a process of its own. What one answer tells, the next request needs: a notice filed is
+ * The generator of the money part, a process of its own. What one answer says, the next request needs: a notice filed is
  * confirmed, a withdrawal requested is cancelled, by whichever connection is free.
  */
 import { randomUUID } from "node:crypto"

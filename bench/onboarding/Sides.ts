@@ -130,7 +130,7 @@ export class Sides {
       await this.run(side, "revise", 32, 600_000, this.revised[side].length)
   }
 
-  /** Does the service have the route of the revisions? One revision tells. */
+  /** Does the service have the route of the revisions? One revision shows it. */
   async canRevise(): Promise<boolean> {
     const { service } = this.now
     const [clientId] = this.revised.service

@@ -107,7 +107,7 @@ export const measureOnboarding = async (plan: OnboardingPlan): Promise<Onboardin
     else plan.progress("the service does not answer PUT .../kyc: revisions are left out")
     const measure = (what: OnboardingSlice["kind"], connections: number, copies: number) =>
       measureRows(sides, plan, what, connections, copies)
-    // Revisions add no clients, and 64 connections are the row that growth is told by: both come before the rest.
+    // Revisions add no clients, and 64 connections are the row that shows growth: both come before the rest.
     const few = [
       ...(revisions ? [await measure("revise", 64, 0)] : []),
       await measure("onboard", 64, 0),

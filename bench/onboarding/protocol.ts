@@ -1,4 +1,4 @@
-/** What the benchmark tells the generator and the reference program of the onboarding part, and gets back. */
+/** What the benchmark says to the generator and the reference program of the onboarding part, and gets back. */
 import type { SliceResult } from "../load/protocol.ts"
 
 export type SideName = "service" | "reference"

@@ -176,12 +176,12 @@ const addPayoutCommand = (client: Command, cli: Cli): void => {
       "--reference <text>",
       "your own name for this payout, such as a case number: paid once, so the command can be repeated; use it always"
     )
-    .action((c: string, { reference, ...order }: PayoutOptions, command: Command) =>
+    .action((c: string, { reference, ...payout }: PayoutOptions, command: Command) =>
       cli.call(
         command,
-        (api) => api.client.payout({ params: { client: c }, payload: { ...order, ...given({ reference }) } }),
+        (api) => api.client.payout({ params: { client: c }, payload: { ...payout, ...given({ reference }) } }),
         (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
-        { confirm: `Pay ${order.amount} ${order.currency} out to client ${c}? Postings are never undone.` }
+        { confirm: `Pay ${payout.amount} ${payout.currency} out to client ${c}? Postings are never undone.` }
       )
     )
 }

@@ -11,6 +11,11 @@ interface PageOptions {
   readonly before?: number
 }
 
+interface CaseQuery extends PageOptions {
+  readonly open?: boolean
+  readonly client?: string
+}
+
 export const addComplianceCommands = (program: Command, cli: Cli): void => {
   addKycCommands(program, cli)
   addCaseCommands(program, cli)
@@ -30,13 +35,13 @@ const addCaseCommands = (program: Command, cli: Cli): void => {
     .command("list")
     .description("cases, newest first")
     .option("--open", "only open ones")
+    .option("--client <c>", "only those of this client, by id or uid")
     .addOption(limitOption(500))
     .addOption(beforeOption)
-    .action(({ open, limit, before }: PageOptions & { readonly open?: boolean }, command: Command) =>
+    .action(({ open, ...query }: CaseQuery, command: Command) =>
       cli.call(
         command,
-        (api) =>
-          api.case.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
+        (api) => api.case.list({ query: given({ open: open === true ? ("true" as const) : undefined, ...query }) }),
         (data) =>
           page(
             table(

@@ -34,7 +34,7 @@ const missingOf = (data: Explanation["data"]): ReadonlyArray<View> => {
   return Array.isArray(missing) ? [text(`Missing: ${missing.join(", ")}.`)] : []
 }
 
-const explanationView = ({ write, outcome, code, sentence, data, gates }: Explanation): View =>
+const wireExplanation = ({ write, outcome, code, sentence, data, gates }: Explanation): View =>
   stack(
     text(
       outcome === "REFUSED"
@@ -78,7 +78,7 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
     .action((client: string, options: CollateralOptions, command: Command) => {
       const { amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt } = options
       const query = given({ amount, currency, partnerRef, direction, sourceAsset, txRef, occurredAt })
-      return cli.call(command, (api) => api.explain.collateral({ params: { client }, query }), explanationView)
+      return cli.call(command, (api) => api.explain.collateral({ params: { client }, query }), wireExplanation)
     })
   question("deposit", "a deposit notice under BROKER custody")
     .option("--method <method>", "FIAT or CRYPTO (default FIAT)")
@@ -86,13 +86,13 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
     .action(
       (client: string, { amount, currency, partnerRef, method, evidenceRef }: DepositOptions, command: Command) => {
         const query = given({ amount, currency, partnerRef, method, evidenceRef })
-        return cli.call(command, (api) => api.explain.deposit({ params: { client }, query }), explanationView)
+        return cli.call(command, (api) => api.explain.deposit({ params: { client }, query }), wireExplanation)
       }
     )
   question("withdrawal", "a withdrawal request under BROKER custody")
     .option("--destination <json>", "where to pay, as the partner's JSON object")
     .action((client: string, { amount, currency, partnerRef, destination }: WithdrawalOptions, command: Command) => {
       const query = given({ amount, currency, partnerRef, destination })
-      return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), explanationView)
+      return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), wireExplanation)
     })
 }

@@ -1,7 +1,11 @@
-/** `brokerage kyc …`: reading a client's KYC file and deciding about it (operator surface, Back office; D1, D2). */
+/** `brokerage kyc …`: reading a client's KYC file and ruling on it (operator surface, Back office; D1, D2). */
 import { type Command, Option } from "commander"
+import { Effect } from "effect"
 import type { Cli } from "../Cli.ts"
+import type { Globals } from "../CliIo.ts"
 import { clearQuestion } from "../clearQuestion.ts"
+import { lookAtCases, type LookedAt } from "../lookAtCases.ts"
+import type { OperatorClient } from "../OperatorClient.ts"
 import { given, required, whole } from "../options.ts"
 import { kycFileView } from "../views/kycFile.ts"
 import { clientArgument, clientMeaning, clientView } from "./client.ts"
@@ -13,12 +17,51 @@ interface Reasoned {
 interface ClearOptions {
   readonly note?: string
   readonly revision?: number
+  readonly case?: ReadonlyArray<number>
+  readonly screeningRun?: number
 }
 
 const revisionOption = new Option(
   "--revision <n>",
-  "the revision that was looked at, as case show and kyc show tell it; a later one is not cleared"
+  "the revision that was looked at, as case show and kyc show print it; a later one is not cleared"
 ).argParser(whole(1, Number.MAX_SAFE_INTEGER))
+
+const caseOption = new Option(
+  "--case <id>",
+  "an open case that was looked at, once for each; another one that is open is not cleared. Without it the open cases are shown, and cleared as shown"
+).argParser((text: string, before: ReadonlyArray<number> = []) => [...before, caseId(text)])
+const caseId = whole(1, Number.MAX_SAFE_INTEGER)
+
+const screeningRunOption = new Option(
+  "--screening-run <n>",
+  "beside --case: the highest screeningRunId that case show printed for them, 0 for none; what a later one added is not cleared"
+).argParser(whole(0, Number.MAX_SAFE_INTEGER))
+
+/** Clears the cases that were named, or else the revision and cases that it has read, once, before any question. */
+const clear = (cli: Cli, c: string, options: ClearOptions, command: Command): Promise<void> => {
+  const { note, revision, screeningRun, case: named } = options
+  const isQuiet = command.optsWithGlobals<Globals>().json === true
+  let looked: LookedAt | null = named === undefined ? null : { cases: named, ...given({ screeningRun }) }
+  const look = (api: OperatorClient): Effect.Effect<LookedAt, unknown> =>
+    Effect.suspend(() =>
+      looked === null
+        ? Effect.tap(
+            lookAtCases(api, c, (line) => (isQuiet ? undefined : cli.io.stderr(`${line}\n`))),
+            (seen) => Effect.sync(() => void (looked = seen))
+          )
+        : Effect.succeed(looked)
+    )
+  return cli.call(
+    command,
+    (api) =>
+      Effect.flatMap(look(api), (seen) =>
+        api.kyc.clear({ params: { client: c }, payload: { ...seen, ...given({ note, revision }) } })
+      ),
+    clientView,
+    // Without a note the service refuses it anyway, and names the hits.
+    note === undefined ? {} : { confirm: (api) => Effect.andThen(look(api), clearQuestion(api, c)) }
+  )
+}
 
 export const addKycCommands = (program: Command, cli: Cli): void => {
   const kyc = program.command("kyc").description("compliance decisions on a client's KYC")
@@ -36,15 +79,9 @@ export const addKycCommands = (program: Command, cli: Cli): void => {
     .argument(clientArgument, clientMeaning)
     .option("--note <text>", "what was found; kept in the case; required over a sanctions hit or a true match")
     .addOption(revisionOption)
-    .action((c: string, { note, revision }: ClearOptions, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.kyc.clear({ params: { client: c }, payload: given({ note, revision }) }),
-        clientView,
-        // Without a note the service refuses it anyway, and names the hits.
-        note === undefined ? {} : { confirm: (api) => clearQuestion(api, c) }
-      )
-    )
+    .addOption(caseOption)
+    .addOption(screeningRunOption)
+    .action((c: string, options: ClearOptions, command: Command) => clear(cli, c, options, command))
   kyc
     .command("sample")
     .description("take the client's accepted package as a sample; the client stays as it is")
@@ -71,7 +108,7 @@ const addRejections = (kyc: Command, cli: Cli): void => {
     .addOption(required("--reason <text>", "why; the partner reads it"))
     .action((c: string, { reason }: Reasoned, command: Command) =>
       cli.call(command, (api) => api.kyc.reject({ params: { client: c }, payload: { reason } }), clientView, {
-        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner is told.`
+        confirm: `Reject reliance on client ${c}? Its level falls to NONE and the partner gets an event.`
       })
     )
   kyc

@@ -128,7 +128,7 @@ const countMachines = (cli: Cli, command: Command): Promise<void> =>
       )
   )
 
-/** With --json the document is data about the machine; a chosen picture format travels inside it as text. */
+/** With --json the document is data of the machine; a chosen picture format travels inside it as text. */
 const showMachine = (
   cli: Cli,
   name: string,

@@ -1,6 +1,6 @@
 /** `brokerage operator …`: operator keys and their roles (operator surface, Back office). */
 import type { Command } from "commander"
-import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorCommands.ts"
+import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required, requiredToken } from "../options.ts"
 import { issuedKeyView } from "../views/issuedKey.ts"

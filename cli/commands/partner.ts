@@ -199,10 +199,13 @@ const addPartnerMoves = (partner: Command, cli: Cli): void => {
         command,
         (client) => client.partner.cidrs({ params, payload: { cidrs } }),
         fields,
-        clear === true ? { confirm: `Let ${p} call from any address?` } : {}
+        clear === true || cidrs.some(isEverywhere) ? { confirm: `Let ${p} call from any address?` } : {}
       )
     })
 }
+
+/** A range of no fixed bits is every address there is. */
+const isEverywhere = (cidr: string): boolean => /\/0+$/.test(cidr.trim())
 
 const statusQuestion = (p: string, status: PartnerStatus): string =>
   status === "CLOSED"

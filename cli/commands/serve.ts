@@ -5,7 +5,7 @@
 import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
-import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import { type FourEyes, writingCommands } from "../../src/http/api/operator/commandTable.ts"
 import { isCountry } from "../../src/machines/shared/Country.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals, type ServeRequest } from "../CliIo.ts"
@@ -62,7 +62,7 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--config <file>", "settings file, JSON")
     .option(
       "--four-eyes <class...>",
-      `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}; without it, outside a sandbox: all but the last two`
+      `commands that need a second operator key, or none: ${fourEyesClasses.join(", ")}; without it, outside a sandbox: all but ${onRequest.join(" and ")}`
     )
     .addOption(new Option("--kill-at <point>", "crash test: die at POINT[:N]").hideHelp())
     .action((flags: ServeFlags, command: Command) =>
@@ -140,12 +140,16 @@ const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyA
   return given
 }
 
+const classesWith = (fourEyes: FourEyes): ReadonlyArray<string> =>
+  Object.entries(writingCommands).flatMap(([command, its]) => (its === fourEyes ? [command] : []))
+const onRequest = classesWith("on request")
+const fourEyesClasses = [...classesWith("usual"), ...onRequest]
+
 /** `none`, or classes written `ledger adjust` or `ledger-adjust`. */
 const classesOf = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (given.length === 1 && given[0] === "none") return []
   const classes = given.map((name) => name.replaceAll("-", " "))
-  const known: ReadonlyArray<string> = fourEyesClasses
-  if (!classes.every((name) => known.includes(name))) {
+  if (!classes.every((name) => fourEyesClasses.includes(name))) {
     throw usage(`--four-eyes takes none or: ${fourEyesClasses.join(", ")}.`)
   }
   return classes

@@ -1,6 +1,6 @@
 /**
  * `brokerage sim partner listen`: a webhook receiver that registers itself, verifies signatures, prints events and
- * misbehaves as told (operator surface, Developers and QA). With --json one document a line.
+ * misbehaves as asked (operator surface, Developers and QA). With --json one document a line.
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import type { Misbehaviour } from "../../simulator/partner/WebhookBehaviour.ts"

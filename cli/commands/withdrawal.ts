@@ -3,7 +3,7 @@ import type { Command } from "commander"
 import { withdrawalStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import type { Cli } from "../Cli.ts"
 import { given, required } from "../options.ts"
-import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/moneyRequests.ts"
+import { filedColumns, moneyListCommand, type MoneyListOptions, standingColumns } from "../views/filedMoney.ts"
 import { fields, page, table } from "../views/View.ts"
 import { awaitsApproval } from "./approval.ts"
 

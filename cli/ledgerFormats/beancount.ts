@@ -1,6 +1,6 @@
 /**
  * Beancount: every account opened, every balance checked. A `balance` directive speaks of the beginning of its day and
- * tolerates a last digit unless told otherwise; so it stands on the day after, and its tolerance is zero.
+ * tolerates a last digit unless configured otherwise; so it stands on the day after, and its tolerance is zero.
  */
 import { currencyCodes } from "../../src/http/api/operator/operatorTokens.ts"
 import {

@@ -3,7 +3,7 @@ import type { CandidateEntry } from "../../src/http/api/operator/CaseGroup.ts"
 import { type NameDoubt, unreadableEntryId } from "../../src/machines/screening/foldName.ts"
 import { table, time, type View } from "./View.ts"
 
-export interface Candidate {
+export type Candidate = {
   readonly entryId: number
   readonly list: string
   readonly score: number

@@ -32,7 +32,7 @@ export const kycFileView = ({
     ...screeningRuns.flatMap(({ screeningRunId, trigger, outcome, ranAt, candidates }) =>
       titled(
         `screening ${screeningRunId} ${trigger} ${outcome} ${time(ranAt)}`,
-        candidatesTable(candidates as unknown as ReadonlyArray<Candidate>, entries)
+        candidatesTable(candidates as ReadonlyArray<Candidate>, entries)
       )
     ),
     ...titled(

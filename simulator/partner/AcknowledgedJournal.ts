@@ -36,7 +36,7 @@ export interface KnownReport {
   readonly plan: CollateralPlan
   readonly reportId: number
   readonly ledgerTxId: number
-  /** The client's cash right after the booking, which every answer about the report shows. Micro-USDC. */
+  /** The client's cash right after the booking, which every answer for the report shows. Micro-USDC. */
   readonly cashAfter: bigint
 }
 
@@ -106,7 +106,7 @@ export class AcknowledgedJournal {
       report.amount !== amount ||
       report.direction !== plan.direction
     ) {
-      this.contradict(`${what}: the report told back is another one.`)
+      this.contradict(`${what}: the report answered is another one.`)
     }
     const client = this.clients.get(plan.client)
     if (client === undefined) return this.contradict(`${what}: its client is unknown.`)

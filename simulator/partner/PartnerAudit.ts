@@ -21,7 +21,7 @@ export interface AuditReport {
   readonly clients: number
   readonly reports: number
   readonly postings: number
-  /** Acknowledged and no longer there, or told differently now. */
+  /** Acknowledged and no longer there, or answered differently now. */
   readonly lost: ReadonlyArray<string>
   /** There twice, or there without having been asked for. */
   readonly doubled: ReadonlyArray<string>

@@ -2,7 +2,7 @@
  * A partner firm that onboards clients and reports their collateral at a given rate, retrying as a careful partner does
  * (operator surface, `sim partner run`; simulator: keyed client, idempotent retries). It sends some requests twice at
  * once and files some reports again under a new key, because a careful service has to bear both (SC-ONB-17, SC-ONB-18).
- * One request a client at a time, so that every balance told can be checked to the last unit.
+ * One request a client at a time, so that every balance answered can be checked to the last unit.
  */
 import { Clock, Effect } from "effect"
 import { AcknowledgedJournal } from "./AcknowledgedJournal.ts"
@@ -80,7 +80,7 @@ export class PartnerBot {
     this.target += count
   }
 
-  /** Works until told to stop and everything planned is acknowledged; interruption leaves the rest in `open`. */
+  /** Works until asked to stop and everything planned is acknowledged; interruption leaves the rest in `open`. */
   readonly work: Effect.Effect<void> = Effect.suspend(() => {
     this.stopped = false
     return Effect.forEach(Array.from({ length: this.options.workers }), () => Effect.suspend(() => this.worker()), {

@@ -10,7 +10,7 @@ interface Met {
 export interface Sighting {
   /** How often this id has arrived, this time included. */
   readonly receipts: number
-  /** The receiver had accepted this id before: nothing more is to be done about it. */
+  /** The receiver had accepted this id before: nothing more is to be done for it. */
   readonly duplicate: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * How the simulated receiver answers deliveries that it believes: as told, so that the sender's retries, time limits and
+ * How the simulated receiver answers deliveries that it believes: as asked, so that the sender's retries, time limits and
  * refusal of redirects can be seen at work (operator surface, `sim partner listen`; SC-WHK-02..04).
  */
 

@@ -1,6 +1,6 @@
 /**
  * The simulated partner's webhook endpoint: HTTPS on 127.0.0.1, believes only what is signed and fresh, notices
- * duplicates, answers as its behaviour says and tells about everything that arrives (operator surface,
+ * duplicates, answers as its behaviour says and reports everything that arrives (operator surface,
  * `sim partner listen`; doc 3, Webhook registration and delivery).
  */
 import { Effect, Schema, type Scope } from "effect"
@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net"
 import { isFresh, isSignedBy } from "./deliverySignature.ts"
 import { SeenDeliveries } from "./SeenDeliveries.ts"
 import { acknowledge, acknowledges, type Reaction, type WebhookBehaviour } from "./WebhookBehaviour.ts"
-import { parseDeliveryBody, type WebhookDeliveryBody } from "./WebhookDeliveryBody.ts"
+import { parsePayload, type DeliveryPayload } from "./DeliveryPayload.ts"
 
 /** The socket can't be opened; the sentence is for whoever starts it. */
 export class ReceiverNotStarted extends Schema.TaggedError<ReceiverNotStarted>()("ReceiverNotStarted", {
@@ -36,7 +36,7 @@ export interface ReceivedDelivery {
   /** How often this id has arrived, this time included; 0 with a problem. */
   readonly receipts: number
   /** Null with a problem. */
-  readonly body: WebhookDeliveryBody | null
+  readonly body: DeliveryPayload | null
   /** Why it is not believed; null when it is. */
   readonly problem: string | null
   readonly reaction: Reaction
@@ -52,7 +52,7 @@ export interface WebhookReceiverOptions {
   readonly behaviour?: WebhookBehaviour
   /** The receiver's own clock, Unix ms. */
   readonly now?: () => number
-  /** Ids remembered for telling duplicates. */
+  /** Ids remembered for finding duplicates. */
   readonly remembered?: number
 }
 
@@ -111,7 +111,7 @@ export class WebhookReceiver {
     const timestamp = String(headers["x-brokerage-timestamp"] ?? "")
     const signatureOk = isSignedBy(this.secrets, timestamp, bytes, String(headers["x-brokerage-signature"] ?? ""))
     const fresh = isFresh(timestamp, (this.options.now ?? Date.now)())
-    const body = parseDeliveryBody(bytes)
+    const body = parsePayload(bytes)
     const common = { id: body?.id ?? null, event: body?.event ?? null, signatureOk, fresh }
     const refuse = (status: number, problem: string): ReceivedDelivery => ({
       ...common,

@@ -1,6 +1,6 @@
 /**
  * `sim partner run`: the bot against a running service for a while, then its books against the service's (operator
- * surface, Developers and QA). Tells the progress once a second and ends with a summary.
+ * surface, Developers and QA). Prints the progress once a second and ends with a summary.
  */
 import { Clock, Effect, Fiber, type Redacted } from "effect"
 import { type AuditReport, auditPartner } from "./PartnerAudit.ts"

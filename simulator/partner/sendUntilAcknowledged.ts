@@ -57,7 +57,7 @@ export const sendUntilAcknowledged = Effect.fnUntraced(function* (
   }
 })
 
-/** Counts an answer and tells whether it is the request's answer for good. */
+/** Counts an answer; true when it is the request's answer for good. */
 const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
   switch (answer.status) {
     case 429:
@@ -81,6 +81,6 @@ const isFinal = (answer: PartnerAnswer, tally: Tally): boolean => {
   }
 }
 
-/** 4092 stands for many conflicts; only the sentence tells that the same request still runs (doc 1, Idempotency rule 2). */
+/** 4092 stands for many conflicts; only the sentence says that the same request still runs (doc 1, Idempotency rule 2). */
 const saysInProgress = ({ body }: PartnerAnswer): boolean =>
   /"code":4092\b/.test(body.toString()) && /still in progress/.test(body.toString())

@@ -32,7 +32,7 @@ import {
 } from "./middleware/answers.ts"
 import { BodyBudget } from "./middleware/BodyBudget.ts"
 import { Exchange } from "./middleware/Exchange.ts"
-import { type Gate, passGates } from "./middleware/gates.ts"
+import { passGates, type Surface } from "./middleware/gates.ts"
 import {
   type AnswerSlot,
   type Ended,
@@ -52,17 +52,6 @@ import { requestIdOf } from "./middleware/requestId.ts"
 import type { Route, RouteMatch, RouteTable } from "./middleware/routes.ts"
 import { answerStreamed, timeOf } from "./middleware/streams.ts"
 import { defect, gateRefusals, invalid, invalidQuery, toWire, type WireRefusal } from "./toWire.ts"
-
-/** What makes a surface: its gates and whose clients its callers may name. */
-export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** Gates 0 to 7: before a body is read, over `services`. */
-  readonly gates: ReadonlyArray<Gate<P, S>>
-  readonly services: S
-  /** Gate 9: what the principal's own standing refuses on a write. */
-  readonly standing: (principal: P, route: Route) => WireRefusal | null
-  /** Gate 10: whether a client is the principal's. */
-  readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>
-}
 
 export interface DispatcherOptions {
   /** How long a second request with the same key waits, wall milliseconds; the specification's 5 s by default. */
@@ -153,7 +142,7 @@ interface Admitted<P extends Principal> {
 }
 
 export class Dispatcher<P extends Principal, S extends { readonly routes: RouteTable }> {
-  /** The dispatcher of a surface over the services of the current context. Dies of a contract that is not served whole. */
+  /** The dispatcher of a surface over the services of the current context. Dies when the contract is not served whole. */
   static make<P extends Principal, S extends { readonly routes: RouteTable }, R>(
     surface: Surface<P, S>,
     features: ReadonlyArray<Served<P, R>>,
@@ -258,7 +247,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const { exchange, principal, match } = admitted
     const { route } = match
     const parsed = bytes.length === 0 && route.rules.bodyless === true ? noBody : parseBody(bytes)
-    // A body that can't be canonical JSON has no fingerprint: its key is never claimed.
+    // A body that can't be canonical JSON has no fingerprint: its key is never taken.
     if (!parsed.ok) return this.beforeService(admitted, null, renderRefusal(invalid(parsed.sentence)))
     const write = this.parts.handlers[route.operation] as AnyWrite<P>
     const body: FitBody = write.verbatim === true ? { ...parsed, text: bytes.toString("utf8") } : parsed
@@ -323,7 +312,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     return Effect.as(this.parts.host.record({ answers: [row] }), row)
   }
 
-  /** Database away or overload is told as such; everything else is a defect, told by its id alone. */
+  /** Database away or overload is answered as such; everything else is a defect, named by its id alone. */
   private fail(
     exchange: Exchange<P>,
     cause: Cause.Cause<DispatchError>

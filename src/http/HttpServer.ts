@@ -4,17 +4,18 @@
  */
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
+import { largestOperatorBody } from "./api/operator/commands.ts"
 import { operatorPrefix } from "./api/OperatorApi.ts"
 import { partnerPrefix } from "./api/PartnerApi.ts"
 import { Dispatcher, type DispatcherOptions } from "./Dispatcher.ts"
-import { partnerFeatures } from "./features.ts"
+import type { Served } from "./handlers/feature.ts"
 import { Listener, type ListenerOptions } from "./Listener.ts"
 import { BodyBudget, type BodyBudgetOptions } from "./middleware/BodyBudget.ts"
 import { edged } from "./middleware/edge.ts"
 import { RouteTable, under } from "./middleware/routes.ts"
-import { largestOperatorBody } from "./operator/operatorBody.ts"
 import { publicApp, type PublicRoutesOptions, routerApp } from "./publicRoutes.ts"
-import { partnerSurface } from "./partnerSurface.ts"
+import { partnerSurface } from "./middleware/gates.ts"
 
 /** An app under a prefix, ready to run: its services are closed over. */
 export type MountedApp = Effect.Effect<
@@ -23,9 +24,10 @@ export type MountedApp = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-export interface HttpServerOptions extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
-  /** What partners are served: the whole contract by default. */
-  readonly features?: typeof partnerFeatures
+export interface HttpServerOptions<R>
+  extends Pick<DispatcherOptions, "waitMillis">, ListenerOptions, PublicRoutesOptions {
+  /** What partners are served; `R` is what its handlers ask for. */
+  readonly features: ReadonlyArray<Served<PartnerPrincipal, R>>
   /** Serves everything under /operator/v1. */
   readonly operatorApp?: MountedApp
   /** Whether an edge stands in front and serves /docs and /openapi.json itself; no by default. */
@@ -38,11 +40,11 @@ export interface HttpServerOptions extends Pick<DispatcherOptions, "waitMillis">
  * Starts the service's listener in the current scope and answers where it listens; closing the scope is the graceful
  * stop. Requires the services of the dispatcher and Health.
  */
-const start = (options: HttpServerOptions) =>
+const start = <R>(options: HttpServerOptions<R>) =>
   Listener.start(options, (closing) =>
     Effect.gen(function* () {
       const bodies = new BodyBudget(options.bodyBudget)
-      const features = options.features ?? partnerFeatures
+      const { features } = options
       const routes = new RouteTable(
         partnerPrefix,
         features.map(({ api }) => api)
@@ -62,5 +64,5 @@ const start = (options: HttpServerOptions) =>
     })
   )
 
-/** The server's only verb. */
+/** Serves until its scope closes. */
 export const HttpServer = { start }

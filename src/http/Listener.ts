@@ -206,5 +206,5 @@ const start = <E, R>(options: ListenerOptions, make: (closing: AbortSignal) => E
     return { host: options.host, port, url: `https://${name}:${port}` } satisfies BoundServer
   })
 
-/** The listener's only verb. */
+/** Listens until its scope closes. */
 export const Listener = { start }

@@ -1,6 +1,6 @@
 /**
  * A text that everybody may read and that never changes while the process lives: made into bytes once, compressed once a
- * coding when the first reader asks for it, told apart by its ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3
+ * coding when the first reader asks for it, distinguished by its ETag (doc 1, What the service does; RFC 9110, 8.8.3, 12.5.3
  * and 13.1.2).
  */
 import { Effect, Stream } from "effect"
@@ -15,7 +15,7 @@ export interface PageRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** A form of a page: what is sent, and what tells it from the others. */
+/** A form of a page: what is sent, and its ETag. */
 interface Form {
   readonly bytes: Buffer
   readonly headers: Readonly<Record<string, string>>

@@ -1,6 +1,8 @@
-// The public routes of the edge: the OpenAPI document at both addresses, the rendered reference and health (doc 1, What
-// the service does; A1-55). The reference is served from the installed package, without a CDN or foreign fonts; its
-// content policy allows exactly the scripts of that page. Paths are exact in case and slashes (A1-01).
+/**
+ * The public routes of the edge: the OpenAPI document at both addresses, the rendered reference and health (doc 1, What
+ * the service does; A1-55). The reference is served from the installed package, without a CDN or foreign fonts; its
+ * content policy allows exactly the scripts of that page. Paths are exact in case and slashes (A1-01).
+ */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Clock, Deferred, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -142,7 +144,7 @@ const appOf = (routes: PublicRoutes) =>
     return route === undefined ? Effect.succeed(refusalWith(gateRefusals.route, {})) : route(request)
   })
 
-/** What the router tells about itself. */
+/** What the router says of itself. */
 const routerRoutes = Effect.fnUntraced(function* (paged: (page: Page) => PublicRoute) {
   const { document } = yield* pages
   return { "/partner/openapi.json": paged(document), "/healthz": yield* healthRoute } satisfies PublicRoutes

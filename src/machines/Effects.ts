@@ -9,7 +9,7 @@ import type { TimerName } from "./timerNames.ts"
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Ledger transaction types (A2-62). `runtime/ledger/postingRules.ts` knows the two legs of each. */
+/** Ledger transaction types (A2-62). `machines/ledger/postingRules.ts` knows the two legs of each. */
 export type LedgerEntryType =
   | "PARTNER_COLLATERAL_IN"
   | "PARTNER_COLLATERAL_OUT"
@@ -61,7 +61,7 @@ export type MachineEffect =
     }
   /** A webhook event, written in the transaction of its cause. */
   | { readonly type: "event"; readonly name: EventName; readonly data: JsonObject }
-  /** A row of the client's notification feed; `ref` is the id of the object it is about. */
+  /** A row of the client's notification feed; `ref` is the id of its object. */
   | { readonly type: "notify"; readonly kind: NotificationKind; readonly ref: string }
   /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
   | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }

@@ -87,7 +87,7 @@ const sampleEffects = (walkable: Walkable) => {
       const record = byTransition.get(taken) ?? { runs: 0, names: new Map<string, number>() }
       record.runs++
       for (const action of actions) {
-        const name = effectName((action.params as unknown as { readonly event: MachineEffect }).event)
+        const name = effectName((action.params as { readonly event: EventObject }).event as MachineEffect)
         record.names.set(name, (record.names.get(name) ?? 0) + 1)
       }
       byTransition.set(taken, record)
@@ -103,7 +103,7 @@ export const tableOf = (walkable: Walkable): ReadonlyArray<TableRow> => {
     const node = walkable.machine.root.states[name]
     return [...(node?.transitions ?? [])].flatMap(([event, definitions]) =>
       definitions.map((definition, index): TableRow => {
-        const seen = sampled.get(definition as unknown as Definition)
+        const seen = sampled.get(definition)
         const guard = guardName(definition.guard)
         return {
           from: name,

@@ -36,10 +36,14 @@ import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
 import { endpointMachine } from "./webhook/endpointMachine.ts"
 import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
+import { nobody, operator, partner, type Reach } from "./sandbox/Reach.ts"
 import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
 import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
 
-/** What the registry knows about a machine beside the machine itself. */
+/** The state names as stored: NEW decides a creation and never reaches a row. */
+type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
+
+/** What the registry knows of a machine beside the machine itself. */
 export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly machine: M
   /** Events covering both sides of every guard. */
@@ -49,6 +53,8 @@ export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
   readonly title: string
   readonly meaning: string
   readonly clause: string
+  /** How a sandbox brings an object into each of its stored states. */
+  readonly reached: { readonly [S in StoredStateOf<M>]: Reach }
 }
 
 const entry = <M extends AnyStateMachine>(definition: MachineEntry<M>): MachineEntry<M> => definition
@@ -60,7 +66,12 @@ export const machines = {
     inputs: [partnerInput],
     title: "Partner",
     meaning: "Whether a partner firm's keys are accepted.",
-    clause: "doc 1, Partner status; D15"
+    clause: "doc 1, Partner status; D15",
+    reached: {
+      ACTIVE: operator("`partner create`"),
+      SUSPENDED: operator("`partner status P SUSPENDED --reason R`"),
+      CLOSED: operator("`partner status P CLOSED --reason R`, once nothing is open")
+    }
   }),
   reliance: entry({
     machine: relianceMachine,
@@ -68,7 +79,14 @@ export const machines = {
     inputs: [relianceInput],
     title: "Reliance",
     meaning: "Whether the partner's KYC is relied upon, which opens the onboarding writes.",
-    clause: "doc 1, Partner status; D16"
+    clause: "doc 1, Partner status; D16",
+    reached: {
+      NONE: operator("`partner create`: a new partner has none"),
+      REQUESTED: operator("`partner reliance P REQUESTED --reason R`"),
+      APPROVED: operator("`partner reliance P APPROVED --reason R`"),
+      SUSPENDED: operator("`partner reliance P SUSPENDED --reason R`"),
+      REVOKED: operator("`partner reliance P REVOKED --reason R`")
+    }
   }),
   apiKey: entry({
     machine: apiKeyMachine,
@@ -76,7 +94,11 @@ export const machines = {
     inputs: [apiKeyInput],
     title: "API key",
     meaning: "Whether one key of a partner or an operator is accepted.",
-    clause: "doc 1, Authentication; D17"
+    clause: "doc 1, Authentication; D17",
+    reached: {
+      ACTIVE: operator("`key issue P --label L --scope TRADE`"),
+      REVOKED: operator("`key revoke KEYID`")
+    }
   }),
   client: entry({
     machine: clientMachine,
@@ -84,7 +106,14 @@ export const machines = {
     inputs: [clientInput],
     title: "Client",
     meaning: "A client's lifecycle and verification level, with its restrictions and open cases.",
-    clause: "doc 1, Client lifecycle and level; D1"
+    clause: "doc 1, Client lifecycle and level; D1",
+    reached: {
+      KYC_PENDING: partner("last name Sanctionlisted, Possiblematch or Politicallyexposed; or pep.is_pep true"),
+      ACTIVE: partner("any name that is not published here; after a review: last name Clearedlater"),
+      RESTRICTED: partner("last name Restrictedlater; or PUT .../kyc of an ACTIVE client to last name Sanctionlisted"),
+      KYC_REJECTED: partner("last name Personrejected"),
+      CLOSED: partner("last name Closedlater")
+    }
   }),
   kycPackage: entry({
     machine: kycMachine,
@@ -92,7 +121,13 @@ export const machines = {
     inputs: [kycInput],
     title: "KYC package",
     meaning: "The review of a client's latest KYC package.",
-    clause: "doc 1, KYC package statuses; D2"
+    clause: "doc 1, KYC package statuses; D2",
+    reached: {
+      ACCEPTED: partner("any name that is not published here"),
+      SPOT_CHECK: partner("last name Sanctionlisted"),
+      DOCUMENTS_REQUESTED: partner("last name Documentsrequested"),
+      REJECTED: partner("last name Reliancerejected")
+    }
   }),
   verificationBlock: entry({
     machine: blockMachine,
@@ -100,7 +135,17 @@ export const machines = {
     inputs: blockInputs,
     title: "Verification block",
     meaning: "One of the twelve blocks that a client's level rests on.",
-    clause: "doc 1, Block statuses; D3"
+    clause: "doc 1, Block statuses; D3",
+    reached: {
+      NOT_STARTED: partner("APPROPRIATENESS of a new client"),
+      DRAFT: nobody("direct clients alone leave drafts"),
+      SUBMITTED: partner("APPROPRIATENESS after answers that give WARN or FAIL (`sim answers WARN`)"),
+      APPROVED: partner("PERSONAL_INFO of a new client; PUT .../mifid for the MiFID blocks"),
+      REJECTED: partner("last name Reliancerejected: all twelve"),
+      EXPIRED: partner(
+        "IDENTIFICATION two days after an identification.expiration_date of tomorrow (`sim clock advance 2d`)"
+      )
+    }
   }),
   assessment: entry({
     machine: assessmentMachine,
@@ -108,7 +153,14 @@ export const machines = {
     inputs: [assessmentInput],
     title: "Appropriateness assessment",
     meaning: "A client's latest attempt at the appropriateness test, and whether a level can rest on it.",
-    clause: "doc 1, Appropriateness; D19"
+    clause: "doc 1, Appropriateness; D19",
+    reached: {
+      IDLE: partner("last name Reliancerejected with answers sent before the rejection"),
+      PASSED: partner("answers that give PASS (`sim answers PASS`)"),
+      WARNED: partner("answers that give WARN (`sim answers WARN`)"),
+      FAILED: partner("answers that give FAIL (`sim answers FAIL`)"),
+      ACKNOWLEDGED: partner("answers that give WARN, then POST .../appropriateness/acknowledge")
+    }
   }),
   case: entry({
     machine: caseMachine,
@@ -116,7 +168,12 @@ export const machines = {
     inputs: [caseInput],
     title: "Compliance case",
     meaning: "A question that compliance must answer before a held client goes on.",
-    clause: "doc 1, Client lifecycle and level; D1, D2"
+    clause: "doc 1, Client lifecycle and level; D1, D2",
+    reached: {
+      OPEN: partner("last name Sanctionlisted"),
+      CLEARED: partner("last name Clearedlater"),
+      REJECTED: partner("last name Reliancerejected")
+    }
   }),
   approval: entry({
     machine: approvalMachine,
@@ -124,7 +181,13 @@ export const machines = {
     inputs: [approvalInput],
     title: "Approval",
     meaning: "A guarded operator command that waits for a second operator key.",
-    clause: "operator surface, Four eyes"
+    clause: "operator surface, Four eyes",
+    reached: {
+      PENDING: operator("a guarded command of a service with `serve --four-eyes CLASS`"),
+      GRANTED: operator("`approval grant ID` with a second key"),
+      REFUSED: operator("`approval refuse ID`"),
+      EXPIRED: operator("an approval that waits longer than its time (`sim clock advance`)")
+    }
   }),
   watchImport: entry({
     machine: watchImportMachine,
@@ -132,7 +195,14 @@ export const machines = {
     inputs: [watchImportInput],
     title: "Watch list import",
     meaning: "One version of a published watch list on its way into the service, or current there.",
-    clause: "F26; operator surface, screening import"
+    clause: "F26; operator surface, screening import",
+    reached: {
+      OPEN: operator("`screening import FILE`, until all of its entries are in"),
+      REMOVING: operator("`screening import FILE`, until what it no longer names is gone"),
+      DONE: operator("`screening import FILE`"),
+      REPLACED: operator("`screening import FILE` of a later version of the same source"),
+      ABANDONED: operator("`screening import FILE` of a source while another import of it is unfinished")
+    }
   }),
   screeningPass: entry({
     machine: screeningPassMachine,
@@ -140,7 +210,12 @@ export const machines = {
     inputs: screeningPassInputs,
     title: "Screening pass",
     meaning: "Stored clients on their way through the screening of this moment.",
-    clause: "F26; operator surface, screening passes"
+    clause: "F26; operator surface, screening passes",
+    reached: {
+      RUNNING: operator("`screening add` or `screening import FILE`, until all clients are screened"),
+      DONE: operator("`screening add`, or the next night (`sim clock advance 1d`)"),
+      REPLACED: operator("`screening add`, when the night comes before all clients are screened")
+    }
   }),
   depositNotice: entry({
     machine: depositMachine,
@@ -148,7 +223,12 @@ export const machines = {
     inputs: [depositInput],
     title: "Deposit notice",
     meaning: "The partner's word that it passed a client's money on, until finance confirms or rejects it.",
-    clause: "doc 3, Deposit notice; D9"
+    clause: "doc 3, Deposit notice; D9",
+    reached: {
+      PENDING: partner("POST .../deposits, of a partner under BROKER custody without the sandbox mark"),
+      CONFIRMED: partner("POST .../deposits, of a sandbox partner under BROKER custody: confirmed in the call"),
+      REJECTED: operator("`deposit reject ID --reason R` of a PENDING notice")
+    }
   }),
   collateralReport: entry({
     machine: collateralMachine,
@@ -156,7 +236,11 @@ export const machines = {
     inputs: collateralInputs,
     title: "Collateral report",
     meaning: "The partner's word that it received or paid out a client's money, booked or refused.",
-    clause: "doc 3, Collateral report; D11"
+    clause: "doc 3, Collateral report; D11",
+    reached: {
+      BOOKED: partner("POST .../collateral, DEPOSIT of any allowed amount"),
+      REFUSED: partner("POST .../collateral, WITHDRAWAL of more than the client has")
+    }
   }),
   settlementItem: entry({
     machine: settlementMachine,
@@ -164,7 +248,12 @@ export const machines = {
     inputs: [settlementInput],
     title: "Settlement item",
     meaning: "One economic result of a PARTNER-custody client, until the partner has settled it.",
-    clause: "doc 3, Settlement item; F28; D12"
+    clause: "doc 3, Settlement item; F28; D12",
+    reached: {
+      PENDING: partner("last name Creditedlater, of a partner under PARTNER custody"),
+      FAILED: partner("POST /settlement/items/{itemId}/report with status FAILED, for a PENDING item"),
+      SETTLED: partner("POST /settlement/items/{itemId}/report with status SETTLED, for a PENDING or FAILED item")
+    }
   }),
   withdrawalRequest: entry({
     machine: withdrawalMachine,
@@ -172,7 +261,14 @@ export const machines = {
     inputs: [withdrawalInput],
     title: "Withdrawal request",
     meaning: "The partner's request that a client is paid out, reserved until finance has paid or rejected it.",
-    clause: "doc 3, Withdrawal request; D10"
+    clause: "doc 3, Withdrawal request; D10",
+    reached: {
+      REQUESTED: partner("POST .../withdrawals of a partner without the sandbox flag, under BROKER custody"),
+      APPROVED: operator("`withdrawal approve ID`, for a REQUESTED request"),
+      PAID: partner("POST .../withdrawals of a sandbox partner under BROKER custody; else `withdrawal pay ID`"),
+      REJECTED: operator("`withdrawal reject ID --reason R`; after an approval `withdrawal fail ID --reason R`"),
+      CANCELLED: partner("POST .../withdrawals/{rid}/cancel, for a REQUESTED request")
+    }
   }),
   reconBreak: entry({
     machine: reconBreakMachine,
@@ -180,7 +276,11 @@ export const machines = {
     inputs: [reconBreakInput],
     title: "Reconciliation break",
     meaning: "A difference between the books and the outside that may pause money out until it is explained.",
-    clause: "doc 3, Withdrawal request; A3-11"
+    clause: "doc 3, Withdrawal request; A3-11",
+    reached: {
+      OPEN: operator("`break open --scope ALL --currency USDC --amount D --reason R`"),
+      CLOSED: operator("`break close ID --reason R`")
+    }
   }),
   webhookEndpoint: entry({
     machine: endpointMachine,
@@ -188,7 +288,11 @@ export const machines = {
     inputs: [endpointInput],
     title: "Webhook endpoint",
     meaning: "Whether a partner's events are queued and sent.",
-    clause: "doc 3, Webhook registration and delivery; D13"
+    clause: "doc 3, Webhook registration and delivery; D13",
+    reached: {
+      ACTIVE: partner("PUT /webhook"),
+      INACTIVE: partner("DELETE /webhook")
+    }
   }),
   webhookDelivery: entry({
     machine: deliveryMachine,
@@ -196,7 +300,13 @@ export const machines = {
     inputs: deliveryInputs,
     title: "Webhook delivery",
     meaning: "One event on its way to the partner's endpoint.",
-    clause: "doc 3, Webhook delivery; F29; D14"
+    clause: "doc 3, Webhook delivery; F29; D14",
+    reached: {
+      PENDING: partner("any event, until its first attempt"),
+      RETRYING: partner("an endpoint that answers 500 (`sim partner listen --fail 1`)"),
+      SENT: partner("an endpoint that answers 204"),
+      FAILED: partner("an endpoint that answers 500 to ten attempts (`sim partner listen --fail 10`)")
+    }
   })
 }
 
@@ -204,8 +314,8 @@ export type Kind = keyof typeof machines
 
 /** The machine type of a kind. */
 export type MachineOf<K extends Kind> = (typeof machines)[K]["machine"]
-/** The state names of a kind as stored: NEW decides a creation and never reaches a row. */
-export type StateOf<K extends Kind> = Exclude<Extract<StateValueFrom<MachineOf<K>>, string>, "NEW">
+/** The state names of a kind as stored. */
+export type StateOf<K extends Kind> = StoredStateOf<MachineOf<K>>
 
 export const kinds = Object.keys(machines) as ReadonlyArray<Kind>
 

@@ -10,13 +10,13 @@ import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
 import { Journal } from "./engine/journal/Journal.ts"
 import { makeJournalPg } from "./engine/journal/JournalPg.ts"
-import type { KeyStore } from "./engine/sealing/KeyStore.ts"
+import type { KeyStore } from "./ports/KeyStore.ts"
 import type { Sealing } from "./engine/sealing/Sealing.ts"
 import { SealingService } from "./engine/sealing/SealingService.ts"
 import { Timers } from "./engine/timers/Timers.ts"
 import { Breaks } from "./services/reconciliation/Breaks.ts"
 import { clientTimers } from "./services/client/clientTimers.ts"
-import { DocumentContents } from "./services/document/DocumentContents.ts"
+import { DocumentContents } from "./ports/DocumentContents.ts"
 import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
@@ -28,7 +28,7 @@ import { DueTimers } from "./ports/DueTimers.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
-import { layerSandboxList } from "./services/screening/SandboxList.ts"
+import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
@@ -110,7 +110,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     Timers.layer(
       Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
-    layerSandboxList,
+    layerSandboxEntries,
     layerPayoutCorrections,
     AnswerSweep.layer,
     ContentSweep.layer,

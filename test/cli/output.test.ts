@@ -1,5 +1,7 @@
-// Answers that can't be written, and the file of --output: there only once it is whole, and never instead of what is no
-// regular file (operator surface, rules for every command, document show and ledger export).
+/**
+ * Answers that can't be written, and the file of --output: there only once it is whole, and never instead of what is no
+ * regular file (operator surface, rules for every command, document show and ledger export).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import {
@@ -61,7 +63,7 @@ describe("operator surface, exit status 3: an answer that can't be written", () 
   }
   const sentence = "The answer could not be written (EBADF): check the audit before repeating the command."
 
-  it("a command that was carried out tells an unknown outcome, like a connection that broke", async () => {
+  it("a command that was carried out reports an unknown outcome, like a connection that broke", async () => {
     const create = ["operator", "create", "--label", "unheard", "--role", "SUPPORT", ...service.connection("ADMIN")]
     const { code, stderr } = await unheard([...create, "--json"])
     assert.strictEqual(code, exitStatus.unreachable)
@@ -134,7 +136,7 @@ describe("operator surface, --output", () => {
     assert.isFalse(existsSync(path))
   })
 
-  it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in nobody's way", async () => {
+  it("a regular file is replaced with --yes, by one that is the operator's alone; a killed export's rest is in no one's way", async () => {
     const path = join(folder, "books.csv")
     for (const name of [path, `${path}.part`]) writeFileSync(name, "mine", { mode: 0o644 })
     assert.strictEqual((await export_(path)).status, exitStatus.refused)

@@ -1,5 +1,7 @@
-// A service that can't start says why and what to do, in one sentence or, with --json, in one document, and ends with
-// status 1 (operator surface, rules for every command; Service).
+/**
+ * A service that can't start says why and what to do, in one sentence or, with --json, in one document, and ends with
+ * status 1 (operator surface, rules for every command; Service).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"

@@ -1,5 +1,7 @@
-// A service whose output nobody takes: a closed pipe, a full disk, a reader that stands still. It serves all the same,
-// counts what it dropped, and says so when it is read again.
+/**
+ * A service whose output nobody takes: a closed pipe, a full disk, a reader that stands still. It serves all the same,
+ * counts what it dropped, and says so when it is read again.
+ */
 import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { Redacted } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"

@@ -1,4 +1,6 @@
-// What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
+/**
+ * What a person sees: aligned columns, no colours outside a terminal or under NO_COLOR, nothing that commands the terminal.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Cli } from "../../cli/Cli.ts"
 import { fields, stack, table, text, time } from "../../cli/views/View.ts"

@@ -324,7 +324,7 @@ export class BalanceWorkload {
     })
   }
 
-  /** One attempt: a read that fails has told nothing. `surely`: until it has. */
+  /** One attempt: a read that fails has shown nothing. `surely`: until it has. */
   private read(account: Account, surely: boolean): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const number = account.readsBegun++

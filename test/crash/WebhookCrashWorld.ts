@@ -1,5 +1,5 @@
 /**
- * A crash world whose partner has a webhook: a receiver in this process that answers as it is told and remembers every
+ * A crash world whose partner has a webhook: a receiver in this process that answers as it is asked and remembers every
  * arrival, and a canary that no delivery may reach (architecture, Proof; SC-WHK-06).
  */
 import { Clock, Effect, Scope } from "effect"

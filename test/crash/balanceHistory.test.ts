@@ -1,5 +1,7 @@
-// The checker of histories can be trusted: a history of a correct account is proved, and each kind of doctored one is
-// not (architecture, Proof: mutation check; SC-PLT-04).
+/**
+ * The checker of histories can be trusted: a history of a correct account is proved, and each kind of doctored one is
+ * not (architecture, Proof: mutation check; SC-PLT-04).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import {
@@ -139,7 +141,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a stale read: what an earlier read told (seed %i)", (seed) => {
+  it.each(seeds)("finds a stale read: what an earlier read showed (seed %i)", (seed) => {
     const history = simulate(seed)
     const middle = history.reads[history.reads.length >> 1] as Read
     const last = history.reads.length - 1
@@ -147,7 +149,7 @@ describe("the checker of balance histories", () => {
     assert.isNotEmpty(faultsOf(history))
   })
 
-  it.each(seeds)("finds a read that tells what nobody had begun yet (seed %i)", (seed) => {
+  it.each(seeds)("finds a read that says what nobody had begun yet (seed %i)", (seed) => {
     const history = simulate(seed)
     const last = history.reads.at(-1) as Read
     history.reads[0] = { ...(history.reads[0] as Read), balances: last.balances }

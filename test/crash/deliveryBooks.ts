@@ -63,7 +63,7 @@ held AS (
    WHERE partner_id = $1 AND state IN ('PENDING', 'RETRYING'))
 SELECT count(*)::float8 AS open,
   count(*) FILTER (WHERE next_at <= now
-    AND (claimed_at IS NULL OR claimed_at < now - ${webhookLimits.claimTakeoverMillis}))::float8 AS due,
+    AND (claimed_at IS NULL OR claimed_at < now - ${webhookLimits.leaseTakeoverMillis}))::float8 AS due,
   count(claimed_at)::float8 AS claimed,
   (SELECT count(*) FROM (${feedRows}) f WHERE "deliveryId" IS NULL)::float8 AS unforwarded
   FROM held`

@@ -1,12 +1,12 @@
 /** The auditor of webhooks against planted mistakes: a crash run is worth only as much as what it would notice. */
 import { assert, describe, it } from "@effect/vitest"
 import { acknowledge } from "../../simulator/partner/WebhookBehaviour.ts"
-import type { WebhookDeliveryBody } from "../../simulator/partner/WebhookDeliveryBody.ts"
+import type { DeliveryPayload } from "../../simulator/partner/DeliveryPayload.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 import { judgeWebhooks, type WebhookFacts } from "./webhookAudit.ts"
 
 const ts = 1_700_000_000_000
-const bodyOf = (id: number, event: string, data: Record<string, unknown>): WebhookDeliveryBody => ({
+const bodyOf = (id: number, event: string, data: Record<string, unknown>): DeliveryPayload => ({
   id,
   event,
   partnerId: 7,
@@ -21,7 +21,7 @@ const onboarded = bodyOf(2, "client.onboarded", { kycPackageId: 5 })
 const decided = bodyOf(3, "client.verification_decision", { kind: "VERIFICATION_DECISION", ref: "3", ts })
 const bodies = [booked, onboarded, decided]
 
-const arrivalOf = (body: WebhookDeliveryBody): ReceivedDelivery => ({
+const arrivalOf = (body: DeliveryPayload): ReceivedDelivery => ({
   id: body.id,
   event: body.event,
   signatureOk: true,

@@ -9,7 +9,7 @@ import type { ForwardedKind } from "../../src/machines/Effects.ts"
 import { feedEventOf } from "../../src/machines/webhook/feedEventOf.ts"
 import { WebhookDelivery } from "../../src/machines/webhook/Webhook.ts"
 import type { PartnerClient } from "../../simulator/partner/PartnerClient.ts"
-import type { WebhookDeliveryBody } from "../../simulator/partner/WebhookDeliveryBody.ts"
+import type { DeliveryPayload } from "../../simulator/partner/DeliveryPayload.ts"
 import type { ReceivedDelivery } from "../../simulator/partner/WebhookReceiver.ts"
 import type { StoredDelivery, StoredEvent, StoredNotice } from "./deliveryBooks.ts"
 import type { WebhookCrashWorld } from "./WebhookCrashWorld.ts"
@@ -57,7 +57,7 @@ export const auditWebhooks = Effect.fnUntraced(function* (world: WebhookCrashWor
 
 export const judgeWebhooks = (facts: WebhookFacts): WebhookAudit => {
   const { arrivals, stored, canaryConnections } = facts
-  const bodies: Bodies = new Map(stored.map(({ id, body }) => [id, JSON.parse(body) as WebhookDeliveryBody]))
+  const bodies: Bodies = new Map(stored.map(({ id, body }) => [id, JSON.parse(body) as DeliveryPayload]))
   const accepted = new Set(arrivals.filter((arrival) => arrival.accepted).map(({ id }) => id))
   return {
     deliveries: stored.length,
@@ -81,7 +81,7 @@ export const duplicatesOf = (arrivals: ReadonlyArray<ReceivedDelivery>): number 
   return ids.length - new Set(ids).size
 }
 
-type Bodies = ReadonlyMap<number, WebhookDeliveryBody>
+type Bodies = ReadonlyMap<number, DeliveryPayload>
 
 const feedEvents: ReadonlySet<string> = new Set(Object.values(feedEventOf))
 
@@ -127,7 +127,7 @@ const feedFaults = (feed: ReadonlyArray<StoredNotice>, bodies: Bodies): Readonly
 
 /** What the service acknowledged to the partner has been told by webhook too. */
 const acknowledgedFaults = ({ clients, reports }: WebhookFacts, bodies: Bodies): ReadonlyArray<string> => {
-  const told = (event: string, of: (body: WebhookDeliveryBody) => unknown) =>
+  const told = (event: string, of: (body: DeliveryPayload) => unknown) =>
     new Set([...bodies.values()].filter((body) => body.event === event).map(of))
   const booked = told("collateral.booked", ({ data }) => data.reportId)
   const onboarded = told("client.onboarded", ({ clientId }) => clientId)

@@ -1,6 +1,6 @@
 /**
  * A bulk report that dies in the middle (A1-51, A1-53; doc 3, Settlement reporting rules 2): no entry acts twice, and
- * the one answer of the key tells what the request did over all its tries. The service loses its database between two of
+ * the one answer of the key says what the request did over all its tries. The service loses its database between two of
  * the bulk's commits, before or after the server has the second, and never comes back: another one takes over.
  */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
@@ -64,7 +64,7 @@ describe("a bulk report that dies in the middle", { timeout: 60_000 }, () => {
     })
 
   it.each(["request", "answer"] as const)(
-    "A1-53: cut at the second batch's %s, a retry tells the truth",
+    "A1-53: cut at the second batch's %s, a retry says the truth",
     async (what) => {
       const ids = (await rowsOf(dying, "settlementItems")).map(({ id }) => id)
       assert.lengthOf(ids, clientCount)

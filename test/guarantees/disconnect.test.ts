@@ -3,24 +3,16 @@
  * of the one execution (architecture, Mailbox; doc 1, Idempotency).
  */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:tls"
 import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key, client } = await openScenario()
+const clientId = await client()
 
 describe("disconnect", () => {
-  let service: Service
-  let key: string
-  let clientId: number
-
-  beforeAll(async () => {
-    service = await startService()
-    key = (await service.partner()).key
-    clientId = await service.client(key)
-  })
-  afterAll(() => service.stop())
-
   const path = () => `/partner/v1/clients/${clientId}/collateral`
   const bodyOf = (n: number) => ({ partnerRef: `cut-${n}`, direction: "DEPOSIT", amount: "1.00" })
 

@@ -1,5 +1,7 @@
-// Explain and the write walk the same gates: whatever the state and the body, explain foretells the write's verdict and
-// sentence, and writes nothing (doc 3, Money write gates and Collateral report rules; A3-02, A3-08, A3-14, A1-31).
+/**
+ * Explain and the write walk the same gates: whatever the state and the body, explain foretells the write's verdict and
+ * sentence, and writes nothing (doc 3, Money write gates and Collateral report rules; A3-02, A3-08, A3-14, A1-31).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"

@@ -1,5 +1,5 @@
 /**
- * A commit whose caller had to be told "nobody knows yet" and that turns out to be in is followed by everything that
+ * A commit whose caller was answered "nobody knows yet" and that turns out to be in is followed by everything that
  * follows committed rows: a key revoked that way opens nothing, a name listed that way is found, changed limits block
  * nobody (architecture, Engine: output gate, live views). The database is reached through a proxy that swallows the
  * answer of the commit and lets nobody in until the caller has given up.

@@ -1,46 +1,20 @@
 /**
- * Nothing is told before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
+ * Nothing is shown before it is durable: while PostgreSQL holds a commit back, no answer leaves and no read, list, event
  * or live view shows what it writes; a commit that fails leaves no trace anywhere (architecture, output gate; both or
  * neither, doc 3: "in the same transaction").
  */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  brokenInvariants,
-  collateral,
-  get,
-  onboard,
-  partners,
-  person,
-  query,
-  rowCounts,
-  rowsOf
-} from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { collateral, get, onboard, partners, person, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key, client, report } = await openScenario()
+const [clientId, other] = [await client(), await client()]
+for (const id of [clientId, other]) await report(id, { amount: "100" })
 
 describe("output gate", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let key: string
-  let clientId: number
-  let other: number
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-    key = partner.key
-    clientId = await service.client(key)
-    other = await service.client(key)
-    for (const id of [clientId, other]) {
-      await collateral(service, key, id, { partnerRef: `start-${id}`, direction: "DEPOSIT", amount: "100" })
-    }
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   /** Holds every write to a table back while `during` runs; `waiting` ends once the journal stands at the lock. */
   const holding = async <A>(table: string, during: (waiting: () => Promise<void>) => Promise<A>): Promise<A> => {
     const opened = Promise.withResolvers<void>()

@@ -3,21 +3,18 @@
  * fence; doc 1, Rules of POST /clients 1; D15): nothing is booked after the operator's move, and a partner is never
  * closed over money. Judged by the audit stream, whose order is commit order.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { query } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { type Answer, operator, startService } from "../support/Service.ts"
+import { openService } from "../support/Scenario.ts"
+
+const service = await openService(startService)
 
 describe("partner fence", () => {
-  let service: Service
   let serial = 0
-
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.stop())
 
   const move = (code: string, to: "SUSPENDED" | "CLOSED") =>
     service.run(Effect.flatMap(Partners, (partners) => partners.status(operator, code, to, "test")))

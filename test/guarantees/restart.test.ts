@@ -1,5 +1,5 @@
 /**
- * What a partner was told survives the service: a second one takes the database over while the first is under load and
+ * What a partner was answered survives the service: a second one takes the database over while the first is under load and
  * gets no chance to finish (doc 1, Idempotency; A1-51, A1-53; architecture, Commit and takeover).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
@@ -112,7 +112,7 @@ describe("restart", () => {
     }
   })
 
-  it("takeover: the first service stops for good, refuses writes with 503, and is told once", async () => {
+  it("takeover: the first service stops for good, refuses writes with 503, and learns it once", async () => {
     const usurped = service()
     let stops = 0
     await usurped.run(Journal.useSync((journal) => journal.onUsurped(() => void stops++)))

@@ -3,14 +3,17 @@
  * collateralHeld plus the net of every item, outstanding is net minus what was recorded, and no report ever moves either.
  * Each history is a partner's own; the figures are held against a model that knows nothing of rows.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { brokenInvariants, collateral, get } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { operator, startService } from "../support/Service.ts"
+import { openService } from "../support/Scenario.ts"
+
+const service = await openService(startService)
 
 type Step =
   | { readonly do: "collateral"; readonly client: number; readonly amount: bigint }
@@ -45,12 +48,6 @@ interface Model {
 }
 
 describe("published identities", { timeout: 120_000 }, () => {
-  let service: Service
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.stop())
-
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
   const plain = (minor: bigint) => usdc(minor < 0n ? -minor : minor)
 

@@ -5,14 +5,14 @@
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
-import { settlementChecks } from "../../src/runtime/ledger/settlementChecks.ts"
+import { settlementChecks } from "../../src/runtime/store/checks/settlementChecks.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { type CuttingProxy, openProxy } from "../runtime/engine/cuttingProxy.ts"
 import { testSealing } from "../runtime/engine/fixtures.ts"
 import { brokenInvariants, collateral, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 describe("settlement items", () => {
   let database: TestDatabase

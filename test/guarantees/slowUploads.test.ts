@@ -1,15 +1,14 @@
-// A partner whose uploads begin and then stall holds its own share of the memory for bodies and nobody else's: the others
-// write as if it were not there (architecture 8).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * A partner whose uploads begin and then stall holds its own share of the memory for bodies and nobody else's: the others
+ * write as if it were not there (architecture 8).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { type RawConnection, openRaw, statusLine } from "../http/callRaw.ts"
 import { brokenInvariants, collateral } from "../support/Builders.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { startService } from "../support/Service.ts"
+import { openService } from "../support/Scenario.ts"
 
-let service: Service
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await openService(startService)
 
 /** More than the memory for all bodies, of which two thirds are not sent. */
 const uploads = 40

@@ -2,34 +2,21 @@
  * A partner sees and moves nothing but its own clients: a foreign client is indistinguishable from none on every route
  * of the contract, by status, code, sentence and bytes (doc 1, Errors 4004; A1-02).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { partnerRoutes } from "../../src/http/features.ts"
-import { brokenInvariants, collateral, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { collateral, get, rowCounts, rowsOf } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner: owner } = await openScenario()
+const stranger = await service.partner()
+const clientId = await service.client(owner.key)
+const own = await service.client(stranger.key)
+await collateral(service, owner.key, clientId, { partnerRef: "secret", direction: "DEPOSIT", amount: "77" })
+await collateral(service, stranger.key, own, { partnerRef: "mine", direction: "DEPOSIT", amount: "5" })
 
 const unknownId = 8_999_999
 
 describe("tenant isolation", () => {
-  let service: Service
-  let owner: Awaited<ReturnType<Service["partner"]>>
-  let stranger: Awaited<ReturnType<Service["partner"]>>
-  let clientId: number
-  let own: number
-
-  beforeAll(async () => {
-    service = await startService()
-    owner = await service.partner()
-    stranger = await service.partner()
-    clientId = (await onboard(service, owner.key, person(1, "theirs"))).json.data.clientId
-    own = (await onboard(service, stranger.key, person(2, "own"))).json.data.clientId
-    await collateral(service, owner.key, clientId, { partnerRef: "secret", direction: "DEPOSIT", amount: "77" })
-    await collateral(service, stranger.key, own, { partnerRef: "mine", direction: "DEPOSIT", amount: "5" })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   const ofClient = partnerRoutes.routes.filter((route) => route.ofClient)
   const bodies = [{}, { partnerRef: "try", direction: "DEPOSIT", amount: "1" }, { amount: 1 }]
 

@@ -17,6 +17,7 @@ import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import { migrate } from "../../src/runtime/migrations/migrate.ts"
 import { brokenInvariants, collateral, get, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const eventually = <A>(what: string, fact: () => Promise<A | false>): Promise<A> =>
   Effect.runPromise(
@@ -145,6 +146,7 @@ describe("a database that can't be written", { timeout: 120_000 }, () => {
 
   it("a server that comes back read-only: reads are served, writes refused until it may write", async () => {
     await readOnly(true)
+    expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
     const pid = await Effect.runPromise(postgres.pid)
     process.kill(pid, "SIGKILL")
     await eventually("another server", async () => (await Effect.runPromise(postgres.pid)) !== pid)

@@ -1,5 +1,7 @@
-// Bodies and path ids that are not what they should be: told as such, before a key is claimed and without running the
-// service (A1-01; doc 1, Limits: body caps).
+/**
+ * Bodies and path ids that are not what they should be: answered as such, before a key is taken and without running the
+ * service (A1-01; doc 1, Limits: body caps).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -105,7 +107,7 @@ describe("A1-01: bodies", () => {
     )
   })
 
-  it("A1-01: a body of more members and entries than 50,000 in all is told before anything is built from it", () => {
+  it("A1-01: a body of more members and entries than 50,000 in all is answered before anything is built from it", () => {
     const many = { ok: false, sentence: "The request body has more than 50000 members and entries." } as const
     const members = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}":1`).join(",")
     const entries = (item: string, count: number) => `[${Array.from({ length: count }, () => item).join(",")}`
@@ -304,7 +306,7 @@ describe("doc 1, Endpoints: query parameters", () => {
     [`/partner/v1/clients/41/ledger?limit=501`, "limit"]
   ]
   for (const [path, parameter] of rows) {
-    it(`A1-09: ${path} is told by its parameter`, async () => {
+    it(`A1-09: ${path} is named by its parameter`, async () => {
       const answer = await server.call("GET", path)
       assert.deepStrictEqual(told(answer), [400, 4000])
       const { msg, data } = answer.json as { msg: string; data: { errors: Record<string, string> } }
@@ -313,7 +315,7 @@ describe("doc 1, Endpoints: query parameters", () => {
     })
   }
 
-  it("A1-09: several bad parameters are told together; good ones reach the service, unknown ones are ignored", async () => {
+  it("A1-09: several bad parameters are named together; good ones reach the service, unknown ones are ignored", async () => {
     const both = await server.call("GET", `${list}?limit=0&state=x`)
     const { data } = both.json as { data: { errors: Record<string, string> } }
     assert.deepStrictEqual(Object.keys(data.errors), ["limit", "state"])

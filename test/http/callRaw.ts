@@ -1,4 +1,4 @@
-// A TLS client that sends bytes as they are: for requests that no HTTP client would send, or would not send whole.
+/** A TLS client that sends bytes as they are: for requests that no HTTP client would send, or would not send whole. */
 import { once } from "node:events"
 import { connect, type TLSSocket } from "node:tls"
 

@@ -1,4 +1,4 @@
-// A plain HTTPS client for the HTTP tests: one call, everything of its answer, nothing hidden or retried.
+/** A plain HTTPS client for the HTTP tests: one call, everything of its answer, nothing hidden or retried. */
 import type { IncomingHttpHeaders } from "node:http"
 import { type Agent, request as httpsRequest } from "node:https"
 import { keys } from "./canned.ts"
@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly raw?: string | Uint8Array
 }
 
-/** Sends one request; the TRADE key unless told otherwise. */
+/** Sends one request; the TRADE key unless asked otherwise. */
 export const callServer = (
   agent: Agent,
   port: number,

@@ -1,19 +1,7 @@
-// What the stub services of the HTTP tests answer: one client, one report, one partner with two keys.
+/** What the stub services of the HTTP tests answer: one client, one report, one partner with two keys. */
 import { hash } from "node:crypto"
-import type { AcknowledgeResult, AssessmentResult } from "../../src/machines/appropriateness/Assessment.ts"
-import {
-  type ClientWire,
-  type MifidResult,
-  noAssessment,
-  type OnboardingResult,
-  type VerificationView
-} from "../../src/machines/client/ClientWire.ts"
-import type { WithdrawalRequest } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
-import type { DepositNotice } from "../../src/machines/deposit/DepositNotice.ts"
+import { type ClientWire, type OnboardingResult } from "../../src/machines/client/ClientWire.ts"
 import type { CollateralReport } from "../../src/machines/collateral/CollateralReport.ts"
-import type { Document, UploadedDocument } from "../../src/machines/document/Document.ts"
-import type { KycPackageView, ReonboardingResult } from "../../src/machines/kyc/KycWire.ts"
-import type { SettlementItem } from "../../src/machines/settlement/SettlementItem.ts"
 import { accept } from "../../src/machines/shared/Refusal.ts"
 import type { Requirements } from "../../src/machines/verification/requirements.ts"
 import type { BalancesWire, LedgerPage } from "../../src/machines/account/AccountWire.ts"
@@ -62,89 +50,6 @@ export const onboarded: OnboardingResult = {
   review: null
 }
 
-export const kycUpdated: ReonboardingResult = {
-  clientId,
-  clientUid: "CL-00000041",
-  partnerClientRef: "ref 1/ä",
-  kycPackageId: 7,
-  revision: 2,
-  status: "SPOT_CHECK",
-  verificationLevel: "NONE",
-  lifecycleState: "KYC_PENDING",
-  identityChanged: true,
-  screening: "PENDING_REVIEW",
-  reonboarded: true,
-  grant: "PENDING_REVIEW",
-  review: { reason: "SCREENING_HIT", caseId: 3 },
-  requirements
-}
-
-export const kycPackage: KycPackageView = {
-  kycPackageId: 7,
-  partnerId: 1,
-  clientId,
-  clientUid: "CL-00000041",
-  revision: 2,
-  status: "REJECTED",
-  receivedAt: now,
-  payload: { fatca: { us_person_status: false } },
-  attestation: { riskRating: "LOW" },
-  reviewedBy: "COMPLIANCE",
-  reviewedAt: now,
-  reviewNote: "The identity session is missing."
-}
-
-export const verification: VerificationView = {
-  clientId,
-  clientUid: "CL-00000041",
-  partnerClientRef: "ref 1/ä",
-  level: "MICA",
-  lifecycleState: "ACTIVE",
-  blocks: [
-    {
-      code: "PERSONAL_INFO",
-      level: "MICA",
-      status: "APPROVED",
-      decidedBy: "PARTNER",
-      decidedAt: now,
-      reason: null,
-      updatedAt: now
-    }
-  ],
-  requirements,
-  appropriateness: noAssessment,
-  kycPackage: { kycPackageId: 7, revision: 1, status: "ACCEPTED", reviewNote: null }
-}
-
-export const assessmentResult: AssessmentResult = {
-  version: 1,
-  outcome: "WARN",
-  score: 65,
-  requiresAcknowledgement: true,
-  retakeAt: now + 86_400_000,
-  attempt: 1,
-  verificationLevel: "MICA",
-  granted: false
-}
-
-export const acknowledgeResult: AcknowledgeResult = {
-  acknowledgedAt: now,
-  attestedAt: now - 1,
-  outcome: "WARN",
-  verificationLevel: "MICA_MIFID",
-  granted: true
-}
-
-export const mifidResult: MifidResult = {
-  clientId,
-  clientUid: "CL-00000041",
-  verificationLevel: "MICA",
-  lifecycleState: "ACTIVE",
-  granted: false,
-  appropriateness: noAssessment,
-  requirements
-}
-
 export const report: CollateralReport = {
   reportId: 5,
   partnerId: 1,
@@ -163,42 +68,6 @@ export const report: CollateralReport = {
   createdAt: now
 }
 
-export const depositNotice: DepositNotice = {
-  noticeId: 31,
-  partnerId: 1,
-  clientId,
-  clientUid: report.clientUid,
-  partnerRef: "d-1",
-  currency: "EUR",
-  amount: "12.50",
-  method: "FIAT",
-  evidenceRef: null,
-  status: "PENDING",
-  createdAt: now,
-  decidedBy: null,
-  decidedAt: null,
-  decisionNote: null,
-  ledgerTxId: null
-}
-
-export const withdrawalRequest: WithdrawalRequest = {
-  requestId: 41,
-  partnerId: 1,
-  clientId,
-  clientUid: report.clientUid,
-  partnerRef: "w-1",
-  currency: "EUR",
-  amount: "12.50",
-  destination: { iban: "DE02" },
-  status: "REQUESTED",
-  createdAt: now,
-  decidedBy: null,
-  decidedAt: null,
-  paidAt: null,
-  decisionNote: null,
-  ledgerTxId: null
-}
-
 export const collateralBooked = accept({
   status: 201 as const,
   data: {
@@ -209,48 +78,6 @@ export const collateralBooked = accept({
     report
   }
 })
-
-export const uploaded: UploadedDocument = {
-  documentId: 8,
-  type: "passport",
-  purpose: "identity",
-  filename: "passport.png",
-  mimeType: "image/png",
-  sizeBytes: 100,
-  uploadedAt: now,
-  source: "PARTNER"
-}
-
-export const document: Document = {
-  documentId: 8,
-  type: "passport",
-  side: null,
-  filename: "passport.png",
-  mimeType: "image/png",
-  sizeBytes: 100,
-  uploadedAt: now,
-  deletedAt: null,
-  source: "PARTNER"
-}
-
-export const item: SettlementItem = {
-  itemId: 6,
-  clientId,
-  clientUid: "CL-00000041",
-  partnerClientRef: "ref 1/ä",
-  type: "MANUAL",
-  currency: "USDC",
-  amount: "-1.500000",
-  refs: { adjustmentId: 9, reference: "fix" },
-  occurredAt: now,
-  status: "SETTLED",
-  partnerTxRef: "tx-1",
-  settledAt: now,
-  reportedAt: now,
-  note: null,
-  ledgerTxId: 9,
-  createdAt: now
-}
 
 export const balances: BalancesWire = {
   balances: [
@@ -362,34 +189,3 @@ export const ledger: LedgerPage = {
   ],
   ...page
 }
-
-export const webhookState = {
-  url: "https://hooks.example.org/events",
-  active: true,
-  createdAt: now,
-  updatedAt: now,
-  lastDeliveryAt: null,
-  pending: 1
-} as const
-
-export const webhookRegistered = {
-  url: webhookState.url,
-  secret: `whs_${"A".repeat(43)}`,
-  active: true,
-  createdAt: now,
-  updatedAt: now
-} as const
-
-export const delivery = {
-  deliveryId: 9,
-  event: "webhook.test",
-  clientId: null,
-  clientUid: null,
-  status: "RETRYING",
-  attempts: 1,
-  lastStatus: 500,
-  error: "The endpoint answered 500.",
-  ts: now,
-  sentAt: null,
-  nextAt: now + 10_000
-} as const

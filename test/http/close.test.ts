@@ -1,4 +1,4 @@
-// The close of the listener against everything that could hold it up: it always ends, and soon (architecture 8).
+/** The close of the listener against everything that could hold it up: it always ends, and soon (architecture 8). */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { once } from "node:events"

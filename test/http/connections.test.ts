@@ -1,5 +1,7 @@
-// How many connections there may be, and which one goes when there is one too many: never one with a running request
-// (architecture 5: the edge). The bookkeeping with made-up sockets under random histories, the rest over real ones.
+/**
+ * How many connections there may be, and which one goes when there is one too many: never one with a running request
+ * (architecture 5: the edge). The bookkeeping with made-up sockets under random histories, the rest over real ones.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as fc from "fast-check"

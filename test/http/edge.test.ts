@@ -1,5 +1,7 @@
-// The edge over real sockets: HEAD, request ids, public routes, bytes that are no request, and an orderly close (doc 1,
-// What the service does and Authentication; A1-02, A1-54, A1-55; architecture 8).
+/**
+ * The edge over real sockets: HEAD, request ids, public routes, bytes that are no request, and an orderly close (doc 1,
+ * What the service does and Authentication; A1-02, A1-54, A1-55; architecture 8).
+ */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -68,7 +70,7 @@ describe("A1-55: public routes", () => {
     assert.strictEqual((edge.json as { openapi: string }).openapi, "3.1.0")
   })
 
-  it("A1-55: healthz tells status, version and time", async () => {
+  it("A1-55: healthz shows status, version and time", async () => {
     const { json, headers } = await server.call("GET", "/healthz", { key: null })
     assert.deepInclude(json, { status: "ok", version: "2.4.1" })
     assert.strictEqual(headers["cache-control"], "no-store")

@@ -1,5 +1,7 @@
-// Routers that misbehave or go away, over real sockets: the edge answers for them in the envelope, passes nothing foreign
-// on, and repeats a request only when no router can have seen it (architecture 5; decision record 6).
+/**
+ * Routers that misbehave or go away, over real sockets: the edge answers for them in the envelope, passes nothing foreign
+ * on, and repeats a request only when no router can have seen it (architecture 5; decision record 6).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -164,7 +166,7 @@ describe("architecture 5: routers that go away", () => {
     await gone
   })
 
-  it("architecture 5: more requests than may be on their way are told to come back", async () => {
+  it("architecture 5: more requests than may be on their way are asked to come back", async () => {
     const waiting: Array<ServerResponse> = []
     const both = new Promise<void>((resolve) => {
       routers[0].handler = (_request, response) => {

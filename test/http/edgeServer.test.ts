@@ -1,6 +1,8 @@
-// The edge in front of a router, over real sockets: what callers see is what the router says, what the router sees is the
-// caller and nothing he made up, and a router that misbehaves is answered for in the envelope (doc 1, What the service
-// does, Authentication: HEAD and IP allowlist; architecture 5; decision record 6).
+/**
+ * The edge in front of a router, over real sockets: what callers see is what the router says, what the router sees is the
+ * caller and nothing he made up, and a router that misbehaves is answered for in the envelope (doc 1, What the service
+ * does, Authentication: HEAD and IP allowlist; architecture 5; decision record 6).
+ */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,7 +11,7 @@ import { collateralBooked, keys } from "./canned.ts"
 import { type RunningEdge, startStubEdge } from "./stubEdge.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
 
-/** Tells the size of the body it was given, and what the edge says about the caller. */
+/** Answers the size of the body it was given, and what the edge says of the caller. */
 const operatorApp = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const body = yield* request.arrayBuffer

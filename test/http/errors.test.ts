@@ -1,5 +1,7 @@
-// The error table: every refusal has a row in the published registry, and every answer the envelope (doc 1, Errors and
-// Envelope; A1-03).
+/**
+ * The error table: every refusal has a row in the published registry, and every answer the envelope (doc 1, Errors and
+ * Envelope; A1-03).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
@@ -139,7 +141,7 @@ describe("A1-03: the envelope on every route", () => {
     isEnvelope(await server.call("GET", "/partner/v1/clients/41"), 500, 5000)
   })
 
-  it("A1-01: outside the partner prefix unknown paths and verbs are told the same way, without a key", async () => {
+  it("A1-01: outside the partner prefix unknown paths and verbs are answered the same way, without a key", async () => {
     for (const path of ["/", "/nowhere", "/partner", "/partner/v2/me", "/partner/v10", "/DOCS", "/docs/", "//docs"]) {
       isEnvelope(await server.call("GET", path, { key: null }), 404, 4004)
     }

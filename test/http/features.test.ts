@@ -1,5 +1,7 @@
-// What holds a feature to its contract: the compiler its handlers, the dispatcher's start what no type can say (doc 1,
-// Endpoints).
+/**
+ * What holds a feature to its contract: the compiler its handlers, the dispatcher's start what no type can say (doc 1,
+ * Endpoints).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"

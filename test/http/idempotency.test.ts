@@ -1,5 +1,7 @@
-// Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
-// Idempotency; A1-51..A1-53).
+/**
+ * Idempotency-Key: at most one execution, the same bytes for every retry, and which answers are not kept (doc 1,
+ * Idempotency; A1-51..A1-53).
+ */
 import { assert, afterAll, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import canonicalize from "canonicalize"
 import { Deferred, Effect, Result } from "effect"
@@ -225,7 +227,7 @@ describe("doc 1, Idempotency: a concurrent request", () => {
     assert.deepStrictEqual([replayed(one), replayed(two), waiting.stub.runs], [null, "true", 1])
   })
 
-  it("doc 1, Idempotency 2: after the wait it is told that the request is still in progress", async () => {
+  it("doc 1, Idempotency 2: after the wait it is answered that the request is still in progress", async () => {
     const { started, release } = held()
     const first = post(collateral, { a: 1 })
     await started
@@ -353,7 +355,7 @@ describe("A1-52: the header", () => {
     assert.notStrictEqual(fingerprintOf(keyed, "PUT", "/p", {}), fingerprintOf(keyed, "POST", "/p", {}))
   })
 
-  it("A1-52: a text of megabytes is told apart by its digest and never written again as JSON", () => {
+  it("A1-52: a text of megabytes is compared by its digest and never written again as JSON", () => {
     let longest = 0
     const keyed = (text: string) => {
       longest = Math.max(longest, text.length)

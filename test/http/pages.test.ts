@@ -1,6 +1,8 @@
-// The pages for readers: made and compressed once, told apart by their tags, and no more of them at a time or a minute
-// than an address may have; strangers who ask for them by the thousand are in no partner's way (doc 1, What the service
-// does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2; architecture 5: the edge).
+/**
+ * The pages for readers: made and compressed once, distinguished by their tags, and no more of them at a time or a minute
+ * than an address may have; strangers who ask for them by the thousand are in no partner's way (doc 1, What the service
+ * does; RFC 9110, 8.8.3, 12.5.3 and 13.1.2; architecture 5: the edge).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { request as httpsRequest } from "node:https"

@@ -1,4 +1,4 @@
-// Rate limits: the exact sliding window and what its answers tell (doc 1, Limits; A1-04, A1-05; RATE-001).
+/** Rate limits: the exact sliding window and what its answers say (doc 1, Limits; A1-04, A1-05; RATE-001). */
 import { assert, afterAll, beforeAll, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { RateWindow, RateWindows, wholeSeconds } from "../../src/http/middleware/RateWindows.ts"

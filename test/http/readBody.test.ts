@@ -1,5 +1,7 @@
-// The body reader over streams in memory: what it keeps counted, who waits for whom, and that it ends when the connection
-// or its fiber does (architecture 8; A1-02 gates 1 and 8).
+/**
+ * The body reader over streams in memory: what it keeps counted, who waits for whom, and that it ends when the connection
+ * or its fiber does (architecture 8; A1-02 gates 1 and 8).
+ */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { IncomingMessage, ServerResponse } from "node:http"

@@ -1,5 +1,7 @@
-// Callers that take their time, over real sockets and with the listener's limits shortened: every wait ends, in an answer
-// where one can be read, and a service that takes its time is not mistaken for one of them (architecture 5: the edge).
+/**
+ * Callers that take their time, over real sockets and with the listener's limits shortened: every wait ends, in an answer
+ * where one can be read, and a service that takes its time is not mistaken for one of them (architecture 5: the edge).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { once } from "node:events"

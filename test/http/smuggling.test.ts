@@ -1,6 +1,8 @@
-// Requests that two readers could frame in two ways, and verbs nobody serves, over real sockets: each gets one answer in
-// the envelope or none, its connection ends, and nothing in it becomes another request (RFC 9112, 11.2; A1-01, A1-02).
-// The same rows run against the service and through an edge before it.
+/**
+ * Requests that two readers could frame in two ways, and verbs nobody serves, over real sockets: each gets one answer in
+ * the envelope or none, its connection ends, and nothing in it becomes another request (RFC 9112, 11.2; A1-01, A1-02).
+ * The same rows run against the service and through an edge before it.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { bodyOf, openRaw, statusLine } from "./callRaw.ts"

@@ -1,4 +1,4 @@
-// The allowlist: which addresses a range holds and whose word counts about the source (doc 1, IP allowlist; A1-08).
+/** The allowlist: which addresses a range holds and whose word counts about the source (doc 1, IP allowlist; A1-08). */
 import { assert, describe, it } from "@effect/vitest"
 import { admits, cidrContains, sourceAddress } from "../../src/http/middleware/sourceAddress.ts"
 

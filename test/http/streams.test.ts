@@ -1,5 +1,7 @@
-// Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
-// meet the close of the server (architecture 5 and 8).
+/**
+ * Answers that are no JSON, over a planted feature and real sockets: bytes, and streams whose readers are slow, leave, or
+ * meet the close of the server (architecture 5 and 8).
+ */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -7,7 +9,6 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { once } from "node:events"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import { partnerFeatures } from "../../src/http/features.ts"
 import { pathId } from "../../src/http/api/Parameters.ts"
 import { RouteRules } from "../../src/http/api/RouteRules.ts"
 import { feature, handlersOf } from "../../src/http/handlers/feature.ts"
@@ -62,7 +63,7 @@ const planted = feature({
 })
 
 const limits = { stallMillis: 300, headersMillis: 2_000, requestMillis: 5_000, keepAliveMillis: 300, checkMillis: 20 }
-const start = () => startStubServer({ limits, features: [...partnerFeatures, planted] })
+const start = () => startStubServer({ limits, planted: [planted] })
 
 let server: Running
 beforeAll(async () => {

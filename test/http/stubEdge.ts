@@ -1,4 +1,4 @@
-// An edge in front of stub routers, all in this process: what the tests of the edge run against.
+/** An edge in front of stub routers, all in this process: what the tests of the edge run against. */
 import { Effect, Exit, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent } from "node:https"

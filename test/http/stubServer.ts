@@ -1,16 +1,23 @@
-// The real HTTP server over stub services in memory: what the HTTP tests run against. Answers are kept like the journal
-// keeps them (the first row of a key wins), everything else is canned and can be replaced per test.
+/**
+ * The real HTTP server without a database: what the HTTP tests run against. Features that tests look behind run over stub
+ * services, every other answers what its contract can say (standIn.ts). Answers are kept like the journal keeps them (the
+ * first row of a key wins).
+ */
 import { Effect, Exit, Layer, References, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { partnerFeatures } from "../../src/http/features.ts"
+import { account } from "../../src/http/handlers/account.ts"
+import { clients } from "../../src/http/handlers/clients.ts"
+import { collateral } from "../../src/http/handlers/collateral.ts"
+import type { Served } from "../../src/http/handlers/feature.ts"
+import { profile } from "../../src/http/handlers/profile.ts"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
-import { servedOf } from "../../src/machines/appropriateness/Questionnaire.ts"
-import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { noFacts } from "../../src/machines/market/Facts.ts"
-import { accept, refuse, unknown } from "../../src/machines/shared/Refusal.ts"
+import { accept } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -19,56 +26,33 @@ import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import { SealingService } from "../../src/runtime/engine/sealing/SealingService.ts"
 import { accountSummary } from "../../src/runtime/services/account/accountSummary.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
-import { Appropriateness } from "../../src/runtime/services/appropriateness/Appropriateness.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
-import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { CollateralReports, type CollateralVerdict } from "../../src/runtime/services/collateral/CollateralReports.ts"
 import { Directory, type PartnerView } from "../../src/runtime/services/partner/Directory.ts"
-import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { Health } from "../../src/runtime/services/system/Health.ts"
-import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding, type OnboardingVerdict } from "../../src/runtime/services/client/Onboarding.ts"
-import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.ts"
-import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
-import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
 import { Summary } from "../../src/runtime/services/partner/Summary.ts"
-import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
-import { Explain } from "../../src/runtime/services/money/Explain.ts"
-import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import type { PartnerPrincipal } from "../../src/runtime/services/shared/Principal.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
 import type { AnswerRow } from "../../src/runtime/store/tables/engine.ts"
 import { type Answer, type CallOptions, callServer } from "./callServer.ts"
 import {
-  acknowledgeResult,
-  assessmentResult,
   balances,
   clientId,
   clientWire,
   collateralBooked,
-  delivery,
-  depositNotice,
-  withdrawalRequest,
-  document,
-  item,
-  kycPackage,
-  kycUpdated,
   keyRow,
   keys,
   ledger,
-  mifidResult,
   now,
   onboarded,
   page,
   partner,
   report,
-  summary,
-  uploaded,
-  verification,
-  webhookRegistered,
-  webhookState
+  summary
 } from "./canned.ts"
-import { bulkReported, interfirmPage, settlementReport, settlementSummary } from "./cannedSettlement.ts"
+import { standIn } from "./standIn.ts"
 
 /** What a test may change while the server runs, and what it may look at. */
 export class Stub {
@@ -109,6 +93,8 @@ export class Stub {
       return Effect.void
     })
 
+  readonly read = <A>(value: () => A): Effect.Effect<A> => Effect.suspend(() => this.failReads ?? Effect.sync(value))
+
   /** A write of which only body and answer count. */
   readonly written = <A>(body: unknown, verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
     Effect.suspend(() => {
@@ -120,8 +106,6 @@ export class Stub {
   readonly ended = <A>(verdict: A, store: StoreAnswer<A>): Effect.Effect<A, ClaimLost> =>
     Effect.as(this.keep(store(verdict, { now: this.businessNow })), verdict)
 }
-
-const read = <A>(stub: Stub, value: () => A) => Effect.suspend(() => stub.failReads ?? Effect.sync(value))
 
 const unused = () => Effect.die(new Error("not used by the HTTP tests"))
 
@@ -196,24 +180,24 @@ const stubReads = (stub: Stub) => {
   const own = <A>(id: number, value: A) => (stub.client(id) === null ? null : value)
   return Layer.mergeAll(
     Layer.succeed(Clients, {
-      owns: (_partnerId, id) => read(stub, () => stub.client(id) !== null),
-      get: (_partnerId, id) => read(stub, () => stub.client(id)),
-      byRef: (_partnerId, ref) => read(stub, () => (ref === clientWire.partnerClientRef ? clientWire : null)),
+      owns: (_partnerId, id) => stub.read(() => stub.client(id) !== null),
+      get: (_partnerId, id) => stub.read(() => stub.client(id)),
+      byRef: (_partnerId, ref) => stub.read(() => (ref === clientWire.partnerClientRef ? clientWire : null)),
       list: (_partnerId, query) =>
-        read(stub, () => {
+        stub.read(() => {
           stub.lastListQuery = query
           return { clients: [clientWire], ...page }
         }),
-      verification: (_partnerId, id) => read(stub, () => own(id, verification))
+      verification: unused
     }),
     Layer.succeed(Summary, {
-      of: () => read(stub, () => summary)
+      of: () => stub.read(() => summary)
     }),
     Layer.succeed(Accounts, {
-      balances: (_partnerId, id) => read(stub, () => own(id, balances)),
-      balancesAt: (_partnerId, id) => read(stub, () => own(id, balances)),
-      summary: (_partnerId, id) => read(stub, () => own(id, accountSummary(1_750_000_000_000))),
-      ledger: (_partnerId, id) => read(stub, () => own(id, ledger))
+      balances: (_partnerId, id) => stub.read(() => own(id, balances)),
+      balancesAt: (_partnerId, id) => stub.read(() => own(id, balances)),
+      summary: (_partnerId, id) => stub.read(() => own(id, accountSummary(1_750_000_000_000))),
+      ledger: (_partnerId, id) => stub.read(() => own(id, ledger))
     })
   )
 }
@@ -229,110 +213,6 @@ const stubWrites = (stub: Stub) =>
           return Effect.flatMap(stub.onboard(), (verdict) => stub.ended(verdict, store))
         })
     }),
-    Layer.succeed(Documents, {
-      upload: (_caller, _id, body, store) =>
-        Effect.suspend(() => {
-          stub.runs++
-          stub.lastBody = body
-          return stub.ended(accept(uploaded), store)
-        }),
-      list: (_partnerId, id) => read(stub, () => (stub.client(id) === null ? null : [document])),
-      remove: unused
-    }),
-    Layer.succeed(KycUpdates, {
-      update: (_caller, _id, body, store) => stub.written(body, accept(kycUpdated), store),
-      latest: (_partnerId, id) => read(stub, () => (stub.client(id) === null ? null : kycPackage))
-    }),
-    Layer.succeed(SettlementItems, {
-      clientOf: (_partnerId, idOrUid) => Effect.succeed(idOrUid === String(clientId) ? clientId : null),
-      list: () => read(stub, () => ({ items: [item], ...page })),
-      missing: () => Effect.succeed(null),
-      report: (_caller, itemId, body, store) =>
-        Effect.suspend(() => {
-          stub.runs++
-          stub.lastBody = body
-          const found = itemId === item.itemId
-          return stub.ended(found ? accept({ item, changed: true }) : refuse(unknown("Settlement item")), store)
-        })
-    }),
-    Layer.succeed(BulkReports, {
-      report: (_caller, body) =>
-        Effect.sync(() => {
-          stub.runs++
-          stub.lastBody = body
-          return accept(bulkReported)
-        })
-    }),
-    Layer.succeed(SettlementReports, {
-      report: (_partnerId, window) => read(stub, () => settlementReport(window)),
-      summary: (_partnerId, window) => read(stub, () => settlementSummary(window)),
-      interfirm: () => read(stub, () => interfirmPage)
-    }),
-    Layer.succeed(Appropriateness, {
-      questionnaire: () => servedOf(1, questionnaire1),
-      submit: (_caller, _id, body, store) => stub.written(body, accept(assessmentResult), store),
-      acknowledge: (_caller, _id, body, store) => stub.written(body, accept(acknowledgeResult), store),
-      writeMifid: (_caller, _id, body, store) => stub.written(body, accept(mifidResult), store)
-    }),
-    Layer.succeed(Webhooks, {
-      register: (_caller, body) =>
-        Effect.sync(() => {
-          stub.lastBody = body
-          return accept(webhookRegistered)
-        }),
-      get: () => read(stub, () => accept(webhookState)),
-      remove: () => Effect.succeed(accept({ active: false, updatedAt: now } as const)),
-      test: (_caller, store) =>
-        Effect.suspend(() => {
-          stub.runs++
-          return stub.ended(accept({ deliveryId: 9, event: "webhook.test", queuedAt: now } as const), store)
-        }),
-      deliveries: (_partnerId, query) =>
-        read(stub, () => {
-          stub.lastListQuery = query
-          return { deliveries: [delivery], ...page }
-        }),
-      deliveriesOf: unused,
-      redeliver: unused
-    }),
-    Layer.succeed(Explain, {
-      explain: (write) => read(stub, () => accept({ write, outcome: "ACCEPTED", refusal: null, gates: [] }))
-    }),
-    Layer.succeed(Withdrawals, {
-      file: (_caller, _id, body, store) =>
-        stub.written(body, accept({ status: 201, request: withdrawalRequest }), store),
-      cancel: (_caller, _id, requestId, store) =>
-        stub.written(
-          {},
-          requestId === withdrawalRequest.requestId
-            ? accept({ request: withdrawalRequest, alreadyDecided: false })
-            : refuse(unknown("Withdrawal request")),
-          store
-        ),
-      missing: (_partnerId, requestId) =>
-        read(stub, () => (requestId === withdrawalRequest.requestId ? null : unknown("Withdrawal request"))),
-      list: (_partnerId, query) =>
-        read(stub, () =>
-          query.clientId === undefined || stub.client(query.clientId) !== null
-            ? { withdrawals: [withdrawalRequest], ...page }
-            : null
-        ),
-      listAll: unused,
-      decide: unused,
-      check: unused
-    }),
-    Layer.succeed(Deposits, {
-      file: (_caller, _id, body, store) => stub.written(body, accept({ status: 201, notice: depositNotice }), store),
-      list: (_partnerId, query) =>
-        read(stub, () =>
-          query.clientId === undefined || stub.client(query.clientId) !== null
-            ? { deposits: [depositNotice], ...page }
-            : null
-        ),
-      listAll: unused,
-      confirm: unused,
-      reject: unused
-    }),
     Layer.succeed(CollateralReports, {
       report: (_caller, _id, body, store) =>
         Effect.suspend(() => {
@@ -341,11 +221,32 @@ const stubWrites = (stub: Stub) =>
           return Effect.flatMap(stub.collateral(), (verdict) => stub.ended(verdict, store))
         }),
       list: (_partnerId, query) =>
-        read(stub, () =>
+        stub.read(() =>
           query.clientId === undefined || stub.client(query.clientId) !== null ? { reports: [report], ...page } : null
         )
     })
   )
+
+/** Features whose own handlers run, over services of the stub: tests look behind them. */
+const asTheyAre = [profile, clients, account, collateral]
+
+type Needs = Accounts | BusinessClock | Clients | CollateralReports | Onboarding | Summary
+
+/** The whole contract of the partner surface and what is planted beside it, from its schemas where it is not as it is. */
+const stubFeatures = (stub: Stub, planted: ReadonlyArray<Planted>): ReadonlyArray<Served<PartnerPrincipal, Needs>> => {
+  const behind = { owns: (id: number) => stub.client(id) !== null, read: stub.read, written: stub.written }
+  const others = partnerFeatures.filter(({ api }) => asTheyAre.every((its) => its.api.identifier !== api.identifier))
+  return [
+    ...asTheyAre,
+    ...others.map(({ api }) => standIn(api, behind)),
+    ...planted.map((its) => ("handlers" in its ? its : standIn(its, behind)))
+  ]
+}
+
+/** A feature that no contract has, or only its part of one. */
+type Planted = Served<PartnerPrincipal, never> | Served<PartnerPrincipal, never>["api"]
+
+type StubOptions = Partial<Omit<HttpServerOptions<never>, "features">> & { readonly planted?: ReadonlyArray<Planted> }
 
 /** A running server with its stub and a client that trusts it. */
 export interface Running {
@@ -359,13 +260,14 @@ export interface Running {
 }
 
 /** Starts a server on a free port of 127.0.0.1; `close` ends it gracefully. */
-export const startStubServer = async (options: Partial<HttpServerOptions> = {}): Promise<Running> => {
+export const startStubServer = async ({ planted = [], ...options }: StubOptions = {}): Promise<Running> => {
   const stub = new Stub()
   const folder = mkdtempSync(join(tmpdir(), "http-test-"))
   const scope = Scope.makeUnsafe()
   const started = await Effect.gen(function* () {
     const tls = yield* LocalAuthority.ensure({ dataDirectory: folder })
     const bound = yield* HttpServer.start({
+      features: stubFeatures(stub, planted),
       host: "127.0.0.1",
       port: 0,
       tls: { key: tls.key, cert: tls.certificate },

@@ -1,4 +1,4 @@
-// F4, F7, A1-12: the risk of an account, from its state and the facts of one moment.
+/** F4, F7, A1-12: the risk of an account, from its state and the facts of one moment. */
 import { assert, describe, it } from "@effect/vitest"
 import { type AccountRisk, accountRisk } from "../../src/machines/margin/accountRisk.ts"
 import { type Facts, noFacts } from "../../src/machines/market/Facts.ts"

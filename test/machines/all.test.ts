@@ -11,7 +11,7 @@ import { machineDiagram, machineFormats } from "../../cli/machineDiagram.ts"
 import { type MachineVersions, shapeHash, staleFiles } from "../../scripts/generateMachines.ts"
 import { type Reached, reachable, shapeOf, statesOf, tableOf, type Walkable } from "../../src/machines/describe.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
-import { begin, beginSlow, step, stepSlow, versionOf } from "../../src/runtime/engine/machine/decide.ts"
+import { begin, beginSlow, step, stepSlow, versionOf } from "../../src/runtime/engine/machine/step.ts"
 import { MachineVersionUnknown, presentRow, upcastWith } from "../../src/runtime/engine/machine/upcast.ts"
 import { catalogue, tableOfKind } from "../../src/runtime/store/Catalogue.ts"
 

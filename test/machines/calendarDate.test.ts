@@ -1,4 +1,4 @@
-// Calendar dates and age (A1-19, DATE-001).
+/** Calendar dates and age (A1-19, DATE-001). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {

@@ -1,4 +1,4 @@
-// Country codes against an independent list, and the European Economic Area (A1-14, ISO-001, A1-17).
+/** Country codes against an independent list, and the European Economic Area (A1-14, ISO-001, A1-17). */
 import { assert, describe, it } from "@effect/vitest"
 import countries from "i18n-iso-countries"
 import {

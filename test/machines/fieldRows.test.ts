@@ -1,21 +1,23 @@
-// Every field rule of doc 1 as a table row: what a field takes and what is stored of it, what it refuses and with
-// which sentence, and that no other field is named. A field without rows fails (doc 1, Resources and their fields;
-// A1-14..A1-27, A1-37, A1-41..A1-44).
+/**
+ * Every field rule of doc 1 as a table row: what a field takes and what is stored of it, what it refuses and with
+ * which sentence, and that no other field is named. A field without rows fails (doc 1, Resources and their fields;
+ * A1-14..A1-27, A1-37, A1-41..A1-44).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import type { Schema, SchemaAST } from "effect"
 import * as fc from "fast-check"
 import {
-  AcknowledgeBody,
+  AcknowledgementBody,
   decodeAcknowledgement,
   decodeSubmission,
-  SubmitBody
-} from "../../src/machines/appropriateness/AppropriatenessRequest.ts"
+  SubmissionBody
+} from "../../src/machines/appropriateness/AppropriatenessBody.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { scoreAnswers } from "../../src/machines/appropriateness/scoring.ts"
-import { decodeDocumentUpload, DocumentUploadBody } from "../../src/machines/document/DocumentUpload.ts"
-import { decodeKycUpdate, KycUpdateBody } from "../../src/machines/kyc/KycUpdateRequest.ts"
-import { decodeOnboarding, OnboardingBody } from "../../src/machines/kyc/OnboardingRequest.ts"
-import { decodeMifid, MifidBody } from "../../src/machines/mifid/MifidRequest.ts"
+import { decodeDocumentUpload, DocumentUploadBody } from "../../src/machines/document/DocumentUploadBody.ts"
+import { decodeKycUpdate, KycUpdateBody } from "../../src/machines/kyc/KycUpdateBody.ts"
+import { decodeOnboarding, OnboardingBody } from "../../src/machines/kyc/OnboardingBody.ts"
+import { decodeMifid, MifidBody } from "../../src/machines/mifid/MifidBody.ts"
 import {
   attestationRows,
   declarationsMicaRows,
@@ -73,7 +75,7 @@ const kycUpdate = (name: string, reonboarding: boolean, containers: ReadonlyArra
   asReceived: true,
   judge: (body, now) => {
     const decided = decodeKycUpdate(body, { ...onboardingFacts, today: now, documents: liveDocuments, reonboarding })
-    return decided.ok ? { stored: decided.request } : decided
+    return decided.ok ? { stored: decided.body } : decided
   },
   sections: { containers, ...kycRows, references: takenReferences }
 })
@@ -85,7 +87,7 @@ const bodies: ReadonlyArray<Body> = [
     base: onboardingAt,
     judge: (body, now) => {
       const decided = decodeOnboarding(body, { ...onboardingFacts, today: now })
-      return decided.ok ? { stored: decided.request } : decided
+      return decided.ok ? { stored: decided.body } : decided
     },
     sections: {
       envelope: envelopeRows,
@@ -109,7 +111,7 @@ const bodies: ReadonlyArray<Body> = [
     prefix: "mifid.",
     judge: (body) => {
       const decided = decodeMifid(body)
-      return decided.ok ? { stored: decided.sections } : decided
+      return decided.ok ? { stored: decided.body } : decided
     },
     sections: { mifid: mifidRows }
   },
@@ -119,19 +121,19 @@ const bodies: ReadonlyArray<Body> = [
     base: () => ({ name: "passport.png", contentType: "image/png", dataBase64: "AAAA", purpose: "identity" }),
     judge: (body) => {
       const decided = decodeDocumentUpload(body)
-      if (decided.ok) return { stored: { ...decided.upload, name: decided.upload.filename } }
+      if (decided.ok) return { stored: { ...decided.body, name: decided.body.filename } }
       return { errors: decided.refusal._tag === "Invalid" ? { ...decided.refusal.errors } : {} }
     },
     sections: { document: documentRows }
   },
   {
     name: "POST .../appropriateness",
-    schema: SubmitBody,
+    schema: SubmissionBody,
     base: () => ({ version: 1, answers: { ...someAnswers } }),
     judge: (body) => {
       const decided = decodeSubmission(body)
       if (!decided.ok) return decided
-      const { version, answers } = decided.submission
+      const { version, answers } = decided.body
       const scored = scoreAnswers(questionnaire1, answers)
       return scored.ok
         ? { stored: { version, answers: scored.answers } }
@@ -141,7 +143,7 @@ const bodies: ReadonlyArray<Body> = [
   },
   {
     name: "POST .../appropriateness/acknowledge",
-    schema: AcknowledgeBody,
+    schema: AcknowledgementBody,
     base: () => ({ acknowledgedAt: onboardingNow }),
     judge: (body, now) => {
       const decided = decodeAcknowledgement(body, { now })
@@ -181,7 +183,7 @@ const refusedWhole: Readonly<Record<string, ReadonlyArray<string>>> = {
   "POST /clients": ["kyc.identification.document_ids.*"]
 }
 
-/** The appropriateness test tells its first fault alone (A1-41). */
+/** The appropriateness test names its first fault alone (A1-41). */
 const together = new Set(["POST /clients", "PUT .../kyc", "PUT .../kyc after a rejection", "PUT .../mifid"])
 /** Fields on which it depends whether others are asked for, ignored or compared. */
 const deciding =

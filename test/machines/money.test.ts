@@ -1,4 +1,4 @@
-// Money grammar, scale, ceiling and rounding (F1, F2) and the currency table (A2-12).
+/** Money grammar, scale, ceiling and rounding (F1, F2) and the currency table (A2-12). */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"

@@ -1,5 +1,7 @@
-// The appropriateness questionnaire and its scoring: the points of version 1, every outcome at its edges, what is served
-// and what may be published (F24; A1-39, A1-41; doc 1, Appropriateness).
+/**
+ * The appropriateness questionnaire and its scoring: the points of version 1, every outcome at its edges, what is served
+ * and what may be published (F24; A1-39, A1-41; doc 1, Appropriateness).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import * as fc from "fast-check"

@@ -162,7 +162,7 @@ describe("names made to slip through the index", () => {
     )
   })
 
-  it("F26: whether two names are alike is told as their likeness tells it", () => {
+  it("F26: whether two names are alike is answered as by their likeness", () => {
     let alike = 0
     fc.assert(
       fc.property(oddWord, oddWord, likenesses, (a, b, likeness) => {

@@ -1,4 +1,4 @@
-// Text, e-mail and id rules (A1-01, A1-14, A1-15, F31).
+/** Text, e-mail and id rules (A1-01, A1-14, A1-15, F31). */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { clientUidOf, clOrdIdOf, parseId } from "../../src/machines/shared/Ids.ts"

@@ -5,59 +5,45 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import type { AnyMachineSnapshot } from "xstate"
 import { moneyRestriction, restrictionNames, restrictionSentences } from "../../src/machines/client/Restriction.ts"
 import { CollateralReport, reportOf } from "../../src/machines/collateral/CollateralReport.ts"
 import { partnerReason } from "../../src/machines/compliance/Case.ts"
 import { effectName, reachable, statesOf, type Walkable } from "../../src/machines/describe.ts"
 import { reliancePath, relianceStatuses } from "../../src/machines/partner/Reliance.ts"
-import { type Kind, machines } from "../../src/machines/registry.ts"
-import { begin, create, type Decision, step } from "../../src/runtime/engine/machine/decide.ts"
-import { assessmentRows } from "../fixtures/assessmentRows.ts"
-import { clientRows } from "../fixtures/clientTransitionRows.ts"
-import { depositNoticeRows } from "../fixtures/depositRows.ts"
-import { settlementItemRows } from "../fixtures/settlementRows.ts"
-import { screeningPassRows } from "../fixtures/screeningPassRows.ts"
-import { watchImportRows } from "../fixtures/watchImportRows.ts"
-import { webhookDeliveryRows, webhookEndpointRows } from "../fixtures/webhookRows.ts"
-import { reconBreakRows, withdrawalRequestRows } from "../fixtures/withdrawalRows.ts"
-import {
-  apiKeyRows,
-  approvalRows,
-  blockRows,
-  caseRows,
-  collateralRows,
-  kycRows,
-  partnerRows,
-  relianceRows,
-  type TransitionRow
-} from "../fixtures/transitionRows.ts"
+import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { begin, create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
+import { clientRows } from "../../src/machines/client/clientRows.ts"
+import { kycPackageRows } from "../../src/machines/kyc/kycRows.ts"
+import type { TransitionRow } from "../../src/machines/TransitionRow.ts"
 
-const tables: Readonly<Record<Kind, ReadonlyArray<TransitionRow>>> = {
-  partner: partnerRows,
-  reliance: relianceRows,
-  apiKey: apiKeyRows,
-  client: clientRows,
-  kycPackage: kycRows,
-  verificationBlock: blockRows,
-  assessment: assessmentRows,
-  case: caseRows,
-  approval: approvalRows,
-  watchImport: watchImportRows,
-  screeningPass: screeningPassRows,
-  depositNotice: depositNoticeRows,
-  collateralReport: collateralRows,
-  settlementItem: settlementItemRows,
-  withdrawalRequest: withdrawalRequestRows,
-  reconBreak: reconBreakRows,
-  webhookEndpoint: webhookEndpointRows,
-  webhookDelivery: webhookDeliveryRows
+const machinesFolder = join(import.meta.dirname, "../../src/machines")
+
+/** Whatever the files beside the samples export, by its name. */
+const exported = new Map<string, ReadonlyArray<TransitionRow>>()
+for (const file of readdirSync(machinesFolder, { recursive: true, encoding: "utf8" })) {
+  if (!file.endsWith("Rows.ts")) continue
+  const module = (await import(/* @vite-ignore */ join(machinesFolder, file))) as Readonly<
+    Record<string, ReadonlyArray<TransitionRow>>
+  >
+  for (const [name, rows] of Object.entries(module)) exported.set(name, rows)
 }
+const rowsOf = (kind: Kind): ReadonlyArray<TransitionRow> => exported.get(`${kind}Rows`) ?? []
+
+describe("transition rows", () => {
+  it("stand beside the samples of every machine, and of none that is not there", () =>
+    assert.sameMembers(
+      [...exported.keys()],
+      kinds.map((kind) => `${kind}Rows`)
+    ))
+})
 
 /** The stored row after the creation and the given events, each of which must be accepted. */
-const play = (kind: Kind, row: TransitionRow): Decision => {
+const play = (kind: Kind, row: TransitionRow): Step => {
   const { machine } = machines[kind] as Walkable
-  let current: Decision = begin(machine, row.input)
+  let current: Step = begin(machine, row.input)
   for (const event of row.given) {
     current = step(machine, current, event)
     assert.isTrue(current.changed, `the way to the row fails at ${event.type}`)
@@ -65,7 +51,8 @@ const play = (kind: Kind, row: TransitionRow): Decision => {
   return current
 }
 
-describe.each(Object.entries(tables) as ReadonlyArray<[Kind, ReadonlyArray<TransitionRow>]>)("%s", (kind, rows) => {
+describe.each(kinds)("%s", (kind) => {
+  const rows = rowsOf(kind)
   const { machine } = machines[kind] as Walkable
 
   it.each(rows.map((row) => [row.title, row] as const))("%s", (_title, row) => {
@@ -189,7 +176,7 @@ describe("what the effects carry", () => {
   })
 
   it("D2: kyc.documents_requested carries revision and note", () => {
-    const row = kycRows.find(({ title }) => title === "D2: SPOT_CHECK, documents requested")
+    const row = kycPackageRows.find(({ title }) => title === "D2: SPOT_CHECK, documents requested")
     assert.deepStrictEqual(effectsOf("kycPackage", row)[0], {
       type: "event",
       name: "kyc.documents_requested",
@@ -216,7 +203,7 @@ describe("collateral report", () => {
   const decided = (direction: "DEPOSIT" | "WITHDRAWAL", refusal: string | null) =>
     create(machine, { ...report, direction }, { type: "REPORT", at: 100, refusal, ledgerTxId: 8, balances: null })
 
-  it("D11: a booked deposit posts, tells and shows the report", () => {
+  it("D11: a booked deposit posts, announces and shows the report", () => {
     const wire = { ...report, status: "BOOKED", refusal: "", ledgerTxId: 8, createdAt: 100 } as const
     const { context, effects, state } = decided("DEPOSIT", null)
     assert.strictEqual(state, "BOOKED")
@@ -334,7 +321,7 @@ describe("reliance path", () => {
     const path = reliancePath(from, to)
     assert.deepStrictEqual(path, paths.get(`${from} ${to}`) ?? null)
     const { machine } = machines.reliance
-    let row: { readonly state: string; readonly context: Decision<typeof machine>["context"] } = {
+    let row: { readonly state: string; readonly context: Step<typeof machine>["context"] } = {
       state: from,
       context: { partnerId: 1, reason: null, changedAt: 0 }
     }

@@ -1,5 +1,7 @@
-// The url of PUT /webhook: every spelling is read as what it means, and refused with a sentence when it is none (doc 3,
-// Webhook registration and delivery; A3-32; SSRF-043).
+/**
+ * The url of PUT /webhook: every spelling is read as what it means, and refused with a sentence when it is none (doc 3,
+ * Webhook registration and delivery; A3-32; SSRF-043).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { parseWebhookUrl } from "../../src/machines/webhook/webhookUrl.ts"

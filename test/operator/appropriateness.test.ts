@@ -1,22 +1,19 @@
-// `appropriateness publish` and `sim answers` through the command line, on a real service (operator surface; F24, A1-39).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * `appropriateness publish` and `sim answers` through the command line, on a real service (operator surface; F24, A1-39).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assessmentOutcomes } from "../../src/http/api/operator/operatorTokens.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { outcomes } from "../../src/machines/appropriateness/scoring.ts"
-import { mifidSections } from "../../src/machines/mifid/MifidRequest.ts"
+import { mifidSections } from "../../src/machines/mifid/MifidBody.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { get, rowsOf, withPaths } from "../support/Builders.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner()).key
-})
-afterAll(() => service.stop())
+const { service, key } = await openOperatorScenario()
 
 let files = 0
 const fileOf = (text: string): string => {

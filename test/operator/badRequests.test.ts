@@ -1,26 +1,16 @@
-// Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says about them (doc 1,
-// Envelope; A2-62, F2; operator surface, rules).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
+/**
+ * Bodies that are no JSON object, and amounts that are no amounts: what the operator surface says of them (doc 1,
+ * Envelope; A2-62, F2; operator surface, rules).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { signedAmount } from "../../src/runtime/services/ledger/Adjustments.ts"
-import { callServer } from "../http/callServer.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator, operatorCalls } from "./operatorScenario.ts"
 
-let service: OperatorService
-let agent: Agent
-beforeAll(async () => {
-  service = await startOperatorService()
-  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
-})
-afterAll(() => {
-  agent.destroy()
-  return service.stop()
-})
+const service = await openOperator()
+const request = operatorCalls(service)
 
 const send = (raw: string | Uint8Array) =>
-  callServer(agent, Number(new URL(service.url).port), "POST", "/operator/v1/partners", {
-    key: service.keys.ADMIN,
+  request("POST", "/partners", {
     raw,
     headers: { "content-type": "application/json" }
   })
@@ -65,16 +55,14 @@ describe("A1-01: operator paths", () => {
     ["", 404],
     ["/", 404]
   ])("A1-01: GET /operator/v1%s answers %i: case and slashes are exact", async (path, status) => {
-    const { port } = new URL(service.url)
-    const answer = await callServer(agent, Number(port), "GET", `/operator/v1${path}`, { key: service.keys.ADMIN })
+    const answer = await request("GET", path)
     assert.strictEqual(answer.status, status)
     if (status === 404) assert.deepInclude(answer.json, { code: 4004 })
   })
 })
 
 describe("operator surface, rules: a command that requires no field takes no body", () => {
-  const call = (path: string, raw: string, key = service.keys.ADMIN) =>
-    callServer(agent, Number(new URL(service.url).port), "POST", `/operator/v1/${path}`, { key, raw })
+  const call = (path: string, raw: string, key = service.keys.ADMIN) => request("POST", `/${path}`, { key, raw })
 
   it("POST without a body is POST with {}", async () => {
     const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
@@ -118,17 +106,10 @@ describe("operator surface, rules: a body is JSON whatever it is called", () => 
   it.each([{}, { "content-type": "text/plain" }, { "content-type": "application/x-www-form-urlencoded" }])(
     "with headers %j a command is judged like any other",
     async (headers) => {
-      const { status, json } = await callServer(
-        agent,
-        Number(new URL(service.url).port),
-        "POST",
-        "/operator/v1/partners",
-        {
-          key: service.keys.ADMIN,
-          raw: "{}",
-          headers
-        }
-      )
+      const { status, json } = await request("POST", "/partners", {
+        raw: "{}",
+        headers
+      })
       const { data } = json as { readonly data: { readonly errors: Readonly<Record<string, string>> } }
       assert.strictEqual(status, 400)
       assert.includeMembers(Object.keys(data.errors), ["code", "name"])

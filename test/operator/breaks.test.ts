@@ -1,5 +1,7 @@
-// Reconciliation breaks through the command line: whom they pause, for how long, and that a start forgets none
-// (operator surface, break; A3-11; SC-CUS-08).
+/**
+ * Reconciliation breaks through the command line: whom they pause, for how long, and that a start forgets none
+ * (operator surface, break; A3-11; SC-CUS-08).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { breakStatuses } from "../../src/machines/reconciliation/ReconBreak.ts"

@@ -1,18 +1,14 @@
-// Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
-// (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+/**
+ * Compliance through the command line, on a real service: restrictions, screening, cases, both decisions
+ * (D1, D2, D3; A1-28, A1-48, A3-10; F26).
+ */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner({ code: "COMP" })).key
-})
-afterAll(() => service.stop())
+const { service, key, heldClient } = await openOperatorScenario({ partner: { code: "COMP" } })
 
 const rows = (sql: string, clientId: number | string) =>
   service.run(
@@ -21,24 +17,6 @@ const rows = (sql: string, clientId: number | string) =>
 const show = (clientId: number | string) => service.done(["client", "show", String(clientId)], "SUPPORT")
 const notifications = async (clientId: number) =>
   (await rows("SELECT kind FROM notifications WHERE client_id = $1 ORDER BY id", clientId)).map((row) => row.kind)
-
-let persons = 0
-/** Onboards a person whose name is on the watch list. */
-const heldClient = async () => {
-  const body = sampleOnboarding(300 + ++persons, `held${persons}`, Date.now())
-  const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
-  const entry = await service.done(
-    ["screening", "add", "--name", `${first_name} ${last_name}`, "--dob", date_of_birth, "--list", "SANCTIONS"],
-    "COMPLIANCE"
-  )
-  const answer = await service.call("POST", "/partner/v1/clients", { key, body })
-  assert.deepStrictEqual([answer.status, answer.json.data.status], [201, "PENDING_REVIEW"])
-  return {
-    entryId: entry.entryId as number,
-    clientId: answer.json.data.clientId as number,
-    caseId: answer.json.data.review.caseId as number
-  }
-}
 
 describe("operator surface, compliance", () => {
   it("A3-10: restrictions stack, each once; lifting the last one brings ACTIVE back", async () => {
@@ -118,7 +96,7 @@ describe("operator surface, compliance", () => {
     assert.strictEqual(cleared.kycPackage.reviewedBy, "ADMIN")
   })
 
-  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and tells the partner", async () => {
+  it("D3, A1-48: reject takes level, package, all twelve blocks and the case, and notifies the partner", async () => {
     const { clientId, caseId } = await heldClient()
     const rejected = await service.done(
       ["kyc", "reject", String(clientId), "--reason", "papers do not match"],

@@ -1,19 +1,17 @@
-// Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is told with
-// what clears it, nothing slips between the count and the change, and the books hold under the history of models.
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+/**
+ * Changing the custody model (doc 3, Changing the custody model; D15; SC-SET-11): every guard blocks and is named with
+ * what clears it, nothing slips between the count and the change, and the books hold under the history of models.
+ */
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
 import { changeCustody } from "../../src/runtime/services/partner/partnerDecisions.ts"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"
 import { type Answer, operator } from "../support/Service.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
 
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
+const service = await openOperator()
 
 interface Firm {
   readonly code: string
@@ -194,7 +192,7 @@ describe("doc 3, Changing the custody model", () => {
     }
   })
 
-  it("SC-SET-11: a payment recorded too much is told under BROKER custody too, with what takes it back", async () => {
+  it("SC-SET-11: a payment recorded too much is shown under BROKER custody too, with what takes it back", async () => {
     const firm = await partnerFirm("OVERPAID")
     await service.done(custody("OVERPAID", "BROKER"))
     await payFirms("OVERPAID", "5")
@@ -389,7 +387,7 @@ describe("custody change while writes are queued", () => {
     assert.deepStrictEqual(await brokenInvariants(service), [])
   })
 
-  it("two changes at once: one is made, the other is told that it is already", async () => {
+  it("two changes at once: one is made, the other learns that it is already", async () => {
     const firm = await partnerFirm("TWICE")
     const both = await Promise.all([
       service.cli(custody("TWICE", "BROKER")),

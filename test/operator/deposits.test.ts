@@ -1,29 +1,20 @@
-// Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
-// deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Deposit notices through the command line: finance lists, confirms and rejects; nobody else decides (operator surface,
+ * deposit; doc 3, Deposit notice; D9; A3-04, A3-05, A3-44).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { depositStatuses } from "../../src/machines/deposit/DepositNotice.ts"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
-import { brokenInvariants, ofClient, rowCounts } from "../support/Builders.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { ofClient, rowCounts } from "../support/Builders.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { broker } from "../support/Scenario.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let partner: Awaited<ReturnType<OperatorService["partner"]>>
-let other: typeof partner
-let references = 0
-const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
-
-beforeAll(async () => {
-  service = await startOperatorService()
-  partner = await service.partner({ code: "DEPO", ...broker })
-  other = await service.partner({ code: "ELSE", ...broker })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, partner, fresh } = await openOperatorScenario({ partner: { code: "DEPO", ...broker } })
+const other = await service.partner({ code: "ELSE", ...broker })
 
 const file = async (clientId: number, key = partner.key): Promise<number> => {
-  const body = { partnerRef: `ref-${++references}`, currency: "EUR", amount: "12.5" }
+  const body = { partnerRef: fresh(), currency: "EUR", amount: "12.5" }
   const answer = await service.call("POST", `/partner/v1/clients/${clientId}/deposits`, { key, body })
   if (answer.status !== 201) throw new Error(answer.text)
   return answer.json.data.noticeId

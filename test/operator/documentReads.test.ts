@@ -1,14 +1,16 @@
-// Reading documents through the command line: compliance and ADMIN alone, with a reason, audited before anything is
-// answered; the content goes to a file that is nobody else's (operator surface, rules and document; A1-38).
+/**
+ * Reading documents through the command line: compliance and ADMIN alone, with a reason, audited before anything is
+ * answered; the content goes to a file that is nobody else's (operator surface, rules and document; A1-38).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
+import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
 import { query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const pdf = Buffer.from("%PDF-1.7\nsomething about a person\u00e4")
 const fullFile = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8_388_608 - 9, 0x20)])
@@ -182,7 +184,7 @@ describe("operator surface, document show", () => {
     assert.isFalse(existsSync(join(folder, "other.pdf")))
   })
 
-  it("full files are read a few at a time: more are told to come back, and all can be read after that", async () => {
+  it("full files are read a few at a time: more are asked to come back, and all can be read after that", async () => {
     const documentId = await upload(fullFile)
     const all = await Promise.all(
       Array.from({ length: 12 }, (_, n) => show(documentId, ["--output", join(folder, `many-${n}.pdf`)]))

@@ -1,20 +1,15 @@
-// Deletion of documents through the command line, on a real service: the content is gone, the facts stay, a slot is free
-// (operator surface, document delete; A1-38).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Deletion of documents through the command line, on a real service: the content is gone, the facts stay, a slot is free
+ * (operator surface, document delete; A1-38).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { ofClient, rowsOf } from "../support/Builders.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const { service, key } = await openOperatorScenario({ partner: { code: "DOCS" } })
+let clientId = await service.client(key)
 
 const dataBase64 = Buffer.from("%PDF-1.7\nsomething").toString("base64")
-
-let service: OperatorService
-let key: string
-let clientId: number
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner({ code: "DOCS" })).key
-  clientId = await service.client(key)
-})
-afterAll(() => service.stop())
 
 const path = () => `/partner/v1/clients/${clientId}/documents`
 const upload = async () =>

@@ -1,40 +1,35 @@
-// Dry runs of the two commands that change more than a mailbox: the key file and the clock stay as they are (operator
-// surface, --dry-run; architecture, At rest).
+/**
+ * Dry runs of the two commands that change more than a mailbox: the keys and the clock stay as they are (operator
+ * surface, --dry-run; architecture, At rest).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { keyFileName, keyFileStore, loadKeyFile } from "../../src/runtime/adapters/keyFile.ts"
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
+import { keyStoreMemory } from "../../src/runtime/ports/KeyStoreMemory.ts"
 import { rowCounts } from "../support/Builders.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
 
-let folder: string
+const keys = keyStoreMemory({ current: 1, keys: new Map([[1, Buffer.alloc(32, 1)]]) })
 let database: TestDatabase
 let service: OperatorService
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "brokerage-dry-"))
   database = await makeTestDatabase()
-  const store = keyFileStore(folder)
   service = await startOperatorService({
-    database: { url: database.url, sealing: makeSealing(loadKeyFile(folder), store.read) },
-    keys: { keyStore: store }
+    database: { url: database.url, sealing: makeSealing(keys.read(), keys.read) },
+    keys: { keyStore: keys }
   })
 })
 afterAll(async () => {
   await service.stop()
   await database.drop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe("operator surface, --dry-run outside the mailboxes", () => {
   it("encryption rotate: says which key would follow, and adds none", async () => {
-    const file = readFileSync(join(folder, keyFileName), "utf8")
     const before = await rowCounts(service)
     const { answer, would } = await service.done(["encryption", "rotate", "--dry-run"])
     assert.deepStrictEqual([answer.previous, answer.current, would.rows], [1, 2, { audit: 1 }])
-    assert.strictEqual(readFileSync(join(folder, keyFileName), "utf8"), file)
+    assert.deepStrictEqual([...keys.read().keys.keys()], [1])
     assert.deepStrictEqual(await rowCounts(service), before)
     assert.strictEqual((await service.done(["encryption", "show"])).current, 1)
   })

@@ -1,5 +1,7 @@
-// Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
-// the file does not hold, and what is left half done goes on (architecture, At rest).
+/**
+ * Rotation of the encryption key by command while the service works: nothing is lost, nothing is sealed with a key that
+ * the file does not hold, and what is left half done goes on (architecture, At rest).
+ */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -9,13 +11,13 @@ import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { keyFileName, keyFileStore, loadKeyFile } from "../../src/runtime/adapters/keyFile.ts"
 import { setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
-import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
+import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
 import { type RowKey, sealedColumns } from "../../src/runtime/store/SealedValues.ts"
 import { batchesOf } from "../../src/runtime/workers/ResealWorker.ts"
 import { ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const fast = { pauseMillis: 0, settleMillis: 200 }
 const fullFile = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(8_388_608 - 9, 0x20)]).toString("base64")
@@ -126,7 +128,7 @@ describe("encryption rotate", () => {
     assert.deepStrictEqual([Number(canary?.n), Number(canary?.done)], [2, 2])
   })
 
-  it("is told in the audit by key numbers alone", async () => {
+  it("is noted in the audit by key numbers alone", async () => {
     const rows = await rowsOf(service, "audit", "action LIKE 'encryption.%'")
     assert.deepStrictEqual(
       rows.map(({ role, action, before, after, reason, partnerId, clientId }) => [
@@ -216,7 +218,7 @@ describe("encryption rotate", () => {
     await atRest()
   })
 
-  it("a restart takes up a filed key, tells the audit, and goes on with what is left", async () => {
+  it("a restart takes up a filed key, writes the audit, and goes on with what is left", async () => {
     expectLog(/operator request failed .* died here/)
     const clientId = await service.client(key)
     const { current } = await show()

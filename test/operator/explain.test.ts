@@ -1,10 +1,13 @@
-// What `explain` shows a person: the figure that decides, what is missing, and every field of the write (operator surface;
-// A3-02, A3-14, F2, F25).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { callServer } from "../http/callServer.ts"
-import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+/**
+ * What `explain` shows a person: the figure that decides, what is missing, and every field of the write (operator surface;
+ * A3-02, A3-14, F2, F25).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperator, operatorCalls } from "./operatorScenario.ts"
+
+const service = await openOperator({ settings: { sourceOfWealthThreshold: 1n << 70n } })
+const request = operatorCalls(service)
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 const nearlyAll = "9223372036854"
@@ -14,17 +17,6 @@ interface Gate {
   readonly status: string
   readonly compared: { readonly figure: string; readonly limit: string } | null
 }
-
-let service: OperatorService
-let agent: Agent
-beforeAll(async () => {
-  service = await startOperatorService({ settings: { sourceOfWealthThreshold: 1n << 70n } })
-  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
-})
-afterAll(() => {
-  agent.destroy()
-  return service.stop()
-})
 
 let references = 0
 const write = async (key: string, clientId: number, route: string, body: object) => {
@@ -37,7 +29,7 @@ const gateOf = (explained: { readonly gates: ReadonlyArray<Gate> }, name: string
   explained.gates.find(({ gate }) => gate === name)
 
 const ask = (path: string) =>
-  callServer(agent, Number(new URL(service.url).port), "GET", `/operator/v1/clients/${path}`, {
+  request("GET", `/clients/${path}`, {
     key: service.keys.SUPPORT
   })
 

@@ -1,5 +1,7 @@
-// The first ADMIN key: in the file before its hash is committed, so that no crash loses it (operator surface, rules:
-// operator.key).
+/**
+ * The first ADMIN key: in the file before its hash is committed, so that no crash loses it (operator surface, rules:
+ * operator.key).
+ */
 import { afterAll, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"

@@ -1,21 +1,21 @@
-// Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+/** Four eyes: bound to the exact arguments, single use, never by the key that asked (operator surface, Four eyes). */
+import { assert, describe, it } from "@effect/vitest"
+import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { approvalMillis, grantRefusal, hashArguments } from "../../src/runtime/services/operator/approvalDecisions.ts"
-import type { Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { ActorHost, type Turn } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { runningApprovals } from "../../src/runtime/services/operator/runningApprovals.ts"
 import type { ApprovalRow } from "../../src/runtime/store/tables/operator.ts"
 import { brokenInvariants, query } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let clientId: string
-beforeAll(async () => {
-  service = await startOperatorService({ settings: { fourEyes: new Set(fourEyesClasses) } })
-  const partner = await service.partner({ code: "EYES" })
-  clientId = String(await service.client(partner.key))
+const { service, key } = await openOperatorScenario({
+  settings: { fourEyes: new Set(fourEyesClasses) },
+  partner: { code: "EYES" },
+  damaged: true
 })
-afterAll(() => service.stop())
+const clientId = String(await service.client(key))
 
 const adjust = (amount: string) => [
   "ledger",
@@ -228,7 +228,7 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await outcomeOf(second.approvalId), "DONE")
   })
 
-  it("a granted command that a dead process never ran is told as such, and may be granted again, once", async () => {
+  it("a granted command that a dead process never ran is answered as such, and may be granted again, once", async () => {
     const before = Number(await cash())
     const { approvalId, grant } = await asked(adjust(`-${before + 1}`), "FINANCE")
     // Refused now, so that nothing is booked; without its mark it looks as it would after a crash.
@@ -316,6 +316,69 @@ describe("operator surface, Four eyes", () => {
     assert.strictEqual(await outcomeOf(done.approvalId), "DONE")
   })
 
+  it("nor does one take effect whose granting key is revoked in between; before the grant, another key may grant it", async () => {
+    const firm = await service.partner({ code: "EYEG", custody: "BROKER", collateralAsset: "", sandbox: false })
+    const owner = await service.client(firm.key)
+    const own = await service.done(["ledger", "adjust", String(owner), ...adjust("9").slice(3)], "FINANCE")
+    await service.done(["approval", "grant", String(own.approvalId)], "ADMIN")
+    const asking = { partnerRef: "g", currency: "USDC", amount: "9" }
+    const { requestId } = (
+      await service.call("POST", `/partner/v1/clients/${owner}/withdrawals`, { key: firm.key, body: asking })
+    ).json.data
+    const granter = await service.done(["operator", "create", "--label", "granter", "--role", "FINANCE"])
+    const grantAs = (approvalId: number) =>
+      runRecorded(
+        ["approval", "grant", String(approvalId), "--json", "--yes"].concat([
+          "--url",
+          service.url,
+          "--operator-key",
+          granter.key,
+          "--ca",
+          service.caFile
+        ])
+      )
+    const line = ["withdrawal", "approve", String(requestId)]
+    const first = await asked(line, "ADMIN")
+    const late = await heldAt(
+      service,
+      "withdrawal_requests",
+      () => grantAs(first.approvalId),
+      () => service.done(["operator", "revoke", String(granter.operatorId)])
+    )
+    assert.deepStrictEqual(
+      [late.status, JSON.parse(late.stderr).msg],
+      [1, "The operator key that granted the command is revoked: what it let through does not run."]
+    )
+    const { withdrawals } = await service.done(["withdrawal", "list", "--partner", "EYEG"], "FINANCE")
+    assert.deepStrictEqual(
+      withdrawals.map((row: { status: string }) => row.status),
+      ["REQUESTED"]
+    )
+    assert.strictEqual(await outcomeOf(first.approvalId), "REFUSED")
+    const [used] = (await service.done(["audit", "tail", "--object", `approval:${first.approvalId}`])).entries.slice(-1)
+    assert.deepStrictEqual([used.action, used.reason], ["approval.used", "the key that granted it is revoked"])
+    const second = await asked(line, "ADMIN")
+    assert.strictEqual((await service.done(second.grant, "SECOND")).result.status, "APPROVED")
+  })
+
+  it.each(["before the grant's turn", "after a grant that was not committed"] as const)(
+    "a key revoked %s ends nothing: the approval waits, may be refused, and holds no fact of its use",
+    async (moment) => {
+      const running = runningApprovals(await service.run(ActorHost))
+      const { approvalId, grant, revoke } = await askedByAnother(moment)
+      const requestedBy = Number(revoke[2])
+      running.set(approvalId, moment === "before the grant's turn" ? null : { requestedBy, grantedBy: 1 })
+      await service.done(revoke)
+      running.delete(approvalId)
+      assert.strictEqual((await service.cli(grant, "SECOND")).refusal.msg, revoked)
+      await service.done(["approval", "refuse", String(approvalId)], "SECOND")
+      assert.deepStrictEqual(
+        await query(service, "SELECT 1 FROM claims WHERE name = $1", [`approval:${approvalId}`]),
+        []
+      )
+    }
+  )
+
   it("who asked is bound by the audit: another asker written into the row is refused, and found by ledger verify", async () => {
     const { approvalId, grant } = await asked(adjust("4"), "FINANCE")
     const forge = (keyId: string) =>
@@ -382,7 +445,7 @@ describe("operator surface, Four eyes", () => {
     const turn = { state: { get: () => ({ state: "ACTIVE" }) } } as unknown as Turn
     const of = { command: "ledger adjust", args: { a: "1" }, requestedBy: 1, context: { requestedBy: 1 } }
     const row = of as unknown as ApprovalRow
-    assert.strictEqual(grantRefusal(turn, row, asked) === null, same)
+    assert.strictEqual(grantRefusal(turn, row, 2, asked) === null, same)
   })
 
   it("an approval that waited too long has expired", async () => {

@@ -1,21 +1,15 @@
-// Payments between the firms: `interfirm record` through the command line, what the partner sees of it, and what stands
-// in the way of closing (doc 3, Interfirm settlement record; A3-25; operator surface; D15).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Payments between the firms: `interfirm record` through the command line, what the partner sees of it, and what stands
+ * in the way of closing (doc 3, Interfirm settlement record; A3-25; operator surface; D15).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { get, query, rowsOf } from "../support/Builders.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { startOperatorService } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-let partnerId: number
-let clientId: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  const partner = await service.partner({ code: "FIRM" })
-  key = partner.key
-  partnerId = partner.partnerId
-  clientId = String(await service.client(key))
-})
-afterAll(() => service.stop())
+const { service, partner, key } = await openOperatorScenario({ partner: { code: "FIRM" } })
+const { partnerId } = partner
+const clientId = String(await service.client(key))
 
 const line = (over: Readonly<Record<string, string>> = {}, partner = "FIRM") => {
   const options = { amount: "50", from: "100", to: "200", "tx-ref": "wire-1", ...over }
@@ -153,7 +147,7 @@ describe("D15: closing a partner", () => {
 })
 
 describe("operator surface, Four eyes: interfirm record", () => {
-  it("waits for a second key; what could not run, or is there already, is told at once", async () => {
+  it("waits for a second key; what could not run, or is there already, is answered at once", async () => {
     const guarded = await startOperatorService({ settings: { fourEyes: new Set(["interfirm record"] as const) } })
     try {
       await guarded.partner({ code: "FIRM" })

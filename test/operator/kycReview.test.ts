@@ -1,21 +1,15 @@
-// Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
-// and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Compliance's review of KYC packages through the command line, on a real service: documents, samples, the final refusal
+ * and the file itself (D1, D2; A1-25, A1-32, A1-48; F26).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { brokenInvariants, get, ofClient, passesDone, rowCounts, rowsOf } from "../support/Builders.ts"
+import { get, ofClient, rowCounts, rowsOf } from "../support/Builders.ts"
 import { heldAt } from "../support/lockTable.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner({ code: "REVIEW" })).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key, nextPerson, heldClient } = await openOperatorScenario({ partner: { code: "REVIEW" } })
 
 type Role = "ADMIN" | "COMPLIANCE" | "FINANCE" | "SUPPORT"
 const show = (clientId: number) => service.done(["client", "show", String(clientId)], "SUPPORT")
@@ -43,23 +37,8 @@ const view = async (clientId: number) => (await get(service, key, `/clients/${cl
 const cases = async (clientId: number) =>
   (await ofClient(service, "cases", clientId)).map(({ reason, state }) => [reason, state])
 
-let persons = 0
-/** A person whose name was put on the watch list: held, with the list's entry. */
-const heldClient = async () => {
-  const body = sampleOnboarding(700 + ++persons, "review", Date.now())
-  const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
-  const entry = await service.done(
-    ["screening", "add", "--name", `${first_name} ${last_name}`, "--dob", date_of_birth, "--list", "SANCTIONS"],
-    "COMPLIANCE"
-  )
-  await passesDone(service)
-  const { status, json } = await service.call("POST", "/partner/v1/clients", { key, body })
-  assert.deepStrictEqual([status, json.data.status], [201, "PENDING_REVIEW"])
-  return { body, entryId: entry.entryId as number, clientId: json.data.clientId as number }
-}
-
 describe("operator surface, kyc request-documents", () => {
-  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and is told once; clearing accepts again", async () => {
+  it("D2: an ACTIVE client stays ACTIVE; the partner reads the note and gets one notice; clearing accepts again", async () => {
     const clientId = await service.client(key)
     const asked = await kyc("request-documents", clientId, "--note", "  a certified copy of the passport ")
     assert.deepStrictEqual([asked.lifecycleState, asked.verificationLevel, asked.openCases], ["ACTIVE", "MICA", []])
@@ -319,7 +298,7 @@ describe("operator surface, kyc show", () => {
   })
 
   it("F26: a name that can't be compared is shown as such, and cleared as any other candidate", async () => {
-    const body = sampleOnboarding(700 + ++persons, "review", Date.now())
+    const body = sampleOnboarding(700 + nextPerson(), "review", Date.now())
     body.kyc.personalInfo.last_name = "\u0627\u0644\u0627\u0633\u062f"
     const { clientId, review } = (await service.call("POST", "/partner/v1/clients", { key, body })).json.data
     const listed = await runRecorded(["case", "list", "--open", ...service.connection("SUPPORT")])

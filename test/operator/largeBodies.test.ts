@@ -1,28 +1,19 @@
-// Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
-// answer says about being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
+/**
+ * Bodies that would cost the operator surface its memory or its time, dry runs asked for in the wrong place, and what every
+ * answer says of being kept (doc 1, Limits: body caps; A1-01, A1-27; operator surface, rules).
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { maxImportPiece } from "../../src/http/api/operator/ScreeningGroup.ts"
 import { bodyCaps, bodyMembers, shownFaults } from "../../src/machines/shared/Limits.ts"
-import { type CallOptions, callServer } from "../http/callServer.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { type CallOptions } from "../http/callServer.ts"
+import { openOperatorScenario, operatorCalls } from "./operatorScenario.ts"
 
-let service: OperatorService
-let agent: Agent
-let clientId: number
-beforeAll(async () => {
-  service = await startOperatorService()
-  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
-  clientId = await service.client((await service.partner({ code: "LARGE" })).key)
-})
-afterAll(() => {
-  agent.destroy()
-  return service.stop()
-})
+const { service, key } = await openOperatorScenario({ partner: { code: "LARGE" } })
+const request = operatorCalls(service)
+const clientId = await service.client(key)
 
 const send = async (path: string, raw: string, headers: NonNullable<CallOptions["headers"]> = {}, method = "POST") => {
-  const answer = await callServer(agent, Number(new URL(service.url).port), method, `/operator/v1${path}`, {
+  const answer = await request(method, path, {
     key: service.keys.ADMIN,
     ...(method === "GET" ? {} : { raw }),
     headers
@@ -64,12 +55,12 @@ describe("doc 1, Limits: body caps of operator commands", () => {
     assert.isBelow(Buffer.byteLength(JSON.stringify(piece)), bodyCaps.watchListPiece)
   })
 
-  it("an unknown key, or one without the role, is told so unread, however long the body", async () => {
+  it("an unknown key, or one without the role, gets that answer unread, however long the body", async () => {
     for (const [key, status] of [
       ["bok_wrong", 401],
       [service.keys.SUPPORT, 403]
     ] as const) {
-      const answer = await callServer(agent, Number(new URL(service.url).port), "POST", `/operator/v1${entriesPath}`, {
+      const answer = await request("POST", entriesPath, {
         key,
         raw: padded(2_000_000)
       })
@@ -87,7 +78,7 @@ describe("A1-01: operator bodies are judged before they are built", () => {
     assert.deepStrictEqual((await send(path, raw)).told, tooMany)
   })
 
-  it("nested too deeply, half a surrogate pair and U+0000 are told as on the partner surface", async () => {
+  it("nested too deeply, half a surrogate pair and U+0000 are answered as on the partner surface", async () => {
     const deep = await send("/appropriateness", `{"questionnaire":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)
     assert.deepStrictEqual(deep.told, [400, 4000, "The request body is nested too deeply."])
     for (const text of ["\\u0000", "\\ud800"]) {

@@ -1,5 +1,7 @@
-// `ledger export`: the books as other programs read them, proved by hledger itself where it is installed and by a strict
-// reader of our own for Beancount; pages that never part a transaction (operator surface, ledger export; A2-62, A2-74).
+/**
+ * `ledger export`: the books as other programs read them, proved by hledger itself where it is installed and by a strict
+ * reader of our own for Beancount; pages that never part a transaction (operator surface, ledger export; A2-62, A2-74).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -18,7 +20,7 @@ import {
   type ExportScope,
   newestPosting,
   transactionPage
-} from "../../src/runtime/ledger/export/exportPages.ts"
+} from "../../src/runtime/store/reads/ledgerExportReads.ts"
 import { advance, collateral, dayMillis, get, onboard, person } from "../support/Builders.ts"
 import { readBeancount } from "./readBeancount.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"

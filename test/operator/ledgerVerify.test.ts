@@ -1,5 +1,7 @@
-// `ledger verify` over the operator surface: one at a time, without a hold on the service, and gone with its caller
-// (operator surface, ledger verify; architecture, HTTP).
+/**
+ * `ledger verify` over the operator surface: one at a time, without a hold on the service, and gone with its caller
+ * (operator surface, ledger verify; architecture, HTTP).
+ */
 import { PgConnection } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"

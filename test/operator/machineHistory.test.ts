@@ -1,5 +1,7 @@
-// Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
-// found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+/**
+ * Every machine's objects through `machine inspect`: whole from birth to now, without secrets or personal data, in pages,
+ * found by an index; the audit by object; live objects by state (operator surface, Developers and QA; A3-45).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +11,7 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
-import { historyStatement } from "../../src/runtime/services/operator/AuditTrail.ts"
+import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -169,7 +171,7 @@ describe("operator surface, machine inspect", () => {
     assert.strictEqual(lines.at(-1), "older ones with --before 17")
   })
 
-  it("A3-45: audit tail --object tells of one object alone, newest last", async () => {
+  it("A3-45: audit tail --object shows one object alone, newest last", async () => {
     const object = `case:${objects.get("case")?.id}`
     const { entries } = await service.done(["audit", "tail", "--object", object])
     assert.deepStrictEqual(

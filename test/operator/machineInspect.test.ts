@@ -1,5 +1,7 @@
-// One live object through the command line: its history is the audit rows that tell of it, and no others; timers are those
-// of the object and not of its whole mailbox (operator surface, machine inspect; A3-45).
+/**
+ * One live object through the command line: its history is the audit rows that name it, and no others; timers are those
+ * of the object and not of its whole mailbox (operator surface, machine inspect; A3-45).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { advance, collateral, dayMillis, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"

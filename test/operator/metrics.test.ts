@@ -1,6 +1,8 @@
-// `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
-// surface). The books are followed from look to look.
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+/**
+ * `metrics`: what the service measures of itself, in a text that a strict reader of the Prometheus format takes (operator
+ * surface). The books are followed from look to look.
+ */
+import { afterAll, assert, describe, it, vi } from "@effect/vitest"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Scope } from "effect"
 import { readFileSync } from "node:fs"
@@ -9,8 +11,14 @@ import { prometheusText } from "../../src/runtime/services/system/prometheus.ts"
 import { LagWindows } from "../../src/runtime/services/system/loopLag.ts"
 import { lookPatience, metricsAge } from "../../src/runtime/services/system/Metrics.ts"
 import { collateral, query } from "../support/Builders.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { expectLog } from "../support/expectLog.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const { service, partner, key, fresh } = await openOperatorScenario({ partner: { code: "METER" }, damaged: true })
+const { partnerId } = partner
+const clientId = await service.client(key)
+afterAll(() => vi.restoreAllMocks())
 
 interface Family {
   readonly type: string
@@ -64,21 +72,6 @@ const readMetrics = (text: string): ReadonlyMap<string, Family> => {
   return families
 }
 
-let service: OperatorService
-let key: string
-let partnerId: number
-let clientId: number
-beforeAll(async () => {
-  service = await startOperatorService()
-  const partner = await service.partner({ code: "METER" })
-  ;({ key, partnerId } = partner)
-  clientId = await service.client(key)
-})
-afterAll(async () => {
-  vi.restoreAllMocks()
-  await service.stop()
-})
-
 const raw = (bearer: string): Promise<{ status: number; type: string; text: string }> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${bearer}` }
@@ -109,9 +102,8 @@ const look = async () => {
 const valuesOf = (families: ReadonlyMap<string, Family>, name: string) =>
   Object.fromEntries(families.get(name)?.samples ?? [])
 
-let references = 0
 const report = (amount: string, direction = "DEPOSIT") =>
-  collateral(service, key, clientId, { partnerRef: `m${++references}`, direction, amount, currency: "USDC" })
+  collateral(service, key, clientId, { partnerRef: fresh(), direction, amount, currency: "USDC" })
 const adjust = (client: number, amount: string) =>
   service.done(["ledger", "adjust", String(client), "--currency", "USDC", "--amount", amount, "--reason", "r"])
 /** Of every partner under PARTNER custody, by its id. */

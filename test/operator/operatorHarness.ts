@@ -8,9 +8,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CliIo } from "../../cli/CliIo.ts"
 import { runCli } from "../../cli/runCli.ts"
-import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorCommands.ts"
+import { type OperatorRole, operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
+import { partnerFeatures } from "../../src/http/features.ts"
 import { HttpServer } from "../../src/http/HttpServer.ts"
-import { makeOperatorApp, operatorServices } from "../../src/http/operator/OperatorServer.ts"
+import { operatorServices } from "../../src/http/operator/operatorFeatures.ts"
+import { makeOperatorApp } from "../../src/http/operator/OperatorServer.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { stampDatabase } from "../../src/runtime/store/ServiceStamp.ts"
@@ -74,6 +76,7 @@ export const startOperatorService = async (options: ServiceOptions = {}) => {
       const tls = yield* LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" })
       writeFileSync(caFile, tls.ca)
       const bound = yield* HttpServer.start({
+        features: partnerFeatures,
         host: "127.0.0.1",
         port: 0,
         tls: { cert: tls.certificate, key: tls.key },

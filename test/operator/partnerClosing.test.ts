@@ -1,14 +1,12 @@
-// Closing a partner (D15; A1-49): every guard, in any currency, is told with what clears it; a dry run changes nothing;
-// money never arrives at a closed partner, and the partner goes on when it can't be closed.
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Closing a partner (D15; A1-49): every guard, in any currency, is named with what clears it; a dry run changes nothing;
+ * money never arrives at a closed partner, and the partner goes on when it can't be closed.
+ */
+import { assert, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, query, rowCounts } from "../support/Builders.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
 
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
+const service = await openOperator()
 
 const close = (code: string) => ["partner", "status", code, "CLOSED", "--reason", "agreement ended"]
 const adjust = (clientId: number, amount: string, currency = "USDC") =>

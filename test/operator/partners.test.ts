@@ -1,18 +1,15 @@
-// Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08).
+/** Partners, keys and operator keys through the command line, on a real service (D15, D16, D17; A1-06, A1-08). */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { cidrSentence } from "../../src/runtime/services/partner/addressRanges.ts"
 import { uidPrefixShape } from "../../src/http/api/operator/PartnerGroup.ts"
 import { hashKey } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { derivedPrefix, freePrefixes } from "../../src/runtime/services/partner/uidPrefixes.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperator } from "./operatorScenario.ts"
 
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService()
-})
-afterAll(() => service.stop())
+const service = await openOperator()
 
 const creation = (code: string, ...more: ReadonlyArray<string>) => [
   "partner",
@@ -61,7 +58,7 @@ describe("operator surface, partners", () => {
     assert.deepStrictEqual(await service.done(["partner", "show", String(partnerId)], "SUPPORT"), profile)
   })
 
-  it("a second partner gets a prefix from its code, and is told; taken codes and prefixes are refused", async () => {
+  it("a second partner gets a prefix from its code, and learns it; taken codes and prefixes are refused", async () => {
     const made = await service.done(creation("sec-2"))
     assert.strictEqual(made.uidPrefix, "SEC2")
     assert.strictEqual(made.notes.length, 1)

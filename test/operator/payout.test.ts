@@ -1,22 +1,16 @@
-// Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
-// A3-43; D1, A1-47).
+/**
+ * Paying a client out who can't ask, under both custody models and behind four eyes (operator surface, client payout;
+ * A3-43; D1, A1-47).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { brokenInvariants, collateral, get, ofClient, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+import { broker } from "../support/Scenario.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
+const { service, partner } = await openOperatorScenario({ partner: { ...broker, code: "PAYO" } })
+
 let guarded: OperatorService
-let partner: Awaited<ReturnType<OperatorService["partner"]>>
-const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
-
-beforeAll(async () => {
-  service = await startOperatorService()
-  partner = await service.partner({ ...broker, code: "PAYO" })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
 
 const funded = async (on = service, key = partner.key, currency = "USDC"): Promise<string> => {
   const clientId = String(await on.client(key))
@@ -48,7 +42,7 @@ const postings = async (clientId: string) =>
   ).map(({ type, account, kind, amount }) => [type, account, kind, Number(amount)])
 
 describe("operator surface, client payout", () => {
-  it("A3-43: BROKER custody has the postings of a withdrawal, and the client is told of a money movement", async () => {
+  it("A3-43: BROKER custody has the postings of a withdrawal, and the client gets notice of a money movement", async () => {
     const clientId = await funded()
     await hold(clientId)
     const paid = await service.done(payout(clientId, "100"), "FINANCE")

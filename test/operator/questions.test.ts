@@ -1,35 +1,32 @@
-// Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
-// stdout are; what they are about; and what the service refuses whoever asks.
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * Questions before a command acts (operator surface, rules for every command): on the terminal itself, whatever stdin and
+ * stdout are; what they are about; and what the service refuses whoever asks.
+ */
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { exitStatus } from "../../cli/CliIo.ts"
-import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
+
+const { service, heldClient } = await openOperatorScenario({ partner: { code: "ASKS" } })
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL")
+})
 
 const main = join(import.meta.dirname, "../../cli/main.ts")
 const children: Array<ChildProcess> = []
-let service: OperatorService
-let key: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  ;({ key } = await service.partner({ code: "ASKS" }))
-})
-afterAll(async () => {
-  for (const child of children) child.kill("SIGKILL")
-  await service.stop()
-})
 
 const ranges = ["203.0.113.0/24"]
 const allowed = async (): Promise<ReadonlyArray<string>> =>
   (await service.done(["partner", "show", "ASKS"])).allowedCidrs as ReadonlyArray<string>
-const clear = () => ["partner", "cidrs", "ASKS", "--clear", ...service.connection("ADMIN")]
+const open = (how = "--clear") => ["partner", "cidrs", "ASKS", how, ...service.connection("ADMIN")]
 
 describe("operator surface, the terminal that is asked", () => {
-  it("a process without one does nothing and demands --yes", async () => {
+  it.each(["--clear", "0.0.0.0/0", "::/0"])("a process without one does nothing and demands --yes: %s", async (how) => {
     await service.done(["partner", "cidrs", "ASKS", ...ranges])
     // A session of its own has no terminal.
-    const child = spawn(process.execPath, [main, ...clear()], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
+    const child = spawn(process.execPath, [main, ...open(how)], { detached: true, stdio: ["ignore", "pipe", "pipe"] })
     children.push(child)
     const ended = await new Promise<readonly [number | null, string]>((resolve) => {
       let stderr = ""
@@ -50,7 +47,7 @@ describe("operator surface, the terminal that is asked", () => {
     "pipes before and behind a command do not take the question away (skipped without the program script)",
     async () => {
       await service.done(["partner", "cidrs", "ASKS", ...ranges])
-      const line = [process.execPath, main, ...clear()].map((word) => `'${word}'`).join(" ")
+      const line = [process.execPath, main, ...open()].map((word) => `'${word}'`).join(" ")
       const answered = async (answer: string): Promise<string> => {
         const child = spawn("script", ["-qec", `${line} </dev/null 2>&1 | cat`, "/dev/null"])
         children.push(child)
@@ -86,23 +83,11 @@ describe("operator surface, partner cidrs", () => {
 })
 
 describe("operator surface, kyc clear over a sanctions hit", () => {
-  let persons = 0
-  /** A person who is on a list, held. */
-  const held = async (list: "SANCTIONS" | "PEP") => {
-    const body = sampleOnboarding(700 + ++persons, `asks${persons}`, Date.now())
-    const { first_name, last_name, date_of_birth } = body.kyc.personalInfo
-    const name = `${first_name} ${last_name}`
-    const { entryId } = await service.done(["screening", "add", "--name", name, "--dob", date_of_birth, "--list", list])
-    const answer = await service.call("POST", "/partner/v1/clients", { key, body })
-    assert.strictEqual(answer.json.data.status, "PENDING_REVIEW", answer.text)
-    const { clientId, review } = answer.json.data as { clientId: number; review: { caseId: number } }
-    return { clientId, caseId: review.caseId, entryId: entryId as number, name, born: date_of_birth }
-  }
   const stateOf = async (clientId: number) =>
     (await service.done(["client", "show", String(clientId)])).lifecycleState as string
 
   it("F26: the service wants a note, names the hits and leaves the client held", async () => {
-    const { clientId, caseId, entryId } = await held("SANCTIONS")
+    const { clientId, caseId, entryId } = await heldClient("SANCTIONS")
     const { status, refusal } = await service.cli(["kyc", "clear", String(clientId)], "COMPLIANCE")
     assert.deepStrictEqual([status, refusal.code], [exitStatus.refused, 4092])
     assert.strictEqual(
@@ -114,7 +99,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
   })
 
   it("it asks with the hits; no leaves the client held, --yes asks nothing", async () => {
-    const { clientId, entryId, name, born } = await held("SANCTIONS")
+    const { clientId, entryId, name, born } = await heldClient("SANCTIONS")
     const line = ["kyc", "clear", String(clientId), "--note", "another person", ...service.connection("COMPLIANCE")]
     const asked: Array<string> = []
     const no = await runRecorded(line, {
@@ -133,7 +118,7 @@ describe("operator surface, kyc clear over a sanctions hit", () => {
   })
 
   it("a match that is no hit needs neither", async () => {
-    const { clientId } = await held("PEP")
+    const { clientId } = await heldClient("PEP")
     const ran = await runRecorded(["kyc", "clear", String(clientId), ...service.connection("COMPLIANCE")])
     assert.strictEqual(ran.status, exitStatus.done, ran.stderr)
     assert.strictEqual(await stateOf(clientId), "ACTIVE")

@@ -1,27 +1,19 @@
-// The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
-// statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+/**
+ * The operator surface under odd input and odd weather: sentences for wrong fields, names the database can't hold, failed
+ * statements, callers who hang up, and the end of the sandbox's time (operator surface, rules; doc 1, error registry).
+ */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { HttpEffect } from "effect/http"
-import { readFileSync } from "node:fs"
-import { Agent } from "node:https"
-import { makeOperatorApp, operatorServices } from "../../src/http/operator/OperatorServer.ts"
+import { operatorServices } from "../../src/http/operator/operatorFeatures.ts"
+import { makeOperatorApp } from "../../src/http/operator/OperatorServer.ts"
 import { clockEnd } from "../../src/runtime/services/system/SimClock.ts"
-import { callServer } from "../http/callServer.ts"
-import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
+import { openOperator, operatorCalls } from "./operatorScenario.ts"
 
-let service: OperatorService
-let agent: Agent
-beforeAll(async () => {
-  service = await startOperatorService()
-  agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
-})
-afterAll(() => {
-  agent.destroy()
-  return service.stop()
-})
+const service = await openOperator()
+const request = operatorCalls(service)
 
 interface Envelope {
   readonly code: number
@@ -30,7 +22,7 @@ interface Envelope {
 }
 
 const send = async (method: "GET" | "POST", path: string, body?: unknown) => {
-  const answer = await callServer(agent, Number(new URL(service.url).port), method, `/operator/v1${path}`, {
+  const answer = await request(method, path, {
     key: service.keys.ADMIN,
     ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } })
   })

@@ -1,29 +1,23 @@
-// Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
-// never touched, errors of files, roles (F26; operator surface, screening).
+/**
+ * Published lists through the command line, on a real service: versions of a source, resuming, dispositions, what is
+ * never touched, errors of files, roles (F26; operator surface, screening).
+ */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readListFile } from "../../cli/listFile.ts"
 import { callService, type OperatorClient } from "../../cli/OperatorClient.ts"
-import type { OperatorRole } from "../../src/http/api/operator/operatorCommands.ts"
+import type { OperatorRole } from "../../src/http/api/operator/operatorTokens.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
+import { openOperatorScenario } from "./operatorScenario.ts"
 
-let service: OperatorService
-let key: string
-let folder: string
-beforeAll(async () => {
-  service = await startOperatorService()
-  key = (await service.partner({ code: "LIST" })).key
-  folder = mkdtempSync(join(tmpdir(), "brokerage-lists-"))
-})
-afterAll(async () => {
-  await service.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+const { service, key, nextPerson } = await openOperatorScenario({ partner: { code: "LIST" } })
+const folder = mkdtempSync(join(tmpdir(), "brokerage-lists-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let files = 0
 const file = (content: string, extension = "csv"): string => {
@@ -75,8 +69,7 @@ const refused = (promise: Promise<unknown>) =>
   )
 const sanction = (name: string) => ({ name, dob: null, country: null, list: "SANCTIONS" })
 
-let persons = 0
-const person = () => sampleOnboarding(5_000 + ++persons, `listed${persons}`, Date.now())
+const person = () => sampleOnboarding(5_000 + nextPerson(), "listed", Date.now())
 type Body = ReturnType<typeof person>
 const nameOf = ({ kyc }: Body) => `${kyc.personalInfo.first_name} ${kyc.personalInfo.last_name}`
 const lineOf = (body: Body) => `${nameOf(body)},${body.kyc.personalInfo.date_of_birth},,SANCTIONS`
@@ -283,7 +276,7 @@ describe("screening import", () => {
     assert.lengthOf(Object.keys(await live("ASKED")), 3)
   })
 
-  it("F26: another version gives up the one under way; the lists a run saw tell of both", async () => {
+  it("F26: another version gives up the one under way; the lists a run saw name both", async () => {
     await imported(csv("Anna Alt,,,PEP"), "GIVEUP", "1")
     const begun = await call((api) =>
       api.screening.import({ payload: { source: "GIVEUP", version: "2", count: 2, hash: "0".repeat(64) } })

@@ -1,6 +1,8 @@
-// A command whose outcome nobody knows: said as such, never an invitation to try again, and safe to repeat with a
-// reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is reached through a proxy
-// that swallows the answer of one commit and lets nobody in until the caller has given up.
+/**
+ * A command whose outcome nobody knows: said as such, never an invitation to try again, and safe to repeat with a
+ * reference (doc 1, error registry 5030; A2-62; operator surface, ledger adjust). The database is reached through a proxy
+ * that swallows the answer of one commit and lets nobody in until the caller has given up.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -103,7 +105,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
     assert.deepInclude({ ...failure }, envelope)
   })
 
-  it("a connection that breaks under a writing command is told as such; a reading one may be repeated", async () => {
+  it("a connection that breaks under a writing command is answered as such; a reading one may be repeated", async () => {
     const folder = mkdtempSync(join(tmpdir(), "brokerage-broken-"))
     const tls = await Effect.runPromise(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
     writeFileSync(join(folder, "ca.pem"), tls.ca)
@@ -122,7 +124,7 @@ describe("doc 1, 5030: commands whose outcome nobody knows", () => {
 })
 
 describe("A2-62: references of ledger adjust", () => {
-  it("each client takes a reference once, and a repeat is told so whatever else stands against it", async () => {
+  it("each client takes a reference once, and a repeat gets that answer whatever else stands against it", async () => {
     const other = String(await service.client(partnerKey))
     await service.done(adjust("5", undefined, other))
     const first = await service.done(adjust("-5", "R-2", other))

@@ -1,18 +1,17 @@
-// The webhook commands of the operator through the command line, on a real service (operator surface, Back office; D14;
-// A3-35).
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+/**
+ * The webhook commands of the operator through the command line, on a real service (operator surface, Back office; D14;
+ * A3-35).
+ */
+import { assert, describe, it, vi } from "@effect/vitest"
 import { deliveryStatuses } from "../../src/http/api/operator/operatorTokens.ts"
 import { deliveryStatuses as statuses } from "../../src/machines/webhook/Webhook.ts"
 import { endedByCommit } from "../../src/runtime/migrations/0023_closed_deliveries.ts"
 import { query, rowsOf } from "../support/Builders.ts"
-import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+import { runRecorded } from "./operatorHarness.ts"
 import { nextRow } from "../../src/runtime/effects/machineRow.ts"
+import { openOperator } from "./operatorScenario.ts"
 
-let service: OperatorService
-beforeAll(async () => {
-  service = await startOperatorService({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
-})
-afterAll(() => service.stop())
+const service = await openOperator({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
 /** A partner with `count` test deliveries and its webhook switched off, so that nobody tries them. */
 const withDeliveries = async (count: number) => {

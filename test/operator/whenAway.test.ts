@@ -1,4 +1,4 @@
-// What a failed statement means for the operator: later, nobody knows, or a defect of ours (doc 1, error registry).
+/** What a failed statement means for the operator: later, nobody knows, or a defect of ours (doc 1, error registry). */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"

@@ -1,10 +1,12 @@
-// What is paid is what was filed and what a second pair of eyes saw (doc 3, Withdrawal request; D10; operator surface, Four
-// eyes): destinations changed in the database, what an approval shows, and giving money back while a payment is asked for.
+/**
+ * What is paid is what was filed and what a second pair of eyes saw (doc 3, Withdrawal request; D10; operator surface, Four
+ * eyes): destinations changed in the database, what an approval shows, and giving money back while a payment is asked for.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { fourEyesClasses } from "../../src/http/api/operator/operatorCommands.ts"
+import { fourEyesClasses } from "../../src/http/api/operator/commands.ts"
 import { brokenInvariants, query, rowCounts } from "../support/Builders.ts"
 import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
-import { expectLog } from "../support/testLogs.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
 let references = 0

@@ -1,5 +1,7 @@
-// Finance's side of withdrawal requests through the command line: lists, decisions, four eyes, roles, and what stands in
-// the way of closing (operator surface, withdrawal and Four eyes; D10; A3-44).
+/**
+ * Finance's side of withdrawal requests through the command line: lists, decisions, four eyes, roles, and what stands in
+ * the way of closing (operator surface, withdrawal and Four eyes; D10; A3-44).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import * as tokens from "../../src/http/api/operator/operatorTokens.ts"
 import { withdrawalStatuses } from "../../src/machines/withdrawal/WithdrawalRequest.ts"

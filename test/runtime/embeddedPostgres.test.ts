@@ -1,5 +1,7 @@
-// The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
-// Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+/**
+ * The embedded PostgreSQL, really started: set-up, restart, adoption after a killed parent, refusal, durability checks.
+ * Waits poll facts (a pid that changed, a line that was printed), never a fixed time.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Schedule, Scope } from "effect"
@@ -25,6 +27,7 @@ import {
   readPostmasterPid
 } from "../../src/runtime/adapters/postmasterPid.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { expectLog } from "../support/expectLog.ts"
 
 const folders: Array<string> = []
 const children: Array<ChildProcess> = []
@@ -163,6 +166,7 @@ describe("one running server", () => {
 
   it.live("serve: kill -9 of the server: it runs again on the same port, committed rows are there", () =>
     Effect.gen(function* () {
+      expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
       const before = yield* server.pid
       yield* query(
         server.url,
@@ -225,10 +229,12 @@ describe("processes", () => {
       assert.isTrue(isRunning(pid))
       yield* Effect.scoped(
         Effect.gen(function* () {
+          expectLog(/adopted the running embedded PostgreSQL/)
           const server = yield* EmbeddedPostgres.start({ dataDirectory })
           assert.strictEqual(yield* server.pid, pid)
           assert.strictEqual(yield* one(server.url, "1"), 1)
           // An adopted server is supervised like one of our own.
+          expectLog(/the embedded PostgreSQL (ended unexpectedly|runs again)/)
           process.kill(pid, "SIGKILL")
           yield* eventually(Effect.filterOrFail(server.pid, (now) => now !== pid))
           assert.strictEqual(yield* eventually(one(server.url, "1")), 1)
@@ -385,7 +391,7 @@ describe("files", () => {
     }
   })
 
-  it.live("serve: a platform without programs is told to use --database-url", () =>
+  it.live("serve: a platform without programs is asked to use --database-url", () =>
     Effect.gen(function* () {
       for (const platform of ["sunos-x64", "win32-x64"]) {
         assert.include((yield* Effect.flip(postgresBinaries(platform))).message, "Start with --database-url")

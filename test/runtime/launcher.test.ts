@@ -1,5 +1,7 @@
-// The launcher bin/brokerage.mjs, run as a process from a copy of the checkout's layout with a tiny cli/main.ts.
-// An old Node is imitated by a preloaded line that changes process.versions: no second Node has to be installed.
+/**
+ * The launcher bin/brokerage.mjs, run as a process from a copy of the checkout's layout with a tiny cli/main.ts.
+ * An old Node is imitated by a preloaded line that changes process.versions: no second Node has to be installed.
+ */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
 import * as Fs from "node:fs"

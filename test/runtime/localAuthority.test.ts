@@ -1,4 +1,4 @@
-// The local certificate authority: really spoken to over TLS, and its rules about keeping, renewing and refusing.
+/** The local certificate authority: really spoken to over TLS, and its rules about keeping, renewing and refusing. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

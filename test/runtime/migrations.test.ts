@@ -1,5 +1,7 @@
-// Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
-// can't be changed by anybody.
+/**
+ * Migrations: the schema they give is the reviewed one, running them again changes nothing, and what must never change
+ * can't be changed by anybody.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
@@ -39,7 +41,7 @@ describe("schema", () => {
     assert.strictEqual(await run(dumpSchema), readFileSync(file, "utf8"))
   })
 
-  it("the dump tells of every change of the schema", async () => {
+  it("the dump shows every change of the schema", async () => {
     const before = await run(dumpSchema)
     const changes = [
       ["ALTER TABLE claims ADD COLUMN extra text", "ALTER TABLE claims DROP COLUMN extra"],

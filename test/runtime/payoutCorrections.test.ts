@@ -1,6 +1,6 @@
 /**
  * Payouts that an older version booked under PARTNER custody as collateral withdrawals, on a database that a newer one
- * starts on: put right once, to the last unit, with nothing written before changed (decision record 11; A3-43).
+ * starts on: put right once, to the last unit, with nothing written before changed (decision record 13; A3-43).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ import { testSealing } from "./engine/fixtures.ts"
 
 type Firm = Awaited<ReturnType<Service["partner"]>>
 
-describe("decision 11: payouts booked as if the partner had paid", () => {
+describe("decision 13: payouts booked as if the partner had paid", () => {
   let database: TestDatabase
   let service: Service
   let persons = 0

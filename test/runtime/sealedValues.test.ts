@@ -1,5 +1,7 @@
-// Sealed values in Postgres: the walk in windows leaves no row out, and a replacement hits a value only while it is what
-// was read, in a row that nobody holds, for the process that owns the database (architecture, At rest).
+/**
+ * Sealed values in Postgres: the walk in windows leaves no row out, and a replacement hits a value only while it is what
+ * was read, in a row that nobody holds, for the process that owns the database (architecture, At rest).
+ */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -2,17 +2,15 @@
  * The way to level MICA_MIFID on the real service: test, acknowledgement and MiFID blocks, in either order and under races
  * (doc 1, Appropriateness and MiFID blocks; SC-ONB-11..14; D1, D19; A1-40..A1-43).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { mifidBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Questionnaires } from "../../src/runtime/services/appropriateness/Questionnaires.ts"
 import {
   advance,
-  brokenInvariants,
   comply,
   dayMillis,
   get,
@@ -23,37 +21,24 @@ import {
   rowCounts,
   withPaths
 } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
+const { service, key, call, client, verificationOf, now, nextPerson } = await openScenario()
+
 let version = 1
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
 
 type Headers = Readonly<Record<string, string>>
-const call = (method: string, clientId: number, path: string, body: object, headers: Headers = {}): Promise<Answer> =>
-  service.call(method, `/partner/v1/clients/${clientId}${path}`, { key, body, headers })
 const submit = (clientId: number, outcome: Outcome, headers: Headers = {}) =>
   call("POST", clientId, "/appropriateness", { version, answers: answersFor(questionnaire1, outcome) }, headers)
 const acknowledge = (clientId: number, acknowledgedAt: unknown = 1, headers: Headers = {}) =>
   call("POST", clientId, "/appropriateness/acknowledge", { acknowledgedAt }, headers)
 const mifid = (clientId: number, headers: Headers = {}) => call("PUT", clientId, "/mifid", sampleMifid(), headers)
-const view = async (clientId: number) => (await get(service, key, `/clients/${clientId}/verification`)).json.data
-const client = () => service.client(key)
 const events = async (clientId: number, name: string) =>
   (await ofClient(service, "events", clientId)).filter((event) => event.name === name).map(({ data }) => data)
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
-const businessNow = () => service.run(Effect.map(BusinessClock, (clock) => clock.now()))
-let persons = 0
 const held = async (): Promise<number> =>
-  (await onboard(service, key, person(++persons, "held", { "attestation.riskRating": "HIGH" }))).json.data.clientId
+  (await onboard(service, key, person(nextPerson(), "held", { "attestation.riskRating": "HIGH" }))).json.data.clientId
 
 const levelChanged = (outcome: Outcome, score: number, attempt = 1) => ({
   from: "MICA",
@@ -62,10 +47,10 @@ const levelChanged = (outcome: Outcome, score: number, attempt = 1) => ({
 })
 
 describe("SC-ONB-11: MiFID in both orders", () => {
-  it("SC-ONB-11: blocks, then PASS: the test moves the level and tells it once", async () => {
+  it("SC-ONB-11: blocks, then PASS: the test moves the level and announces it once", async () => {
     const clientId = await client()
     const written = (await mifid(clientId)).json.data
-    const before = await view(clientId)
+    const before = await verificationOf(clientId)
     assert.deepStrictEqual(written, {
       clientId,
       clientUid: before.clientUid,
@@ -92,7 +77,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
         granted: true
       }
     })
-    const after = await view(clientId)
+    const after = await verificationOf(clientId)
     assert.strictEqual(after.level, "MICA_MIFID")
     assert.deepStrictEqual(after.requirements["TRADE:PERP"], [])
     assert.deepStrictEqual(after.appropriateness, {
@@ -178,7 +163,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     assert.deepInclude((await submit(clientId, "PASS")).json.data, { granted: false, verificationLevel: "NONE" })
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [])
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
-    assert.deepInclude(await view(clientId), { level: "MICA_MIFID", lifecycleState: "ACTIVE" })
+    assert.deepInclude(await verificationOf(clientId), { level: "MICA_MIFID", lifecycleState: "ACTIVE" })
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [levelChanged("PASS", 100)])
   })
 
@@ -187,7 +172,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     await mifid(clientId)
     await submit(clientId, "WARN")
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), null))
-    assert.strictEqual((await view(clientId)).level, "MICA")
+    assert.strictEqual((await verificationOf(clientId)).level, "MICA")
     assert.isTrue((await acknowledge(clientId)).json.data.granted)
   })
 
@@ -196,7 +181,7 @@ describe("SC-ONB-11: MiFID in both orders", () => {
     await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "NO_NEW_RISK", "review"))
     await mifid(clientId)
     assert.isTrue((await submit(clientId, "PASS")).json.data.granted)
-    assert.deepInclude(await view(clientId), { level: "MICA_MIFID", lifecycleState: "RESTRICTED" })
+    assert.deepInclude(await verificationOf(clientId), { level: "MICA_MIFID", lifecycleState: "RESTRICTED" })
   })
 })
 
@@ -224,7 +209,7 @@ describe("SC-ONB-11: races", () => {
       200,
       ...Array.from({ length: 39 }, () => 429)
     ])
-    assert.strictEqual((await view(clientId)).appropriateness.attempt, 1)
+    assert.strictEqual((await verificationOf(clientId)).appropriateness.attempt, 1)
   })
 
   it("A1-42: forty acknowledgements at once: one moves the level", async () => {
@@ -246,7 +231,7 @@ describe("SC-ONB-12: WARN", () => {
     await mifid(clientId)
     const result = (await submit(clientId, "WARN")).json.data
     assert.deepInclude(result, { outcome: "WARN", score: 80, requiresAcknowledgement: true, granted: false })
-    const waiting = await view(clientId)
+    const waiting = await verificationOf(clientId)
     assert.isTrue(waiting.appropriateness.requiresAcknowledgement)
     assert.deepInclude(waiting.blocks[10], { code: "APPROPRIATENESS", status: "SUBMITTED", reason: "WARN" })
     const { status, json } = await acknowledge(clientId, 1_700_000_000_000)
@@ -268,7 +253,7 @@ describe("SC-ONB-12: WARN", () => {
         }
       ]
     )
-    const { appropriateness } = await view(clientId)
+    const { appropriateness } = await verificationOf(clientId)
     assert.deepInclude(appropriateness, { acknowledgedAt, requiresAcknowledgement: false, outcome: "WARN" })
     assert.deepStrictEqual(await events(clientId, "client.level_changed"), [levelChanged("WARN", 80)])
     assert.deepStrictEqual(refusal(await acknowledge(clientId)), [409, 4092, "The warning is acknowledged already."])
@@ -316,7 +301,7 @@ describe("requests", () => {
       assert.strictEqual((await call("POST", clientId, "/appropriateness", body)).status, 400)
     }
     assert.deepStrictEqual(await rowCounts(service), before)
-    assert.strictEqual((await view(clientId)).appropriateness.attempt, 0)
+    assert.strictEqual((await verificationOf(clientId)).appropriateness.attempt, 0)
   })
 
   it("A1-27: bad MiFID blocks answer the field map and write nothing", async () => {
@@ -397,7 +382,7 @@ describe("requests", () => {
     await comply(service, (compliance) => compliance.reject(operator, String(clientId), "The attestation is false."))
     assert.strictEqual((await acknowledge(clientId)).status, 400)
     assert.strictEqual((await submit(clientId, "PASS")).status, 429)
-    const { appropriateness, blocks } = await view(clientId)
+    const { appropriateness, blocks } = await verificationOf(clientId)
     assert.deepInclude(appropriateness, { attempt: 1, requiresAcknowledgement: false })
     assert.deepInclude(blocks[10], { code: "APPROPRIATENESS", status: "REJECTED" })
   })
@@ -408,12 +393,12 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
     const clientId = await client()
     const { retakeAt, outcome, attempt } = (await submit(clientId, "FAIL")).json.data
     assert.deepStrictEqual([outcome, attempt], ["FAIL", 1])
-    const before = await businessNow()
+    const before = await now()
     const keyed = { "idempotency-key": `retake-${clientId}` }
     const early = await submit(clientId, "WARN", keyed)
     const waits = Number(early.headers["retry-after"])
     assert.isAtMost(waits, Math.ceil((retakeAt - before) / 1_000), "A1-04")
-    assert.isAtLeast(waits, Math.ceil((retakeAt - (await businessNow())) / 1_000), "A1-04")
+    assert.isAtLeast(waits, Math.ceil((retakeAt - (await now())) / 1_000), "A1-04")
     assert.deepStrictEqual(
       [early.status, early.json],
       [
@@ -426,7 +411,7 @@ describe("SC-ONB-13 and SC-ONB-14: time and versions", () => {
         }
       ]
     )
-    assert.strictEqual((await view(clientId)).level, "MICA")
+    assert.strictEqual((await verificationOf(clientId)).level, "MICA")
     const bad = await call("POST", clientId, "/appropriateness", { version, answers: {} })
     assert.strictEqual(bad.status, 429, "A1-41: the time is judged before the answers")
     await advance(service, dayMillis)

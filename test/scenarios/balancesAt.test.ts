@@ -222,7 +222,7 @@ describe("balances at a moment", () => {
     )
   })
 
-  it("Balances: what was in reserve at the moment is told apart from cash", async () => {
+  it("Balances: what was in reserve at the moment is kept apart from cash", async () => {
     const held = (await onboard(service, key, person(3, "at"))).json.data.clientId
     await collateral(service, key, held, { partnerRef: "h", direction: "DEPOSIT", amount: "9" })
     const moment = await now()

@@ -3,39 +3,16 @@
  * beside a report (doc 3, Collateral report rules; D11; A3-01, A3-14..A3-16). The refusal table is in
  * collateralRefusals.test.ts.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { brokenInvariants, collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { collateral, comply, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-type Body = Readonly<Record<string, unknown>>
+const { service, partner, client, fresh, report, cash, restrict } = await openScenario({
+  partner: { collateralAsset: "EURD" }
+})
 
 describe("collateral", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let references = 0
-  const fresh = () => `ref-${++references}`
-  const report = (clientId: number, body: Body = {}): Promise<Answer> =>
-    collateral(service, partner.key, clientId, {
-      partnerRef: fresh(),
-      direction: "DEPOSIT",
-      amount: "1.00",
-      ...body
-    })
-  const client = () => service.client(partner.key)
-  const cash = async (clientId: number): Promise<string> =>
-    (await get(service, partner.key, `/clients/${clientId}/balances`)).json.balances[0].cash
-  const restrict = (clientId: number, name: "FROZEN") =>
-    comply(service, (compliance) => compliance.restrict(operator, String(clientId), name, "court order"))
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner({ collateralAsset: "EURD" })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   describe("booking", () => {
     it("SC-SET-01: a deposit answers 201 with exactly the documented members", async () => {
       const clientId = await client()
@@ -286,7 +263,7 @@ describe("collateral", () => {
       assert.strictEqual((await collateral(service, own.key, foreign, body)).status, 201)
     })
 
-    it("A3-01: eight clients race for one reference; one books, the others are told of another client", async () => {
+    it("A3-01: eight clients race for one reference; one books, the others are answered with another client", async () => {
       const clients = await Promise.all(Array.from({ length: 8 }, client))
       const partnerRef = fresh()
       const answers = await Promise.all(clients.map((clientId) => report(clientId, { partnerRef })))

@@ -2,41 +2,16 @@
  * Every row of the refusal table of collateral reports in its order (each adjacent pair: a report that fails both gets
  * the earlier answer), and the source of wealth (doc 3, Collateral report rules; A3-10; F2, F25).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { brokenInvariants, collateral, comply, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { collateral, get, onboard, person, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-type Body = Readonly<Record<string, unknown>>
+const { service, partner, client, fresh, report, cash, restrict, lift } = await openScenario({
+  partner: { collateralAsset: "EURD" }
+})
 
 describe("collateral refusals", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let references = 0
-  const fresh = () => `ref-${++references}`
-  const report = (clientId: number, body: Body = {}): Promise<Answer> =>
-    collateral(service, partner.key, clientId, {
-      partnerRef: fresh(),
-      direction: "DEPOSIT",
-      amount: "1.00",
-      ...body
-    })
-  const client = () => service.client(partner.key)
-  const cash = async (clientId: number): Promise<string> =>
-    (await get(service, partner.key, `/clients/${clientId}/balances`)).json.balances[0].cash
-  const restrict = (clientId: number, name: "FROZEN" | "NO_WITHDRAWALS" | "NO_NEW_RISK") =>
-    comply(service, (compliance) => compliance.restrict(operator, String(clientId), name, "court order"))
-  const lift = (clientId: number, name: "FROZEN" | "NO_WITHDRAWALS") =>
-    comply(service, (compliance) => compliance.lift(operator, String(clientId), name, "order withdrawn"))
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner({ collateralAsset: "EURD" })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   describe("refusal table", () => {
     const invalid = { amount: "-1" }
     const told = ({ status, json }: Answer): string =>

@@ -3,52 +3,23 @@
  * (doc 1, Client lifecycle and level; D1, D2, D3; A1-48, A3-10; F26).
  */
 import { PgClient } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { blockCodes } from "../../src/machines/verification/Blocks.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
-import {
-  brokenInvariants,
-  collateral,
-  comply,
-  get,
-  ofClient,
-  onboard,
-  person,
-  rowCounts,
-  watch
-} from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { collateral, comply, ofClient, orlenko, rowCounts, watch } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key, onboarded, rowOf, fresh } = await openScenario({ watched: [orlenko.entry] })
 
 const officer = {
   ...operator,
   role: "COMPLIANCE",
   by: { ...operator.by, role: "COMPLIANCE", keyLabel: "officer" }
 } as const
-const orlenko = {
-  "kyc.personalInfo.first_name": "Viktor",
-  "kyc.personalInfo.last_name": "Orlenko",
-  "kyc.personalInfo.date_of_birth": "1970-03-04"
-}
 
 describe("compliance", () => {
-  let service: Service
-  let key: string
-  let persons = 0
-
-  beforeAll(async () => {
-    service = await startService()
-    key = (await service.partner()).key
-    await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
-  const onboarded = async (paths: Readonly<Record<string, unknown>> = {}) =>
-    (await onboard(service, key, person(++persons, "case", paths))).json.data
-  const rowOf = async (clientId: number) => (await get(service, key, `/clients/${clientId}`)).json.data
   const eventsOf = async (clientId: number) =>
     (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
   const notificationsOf = async (clientId: number) =>
@@ -62,8 +33,8 @@ describe("compliance", () => {
     return verdict.ok ? null : verdict.refusal
   }
 
-  it("SC-ONB-03: a cleared review grants MICA, tells a decision and no second client.onboarded", async () => {
-    const { clientId, kycPackageId, review } = await onboarded(orlenko)
+  it("SC-ONB-03: a cleared review grants MICA, announces a decision and no second client.onboarded", async () => {
+    const { clientId, kycPackageId, review } = await onboarded(orlenko.paths)
     await comply(service, (compliance) => compliance.clear(officer, String(clientId), "another person"))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "ACTIVE", verificationLevel: "MICA" })
     const [kyc] = await ofClient(service, "kycPackages", clientId)
@@ -131,9 +102,9 @@ describe("compliance", () => {
 
   it.each([
     ["an ACTIVE client", {}, []],
-    ["a held client", orlenko, ["client.review_required"]]
+    ["a held client", orlenko.paths, ["client.review_required"]]
   ])("D1, D2, D3: reliance rejected for %s", async (_, paths, before) => {
-    const { clientId, kycPackageId } = await onboarded({ ...paths, partnerClientRef: `reject-${persons}` })
+    const { clientId, kycPackageId } = await onboarded({ ...paths, partnerClientRef: fresh() })
     await comply(service, (compliance) => compliance.reject(officer, String(clientId), "No reply from the partner."))
     assert.deepInclude(await rowOf(clientId), { lifecycleState: "KYC_PENDING", verificationLevel: "NONE" })
     const blocks = await ofClient(service, "verificationBlocks", clientId)
@@ -176,7 +147,7 @@ describe("compliance", () => {
     assert.deepStrictEqual(json.data.missingBlocks, blockCodes.slice(0, 7))
   })
 
-  it("A3-10: restrictions make a client RESTRICTED until the last is lifted, each told by a notification", async () => {
+  it("A3-10: restrictions make a client RESTRICTED until the last is lifted, each announced by a notification", async () => {
     const { clientId } = await onboarded()
     const client = String(clientId)
     const states: Array<string> = []

@@ -2,33 +2,24 @@
  * PENDING deposit notices after their mailbox left memory: they are loaded again with the client, so that finance can
  * decide them and the threshold still counts them (D9; F25).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import { brokenInvariants, get } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { get } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { broker, openScenario } from "../support/Scenario.ts"
+
+const { service, partner, fresh } = await openScenario({ settings: { residentClients: 1 }, partner: broker })
 
 describe("deposits, reloaded", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let references = 0
   const file = (clientId: number, amount: string) =>
     service.call("POST", `/partner/v1/clients/${clientId}/deposits`, {
       key: partner.key,
-      body: { partnerRef: `ref-${++references}`, currency: "USDC", amount }
+      body: { partnerRef: fresh(), currency: "USDC", amount }
     })
   /** More clients than memory keeps, so that every earlier one has gone. */
   const crowdOut = async () => {
     for (let n = 0; n < 4; n++) await service.client(partner.key)
   }
-
-  beforeAll(async () => {
-    service = await startService({ settings: { residentClients: 1 } })
-    partner = await service.partner({ custody: "BROKER", collateralAsset: "", sandbox: false })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   it("F25, D9: PENDING counts and is decided after a reload; decided, it is not loaded again", async () => {
     const clientId = await service.client(partner.key)

@@ -2,46 +2,25 @@
  * Deposit notices of BROKER custody on the real service: filing, gates in their order, replay, lists, finance's decision
  * and what is written beside it (doc 3, Deposit notice and Money write gates; D9; A3-01..A3-06; F25).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DepositNotice } from "../../src/machines/deposit/DepositNotice.ts"
 import { type Currency, currencyCodes, scaleOf } from "../../src/machines/shared/Currency.ts"
 import type { Verdict } from "../../src/machines/shared/Refusal.ts"
-import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import {
-  brokenInvariants,
-  collateral,
-  comply,
-  get,
-  ofClient,
-  onboard,
-  partners,
-  person,
-  query,
-  rowCounts,
-  rowsOf
-} from "../support/Builders.ts"
+import { collateral, get, ofClient, onboard, partners, person, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { finance, type Answer, operator, type Service } from "../support/Service.ts"
+import { broker, openScenario } from "../support/Scenario.ts"
+
+const { service, partner, fresh, restrict, lift } = await openScenario({ partner: broker })
+const sandbox = await service.partner({ ...broker, sandbox: true })
 
 type Body = Readonly<Record<string, unknown>>
 type Partner = Awaited<ReturnType<Service["partner"]>>
 
-const finance: OperatorCaller = {
-  keyId: 1,
-  role: "FINANCE",
-  by: { role: "FINANCE", keyLabel: "desk", requestId: "r-1", actor: "FINANCE" }
-}
-
 describe("deposits", () => {
-  let service: Service
-  let partner: Partner
-  let sandbox: Partner
-  let references = 0
-  const fresh = () => `ref-${++references}`
-  const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
   const file = (clientId: number, body: Body = {}, of: Partner = partner, headers: Record<string, string> = {}) =>
     service.call("POST", `/partner/v1/clients/${clientId}/deposits`, {
       key: of.key,
@@ -62,10 +41,6 @@ describe("deposits", () => {
     (await get(service, of.key, `/clients/${clientId}/balances`)).json.balances.find(
       (line: { readonly currency: string }) => line.currency === currency
     )?.cash
-  const restrict = (clientId: number, name: "FROZEN" | "NO_WITHDRAWALS") =>
-    comply(service, (compliance) => compliance.restrict(operator, String(clientId), name, "court order"))
-  const lift = (clientId: number, name: "FROZEN") =>
-    comply(service, (compliance) => compliance.lift(operator, String(clientId), name, "order ended"))
   const close = (clientId: number) =>
     service.run(
       Effect.provide(
@@ -79,16 +54,6 @@ describe("deposits", () => {
     const { status, json } = await answer
     return [status, json.code, json.msg]
   }
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner(broker)
-    sandbox = await service.partner({ ...broker, sandbox: true })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   describe("filing", () => {
     it("Deposit notice: 201 PENDING with exactly the documented members, and no money moves", async () => {
@@ -369,7 +334,7 @@ describe("deposits", () => {
       assert.strictEqual(await balance(clientId), "250.000000")
     })
 
-    it("A3-04: a rejected notice moves nothing, tells the reason, and can't be confirmed; a confirmed one not rejected", async () => {
+    it("A3-04: a rejected notice moves nothing, shows the reason, and can't be confirmed; a confirmed one not rejected", async () => {
       const clientId = await client()
       const one = await filed(clientId)
       const two = await filed(clientId)
@@ -428,7 +393,7 @@ describe("deposits", () => {
       }
     })
 
-    it("A1-01: an unknown notice is told as such", async () => {
+    it("A1-01: an unknown notice is answered as such", async () => {
       const verdict = await confirm(123_456_789)
       assert.deepStrictEqual(verdict.ok ? null : verdict.refusal, {
         _tag: "Unknown",

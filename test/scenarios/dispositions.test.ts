@@ -2,24 +2,16 @@
  * What a finding of compliance counts for: the identity it was made for and likenesses that are no worse, whatever the
  * partner sends afterwards (F26, dispositions; doc 1, Rules of POST /clients 6 and PUT .../kyc 7 and 8; D1; A1-33).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
-import { brokenInvariants, comply, get, ofClient, onboard, person, query, watch } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { comply, get, named, ofClient, onboard, person, query, watch } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
+const { service, key, nextPerson } = await openScenario()
+
 let lists = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
 
 interface Named {
   readonly first_name: string
@@ -50,14 +42,10 @@ const listed = async (): Promise<Named & { readonly entryId: number }> => {
   const { entryId } = await watch(service, { name: `${first} ${last}`, dob: one.date_of_birth, list: "SANCTIONS" })
   return { ...one, entryId }
 }
-const paths = ({ first_name, last_name, date_of_birth }: Named) => ({
-  "kyc.personalInfo.first_name": first_name,
-  "kyc.personalInfo.last_name": last_name,
-  "kyc.personalInfo.date_of_birth": date_of_birth
-})
 const namesake = (one: Named): Named => ({ ...one, date_of_birth: "1990-07-08" })
+const paths = (one: Named) => named(one.first_name, one.last_name, one.date_of_birth)
 const onboarded = async (one?: Named) => {
-  const n = ++persons
+  const n = nextPerson()
   const { json, text } = await onboard(service, key, person(n, "disp", one === undefined ? {} : paths(one)))
   assert.isNumber(json.data?.clientId, text)
   return { n, clientId: json.data.clientId as number }
@@ -72,12 +60,13 @@ const put = async (n: number, clientId: number, one?: Named, whole = false) => {
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.json.data
 }
+const looked = (revision?: number) => (revision === undefined ? {} : { revision })
 const clear = (clientId: number, revision?: number) =>
-  comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person", revision))
+  comply(service, (compliance) => compliance.clear(operator, String(clientId), "another person", looked(revision)))
 const refusal = async (clientId: number, revision?: number) => {
   const verdict = await service.run(
     Effect.provide(
-      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), null, revision)),
+      Effect.flatMap(Compliance, (compliance) => compliance.clear(operator, String(clientId), null, looked(revision))),
       Compliance.layer
     )
   )

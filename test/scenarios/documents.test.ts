@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effe
 import { Effect, Exit } from "effect"
 import { partnerAttribution } from "../../src/runtime/services/partner/Caller.ts"
 import { Directory } from "../../src/runtime/services/partner/Directory.ts"
-import { DocumentContents } from "../../src/runtime/services/document/DocumentContents.ts"
+import { DocumentContents } from "../../src/runtime/ports/DocumentContents.ts"
 import { Documents } from "../../src/runtime/services/document/Documents.ts"
 import { get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
 import { type Answer, type Service, startService } from "../support/Service.ts"
@@ -129,7 +129,7 @@ describe("documents", () => {
   it("rule 10: a full 8 MB file fits, one byte more is 413 code 4000", async () => {
     const full = await upload({ dataBase64: sized(fullFile) })
     assert.deepStrictEqual([full.status, full.json.data?.sizeBytes], [201, fullFile])
-    // The same length in base64, which alone does not tell; and one that does.
+    // The same length in base64, which alone does not show; and one that does.
     for (const bytes of [fullFile + 1, fullFile + 3]) {
       const over = await upload({ dataBase64: sized(bytes) })
       assert.deepStrictEqual([over.status, over.json.code], [413, 4000])
@@ -165,7 +165,7 @@ describe("documents", () => {
     }
   })
 
-  it("architecture 8: uploads at once wait for room; what is over the queue is told to come back", async () => {
+  it("architecture 8: uploads at once wait for room; what is over the queue is asked to come back", async () => {
     const { partnerId } = await service.partner()
     const outcomes = await service.run(
       Effect.gen(function* () {

@@ -2,46 +2,29 @@
  * What a client refused for good or closed still hears, counts for and can be asked, on the real service (doc 1, Rules of
  * POST /clients and PUT .../kyc 9, Summary; D1, D2, D3; A1-13, A1-40, A1-48).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
-import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import { advance, brokenInvariants, comply, dayMillis, get, ofClient, onboard, person } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { advance, comply, dayMillis, get, ofClient, onboard, person } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key, close, refuse, nextPerson } = await openScenario()
 
 const high = { "attestation.riskRating": "HIGH" }
 const onboarded = async (paths: Readonly<Record<string, unknown>> = {}): Promise<number> => {
-  const { status, text, json } = await onboard(service, key, person(++persons, "ended", paths))
+  const { status, text, json } = await onboard(service, key, person(nextPerson(), "ended", paths))
   assert.strictEqual(status, 201, text)
   return json.data.clientId
 }
-const lifecycle = async (decide: (lifecycle: Lifecycle["Service"]) => ReturnType<Lifecycle["Service"]["close"]>) => {
-  const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
-  assert.isTrue(verdict.ok, JSON.stringify(verdict))
-}
-const close = (clientId: number) => lifecycle((decisions) => decisions.close(operator, String(clientId), "test"))
-const refuse = (clientId: number) =>
-  lifecycle((decisions) => decisions.rejectPerson(operator, String(clientId), "test"))
 const told = async (clientId: number) =>
   (await ofClient(service, "notifications", clientId)).map(({ kind, ref }) => [kind, ref])
 
 describe("clients refused for good or closed", () => {
   it("rule 9: the pointer to re-onboarding is given only while the client can be onboarded again", async () => {
-    const sent = person(++persons, "ended")
+    const sent = person(nextPerson(), "ended")
     const clientId = (await onboard(service, key, sent)).json.data.clientId
     await comply(service, (compliance) => compliance.reject(operator, String(clientId), "no session"))
     const pointer = await onboard(service, key, sent)
@@ -61,7 +44,7 @@ describe("clients refused for good or closed", () => {
     const pending = async () => (await get(service, other, "/summary")).json.data.pendingReviews
     const ids: Array<number> = []
     for (let n = 0; n < 3; n++) {
-      ids.push((await onboard(service, other, person(++persons, "ended", high))).json.data.clientId)
+      ids.push((await onboard(service, other, person(nextPerson(), "ended", high))).json.data.clientId)
     }
     assert.strictEqual(await pending(), 3)
     await refuse(ids[0] as number)

@@ -2,7 +2,7 @@
  * PUT .../kyc against the clock and against others: dates of documents, ended clients, parallel updates, and updates that
  * race compliance (doc 1, Rules of POST /clients and PUT .../kyc 7 and 8; D1, D2, D3; A1-28, A1-46, A1-47).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { buildReportingRecord } from "../../src/machines/reporting/ReportingRecord.ts"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -15,56 +15,20 @@ import type { TimerHandlers } from "../../src/runtime/engine/timers/Timers.ts"
 import { expiryHandlers } from "../../src/runtime/services/document/documentExpiry.ts"
 import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import type { ClientRow } from "../../src/runtime/store/tables/client.ts"
-import { displayNameOf, personText, reportingFacts } from "../../src/runtime/services/kyc/kycFacts.ts"
-import { storedSections } from "../../src/runtime/services/kyc/kycUpdatePlan.ts"
+import { displayNameOf, personText, reportingFacts } from "../../src/runtime/services/kyc/sectionValues.ts"
+import { storedSections } from "../../src/runtime/services/kyc/KycUpdatePlan.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import {
-  advance,
-  brokenInvariants,
-  comply,
-  dayMillis,
-  get,
-  ofClient,
-  onboard,
-  person,
-  query,
-  rowCounts,
-  rowsOf,
-  watch
-} from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { advance, comply, dayMillis, get, ofClient, orlenko, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-  await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" })
-  await watch(service, { name: "Leopold Quandt-Rieger", dob: "1961-09-09", list: "PEP" })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
+const { service, key, onboarded, revisionOf, rowOf, nextPerson, sectionsOf } = await openScenario({
+  watched: [orlenko.entry, { name: "Leopold Quandt-Rieger", dob: "1961-09-09", list: "PEP" }]
 })
 
 type Paths = Readonly<Record<string, unknown>>
-const onboarded = async (paths: Paths = {}) => {
-  const n = ++persons
-  const { json } = await onboard(service, key, person(n, "race", paths))
-  return { n, clientId: json.data.clientId as number }
-}
-const full = (n: number, paths: Paths = {}) => {
-  const { kyc, identityCheck, attestation } = person(n, "race", paths)
-  return { kyc, identityCheck, attestation }
-}
-const only = (n: number, name: string, paths: Paths = {}) => {
-  const { kyc, attestation } = full(n, paths)
-  return { kyc: { [name]: (kyc as Record<string, unknown>)[name] }, attestation }
-}
 const put = (clientId: number, body: object): Promise<Answer> =>
   service.call("PUT", `/partner/v1/clients/${clientId}/kyc`, { key, body })
-const rowOf = async (clientId: number) => (await get(service, key, `/clients/${clientId}`)).json.data
 const statusOf = async (clientId: number, code: string) =>
   (await ofClient(service, "verificationBlocks", clientId)).find((block) => block.code === code)?.state
 const timersOf = async (clientId: number) =>
@@ -100,7 +64,6 @@ const named = (first: string, last: string, dob: string): Paths => ({
   "kyc.personalInfo.last_name": last,
   "kyc.personalInfo.date_of_birth": dob
 })
-const orlenko = named("Viktor", "Orlenko", "1970-03-04")
 const quandt = named("Leopold", "Quandt-Rieger", "1961-09-09")
 
 /** What is stored about a client agrees with its latest sections. */
@@ -126,10 +89,10 @@ describe("parallel updates", () => {
     const { n, clientId } = await onboarded()
     const sent = Array.from({ length: 20 }, (_, index) => {
       const bodies = [
-        only(n, "personalInfo", { "kyc.personalInfo.last_name": `Name${"abcdefghijklmnopqrst"[index]}` }),
-        only(n, "identification", { "kyc.identification.number": `RACE${index}` }),
-        only(n, "taxResidency", { "kyc.taxResidency.tax_residencies.0.tin": `5500000${index}` }),
-        only(n, "fatca")
+        sectionsOf(n, ["personalInfo"], { "kyc.personalInfo.last_name": `Name${"abcdefghijklmnopqrst"[index]}` }),
+        sectionsOf(n, ["identification"], { "kyc.identification.number": `RACE${index}` }),
+        sectionsOf(n, ["taxResidency"], { "kyc.taxResidency.tax_residencies.0.tin": `5500000${index}` }),
+        sectionsOf(n, ["fatca"])
       ]
       return bodies[index % bodies.length] as object
     })
@@ -161,7 +124,7 @@ describe("parallel updates", () => {
             kyc.update(
               caller,
               clientId,
-              only(n, "identification", { "kyc.identification.number": `OTHER${suffix}` }),
+              sectionsOf(n, ["identification"], { "kyc.identification.number": `OTHER${suffix}` }),
               () => null
             ),
           { concurrency: "unbounded" }
@@ -170,7 +133,7 @@ describe("parallel updates", () => {
     )
     const own = await Promise.all(
       ["Anders", "Berend", "Caspar", "Dirk", "Egon", "Falko", "Gero", "Hanno"].map((last) =>
-        put(clientId, only(n, "personalInfo", { "kyc.personalInfo.last_name": last }))
+        put(clientId, sectionsOf(n, ["personalInfo"], { "kyc.personalInfo.last_name": last }))
       )
     )
     assert.deepStrictEqual([...new Set(own.map(({ status }) => status))], [200])
@@ -181,7 +144,7 @@ describe("parallel updates", () => {
   it("rule 7: an operator's restriction amid updates is no reason to begin again", async () => {
     const { n, clientId } = await onboarded()
     const updates = ["Anders", "Berend", "Caspar"].map((last) =>
-      put(clientId, only(n, "personalInfo", { "kyc.personalInfo.last_name": last }))
+      put(clientId, sectionsOf(n, ["personalInfo"], { "kyc.personalInfo.last_name": last }))
     )
     await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "FROZEN", "race"))
     for (const answer of await Promise.all(updates)) assert.strictEqual(answer.status, 200)
@@ -192,8 +155,8 @@ describe("parallel updates", () => {
   it("A1-28: of two clients that become the same person at once one holds the claim, the other gets the case", async () => {
     for (let round = 0; round < 8; round++) {
       const [a, b] = [(await onboarded()).clientId, (await onboarded()).clientId]
-      const shared = ++persons
-      const sent = full(shared)
+      const shared = nextPerson()
+      const sent = revisionOf(shared)
       const answers = await Promise.all([put(a, sent), put(b, sent)])
       assert.deepStrictEqual(
         answers.map(({ status, json }) => [status, json.data.lifecycleState]),
@@ -216,7 +179,7 @@ describe("against compliance and the operator", () => {
       const { n, clientId } = await onboarded()
       const whole = round % 2 === 0
       const reject = () => comply(service, (compliance) => compliance.reject(operator, String(clientId), "race"))
-      const update = () => put(clientId, whole ? full(n) : only(n, "pep"))
+      const update = () => put(clientId, whole ? revisionOf(n) : sectionsOf(n, ["pep"]))
       const [{ status, json }] = await Promise.all(
         round % 4 < 2 ? [update(), reject()] : [reject().then(update), undefined]
       )
@@ -233,7 +196,10 @@ describe("against compliance and the operator", () => {
   it("D1: an update that races a clearance never leaves an ACTIVE client with an open case", async () => {
     for (let round = 0; round < 8; round++) {
       const { n, clientId } = await onboarded(quandt)
-      const [answer, cleared] = await Promise.all([put(clientId, only(n, "personalInfo", orlenko)), clear(clientId)])
+      const [answer, cleared] = await Promise.all([
+        put(clientId, sectionsOf(n, ["personalInfo"], orlenko.paths)),
+        clear(clientId)
+      ])
       assert.strictEqual(answer.status, 200)
       const open = await openCases(clientId)
       const state = await standing(clientId)
@@ -247,14 +213,14 @@ describe("against compliance and the operator", () => {
     for (let round = 0; round < 8; round++) {
       const { n, clientId } = await onboarded()
       const [answer, closed] = await Promise.all([
-        put(clientId, only(n, "personalInfo", { "kyc.personalInfo.last_name": "Abschied" })),
+        put(clientId, sectionsOf(n, ["personalInfo"], { "kyc.personalInfo.last_name": "Abschied" })),
         lifecycle((decisions) => decisions.close(operator, String(clientId), "race"))
       ])
       assert.include([200, 409], answer.status)
       assert.isTrue(closed.ok, JSON.stringify(closed))
       assert.deepStrictEqual(await personClaims(clientId), [])
       const before = await rowCounts(service)
-      const late = await put(clientId, only(n, "pep"))
+      const late = await put(clientId, sectionsOf(n, ["pep"]))
       assert.deepStrictEqual([late.status, late.json.code, late.json.msg], [409, 4092, "The account is closed."])
       assert.strictEqual((await put(clientId, {})).status, 400)
       assert.deepStrictEqual(await rowCounts(service), before)
@@ -263,13 +229,13 @@ describe("against compliance and the operator", () => {
   })
 
   it("A1-47: a person refused for good can't be revised; reopened, it can", async () => {
-    const { n, clientId } = await onboarded(orlenko)
+    const { n, clientId } = await onboarded(orlenko.paths)
     const of = String(clientId)
     assert.isTrue((await lifecycle((decisions) => decisions.rejectPerson(operator, of, "sanctioned"))).ok)
-    const refused = await put(clientId, full(n))
+    const refused = await put(clientId, revisionOf(n))
     assert.deepStrictEqual([refused.status, refused.json.code], [409, 4092])
     assert.isTrue((await lifecycle((decisions) => decisions.reopen(operator, of, "new evidence"))).ok)
-    const answer = await put(clientId, full(n))
+    const answer = await put(clientId, revisionOf(n))
     assert.deepInclude(answer.json.data, { revision: 2, lifecycleState: "KYC_PENDING", screening: "CLEAR" })
     assert.notProperty(answer.json.data, "reonboarded")
   })
@@ -289,7 +255,7 @@ describe("dates of documents (D3; A1-46)", () => {
     const late = await onboarded(await documents(30, 20))
     const early = await onboarded(await documents(30, 20))
     const renewal = await documents(400, null)
-    assert.strictEqual((await put(early.clientId, full(early.n, renewal))).status, 200)
+    assert.strictEqual((await put(early.clientId, revisionOf(early.n, renewal))).status, 200)
     assert.deepStrictEqual(await timersOf(early.clientId), {
       "identification.expiry": dueOf(renewal["kyc.identification.expiration_date"] as string)
     })
@@ -301,7 +267,7 @@ describe("dates of documents (D3; A1-46)", () => {
     assert.deepStrictEqual(await states(late.clientId), ["EXPIRED", "EXPIRED"])
     assert.deepStrictEqual(await states(early.clientId), ["APPROVED", "APPROVED"])
     const again = await documents(300, 200)
-    const answer = await put(late.clientId, full(late.n, again))
+    const answer = await put(late.clientId, revisionOf(late.n, again))
     assert.deepInclude(answer.json.data, { lifecycleState: "ACTIVE", identityChanged: false })
     assert.deepStrictEqual(await states(late.clientId), ["APPROVED", "APPROVED"])
     assert.deepStrictEqual(await timersOf(late.clientId), {
@@ -316,7 +282,7 @@ describe("dates of documents (D3; A1-46)", () => {
     const { n, clientId } = await onboarded(await documents(3, 2))
     const due = await timersOf(clientId)
     await advance(service, 5 * dayMillis)
-    await put(clientId, full(n, await documents(300, null)))
+    await put(clientId, revisionOf(n, await documents(300, null)))
     // As if the worker had picked the timers before the update and came to their turn after it.
     await service.run(
       Effect.gen(function* () {

@@ -2,55 +2,29 @@
  * PUT .../kyc after a rejected reliance: the client is onboarded again, with the grant of POST /clients (doc 1, Rules
  * of POST /clients and PUT .../kyc 8; SC-ONB-06..08; D1, D2, D3; A1-28).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import {
-  brokenInvariants,
-  comply,
-  get,
-  ofClient,
-  onboard,
-  partners,
-  person,
-  query,
-  rowCounts,
-  watch
-} from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { comply, get, ofClient, onboard, orlenko, partners, query, rowCounts } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-  await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
+const { service, key, call, personOf, revisionOf, verificationOf, nextPerson } = await openScenario({
+  watched: [orlenko.entry]
 })
 
 type Paths = Readonly<Record<string, unknown>>
-const call = (method: string, clientId: number, path: string, body: object): Promise<Answer> =>
-  service.call(method, `/partner/v1/clients/${clientId}${path}`, { key, body })
-/** The body that onboards person `n` again. */
-const again = (n: number, paths: Paths = {}) => {
-  const { kyc, identityCheck, attestation } = person(n, "again", paths)
-  return { kyc, identityCheck, attestation }
-}
 const put = (clientId: number, body: object) => call("PUT", clientId, "/kyc", body)
 const reject = (clientId: number) =>
   comply(service, (compliance) => compliance.reject(operator, String(clientId), "The identity session is missing."))
 /** A client whose reliance was rejected. */
 const rejected = async (paths: Paths = {}) => {
-  const n = ++persons
-  const { json } = await onboard(service, key, person(n, "again", paths))
+  const n = nextPerson()
+  const { json } = await onboard(service, key, personOf(n, paths))
   const clientId = json.data.clientId as number
   await reject(clientId)
   return { n, clientId, kycPackageId: json.data.kycPackageId as number }
@@ -59,19 +33,13 @@ const lifecycle = async (decide: (decisions: Lifecycle["Service"]) => ReturnType
   const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
   assert.isTrue(verdict.ok, JSON.stringify(verdict))
 }
-const view = async (clientId: number) => (await get(service, key, `/clients/${clientId}/verification`)).json.data
 const eventsOf = async (clientId: number) =>
   (await ofClient(service, "events", clientId)).map(({ name, data }) => ({ name, data }))
-const orlenko = {
-  "kyc.personalInfo.first_name": "Viktor",
-  "kyc.personalInfo.last_name": "Orlenko",
-  "kyc.personalInfo.date_of_birth": "1970-03-04"
-}
 
 describe("re-onboarding", () => {
   it("SC-ONB-07: the full body onboards a rejected client again, to the member", async () => {
     const { n, clientId, kycPackageId } = await rejected()
-    const before = await view(clientId)
+    const before = await verificationOf(clientId)
     assert.deepStrictEqual([before.level, before.lifecycleState], ["NONE", "KYC_PENDING"])
     assert.deepStrictEqual(
       before.blocks.map((block: { readonly status: string }) => block.status),
@@ -79,8 +47,8 @@ describe("re-onboarding", () => {
     )
     const refused = (await get(service, key, `/clients/${clientId}/kyc`)).json.data
     assert.deepInclude(refused, { status: "REJECTED", reviewNote: "The identity session is missing." })
-    const answer = await put(clientId, again(n))
-    const after = await view(clientId)
+    const answer = await put(clientId, revisionOf(n))
+    const after = await verificationOf(clientId)
     assert.deepStrictEqual(answer.json, {
       code: 0,
       data: {
@@ -131,7 +99,7 @@ describe("re-onboarding", () => {
       [1, 2]
     )
     // Onboarded again, the next update is an ordinary one.
-    const { kyc, attestation } = again(n)
+    const { kyc, attestation } = revisionOf(n)
     const ordinary = await put(clientId, { kyc: { pep: kyc.pep }, attestation })
     assert.deepInclude(ordinary.json.data, { revision: 3, screening: "NOT_RUN" })
     assert.notProperty(ordinary.json.data, "reonboarded")
@@ -139,7 +107,7 @@ describe("re-onboarding", () => {
 
   it("SC-ONB-08: without identityCheck 400 names the missing record; no revision, nothing written", async () => {
     const { n, clientId } = await rejected()
-    const { kyc, attestation } = again(n)
+    const { kyc, attestation } = revisionOf(n)
     const before = await rowCounts(service)
     const { status, json } = await put(clientId, { kyc, attestation })
     assert.deepStrictEqual([status, json.code], [400, 4000])
@@ -156,22 +124,22 @@ describe("re-onboarding", () => {
       "attestation"
     ])
     assert.deepStrictEqual(await rowCounts(service), before)
-    assert.strictEqual((await view(clientId)).kycPackage.revision, 1)
+    assert.strictEqual((await verificationOf(clientId)).kycPackage.revision, 1)
   })
 
   it("SC-ONB-06: POST /clients with the reference points here and creates nothing", async () => {
     const { n, clientId } = await rejected()
     const before = await rowCounts(service)
-    const { status, json } = await onboard(service, key, person(n, "again"))
+    const { status, json } = await onboard(service, key, personOf(n))
     assert.deepStrictEqual([status, json.code], [409, 4092])
     const route = /^PUT (.+)$/.exec(json.data.reonboardWith)?.[1] ?? ""
     assert.deepStrictEqual(await rowCounts(service), before)
-    const answer = await service.call("PUT", route, { key, body: again(n) })
+    const answer = await service.call("PUT", route, { key, body: revisionOf(n) })
     assert.deepInclude(answer.json.data, { clientId, reonboarded: true })
   })
 
   const reasons: ReadonlyArray<readonly [reason: string, screening: string, paths: Paths]> = [
-    ["SCREENING_HIT", "PENDING_REVIEW", orlenko],
+    ["SCREENING_HIT", "PENDING_REVIEW", orlenko.paths],
     ["HIGH_RISK_RATING", "CLEAR", { "attestation.riskRating": "HIGH" }],
     [
       "PEP_DECLARED",
@@ -184,7 +152,7 @@ describe("re-onboarding", () => {
   ]
   it.each(reasons)("rule 8, A1-28: %s refuses the grant: the client stays held", async (reason, screening, paths) => {
     const { n, clientId, kycPackageId } = await rejected()
-    const { json } = await put(clientId, again(n, paths))
+    const { json } = await put(clientId, revisionOf(n, paths))
     const [open] = await ofClient(service, "cases", clientId)
     assert.deepInclude(json.data, {
       revision: 2,
@@ -201,7 +169,7 @@ describe("re-onboarding", () => {
       { name: "client.review_required", data: { reason, kycPackageId, caseId: open?.id as number } }
     ])
     await comply(service, (compliance) => compliance.clear(operator, String(clientId), "looked at"))
-    assert.deepInclude(await view(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
+    assert.deepInclude(await verificationOf(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
     assert.lengthOf(
       (await eventsOf(clientId)).filter(({ name }) => name === "client.onboarded"),
       1
@@ -210,9 +178,9 @@ describe("re-onboarding", () => {
 
   it("A1-28: a re-onboarding as another client's person is held as COMPLIANCE_REVIEW; its own person is no duplicate", async () => {
     const { n, clientId } = await rejected()
-    const other = ++persons
-    const first = (await onboard(service, key, person(other, "again"))).json.data.clientId
-    const { json } = await put(clientId, again(other))
+    const other = nextPerson()
+    const first = (await onboard(service, key, personOf(other))).json.data.clientId
+    const { json } = await put(clientId, revisionOf(other))
     assert.deepInclude(json.data, { grant: "PENDING_REVIEW", identityChanged: true, screening: "CLEAR" })
     assert.strictEqual(json.data.review.reason, "COMPLIANCE_REVIEW")
     const [open] = await ofClient(service, "cases", clientId)
@@ -223,7 +191,7 @@ describe("re-onboarding", () => {
       query(service, "SELECT 1 FROM claims WHERE owner = $1 AND name LIKE 'person:%'", [BigInt(clientId)])
     assert.lengthOf(await owned(), 0)
     await reject(clientId)
-    assert.deepInclude((await put(clientId, again(n))).json.data, { grant: "ACTIVE", revision: 3 })
+    assert.deepInclude((await put(clientId, revisionOf(n))).json.data, { grant: "ACTIVE", revision: 3 })
     assert.lengthOf(await owned(), 1)
   })
 
@@ -236,7 +204,10 @@ describe("re-onboarding", () => {
     assert.strictEqual(test.status, 200, test.text)
     const mifid = await call("PUT", clientId, "/mifid", sampleMifid())
     assert.deepInclude(mifid.json.data, { granted: false, verificationLevel: "NONE" })
-    assert.deepInclude((await put(clientId, again(n))).json.data, { verificationLevel: "MICA_MIFID", grant: "ACTIVE" })
+    assert.deepInclude((await put(clientId, revisionOf(n))).json.data, {
+      verificationLevel: "MICA_MIFID",
+      grant: "ACTIVE"
+    })
     assert.deepStrictEqual(
       (await eventsOf(clientId)).slice(-2).map(({ name }) => name),
       ["client.onboarded", "client.level_changed"]
@@ -246,7 +217,7 @@ describe("re-onboarding", () => {
   it("D1: a restriction set while rejected outlives the re-onboarding", async () => {
     const { n, clientId } = await rejected()
     await comply(service, (compliance) => compliance.restrict(operator, String(clientId), "FROZEN", "court order"))
-    assert.deepInclude((await put(clientId, again(n))).json.data, {
+    assert.deepInclude((await put(clientId, revisionOf(n))).json.data, {
       grant: "ACTIVE",
       verificationLevel: "MICA",
       lifecycleState: "RESTRICTED"
@@ -260,7 +231,7 @@ describe("re-onboarding", () => {
     await lifecycle((decisions) => decisions.reopen(operator, of, "new evidence"))
     const [reopened] = await ofClient(service, "cases", clientId)
     const review = { reason: "REOPENED", caseId: reopened?.id as number }
-    assert.deepInclude((await put(clientId, again(n))).json.data, {
+    assert.deepInclude((await put(clientId, revisionOf(n))).json.data, {
       revision: 2,
       status: "SPOT_CHECK",
       verificationLevel: "NONE",
@@ -270,7 +241,7 @@ describe("re-onboarding", () => {
       grant: "PENDING_REVIEW",
       review
     })
-    assert.deepInclude(await view(clientId), { level: "NONE", lifecycleState: "KYC_PENDING" })
+    assert.deepInclude(await verificationOf(clientId), { level: "NONE", lifecycleState: "KYC_PENDING" })
     assert.deepStrictEqual((await eventsOf(clientId)).at(-1), {
       name: "client.review_required",
       data: { ...review, kycPackageId }
@@ -278,7 +249,7 @@ describe("re-onboarding", () => {
     const decided = async () => (await ofClient(service, "decisions", clientId)).map(({ decision }) => decision)
     assert.notInclude((await decided()).slice(1), "GRANT_MICA")
     await comply(service, (compliance) => compliance.clear(operator, of, "papers are genuine"))
-    assert.deepInclude(await view(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
+    assert.deepInclude(await verificationOf(clientId), { level: "MICA", lifecycleState: "ACTIVE" })
     assert.deepStrictEqual(
       (await ofClient(service, "cases", clientId)).map(({ reason, state }) => [reason, state]),
       [["REOPENED", "CLEARED"]]
@@ -298,7 +269,7 @@ describe("re-onboarding", () => {
 
   it("rule 8: twenty re-onboardings at once: one onboards, the others are ordinary revisions of it", async () => {
     const { n, clientId } = await rejected()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => put(clientId, again(n))))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => put(clientId, revisionOf(n))))
     assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
     assert.lengthOf(
       answers.filter(({ json }) => json.data.reonboarded === true),

@@ -2,30 +2,21 @@
  * Money at the edges: one deposit reference sent several times at once, and balances near 64 bits, whose way back must
  * always fit (doc 3, Money write gates; A3-01, A3-02, A3-05; F2, F25; D10).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it } from "@effect/vitest"
 import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
-import { brokenInvariants, collateral, get, query, rowsOf } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { collateral, get, query, rowsOf } from "../support/Builders.ts"
+import { finance, operator, startService } from "../support/Service.ts"
+import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
+import { Effect } from "effect"
+import { broker, openScenario } from "../support/Scenario.ts"
 
-const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
+const { service, partner, fresh } = await openScenario({ partner: broker })
+
 const most = "92233720368.54775807"
 
-const finance: OperatorCaller = {
-  keyId: 7,
-  role: "FINANCE",
-  by: { role: "FINANCE", keyLabel: "desk", requestId: "test", actor: "FINANCE" }
-}
-
 describe("money at the edges", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let references = 0
-  const fresh = () => `edge-${++references}`
   const post = (clientId: number, path: string, body: object = {}, key = partner.key) =>
     service.call("POST", `/partner/v1/clients/${clientId}/${path}`, { key, body })
   const deposit = (clientId: number, amount: string, currency = "BTC", partnerRef = fresh(), key = partner.key) =>
@@ -44,8 +35,8 @@ describe("money at the edges", () => {
         Adjustments.layer
       )
     )
-  const decide = (requestId: number, order: FinanceOrder) =>
-    service.run(Withdrawals.use((withdrawals) => withdrawals.decide(finance, requestId, order)))
+  const decide = (requestId: number, ruling: FinanceRuling) =>
+    service.run(Withdrawals.use((withdrawals) => withdrawals.rule(finance, requestId, ruling)))
   const confirm = (noticeId: number) =>
     service.run(Deposits.use((deposits) => deposits.confirm(finance, noticeId, null)))
   const cash = async (clientId: number) =>
@@ -64,15 +55,6 @@ describe("money at the edges", () => {
     assert.isTrue((await adjust(clientId, amount)).ok)
     return clientId
   }
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner(broker)
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   it.each([
     ["the threshold of the source of wealth", "USDC", "9000", {}],

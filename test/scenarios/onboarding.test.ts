@@ -2,44 +2,25 @@
  * POST /clients on the real service: the answer, everything that is stored beside it, refusals that leave nothing, gates
  * (doc 1, Rules of POST /clients; D1, D2, D3; A1-14..A1-27; F27). Reviews are in onboardingReview.test.ts.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { blockCodes, micaBlockCodes } from "../../src/machines/verification/Blocks.ts"
-import {
-  brokenInvariants,
-  comply,
-  get,
-  ofClient,
-  onboard,
-  partners,
-  person,
-  rowCounts,
-  rowsOf
-} from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { comply, get, ofClient, onboard, partners, person, rowCounts, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner } = await openScenario()
+const other = await service.partner()
 
 const mifidBlocks = blockCodes.filter((code) => !micaBlockCodes.includes(code as never))
 
 describe("onboarding", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let other: Awaited<ReturnType<Service["partner"]>>
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-    other = await service.partner()
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
   const withoutId = <Row extends { readonly id: number }>({ id, ...row }: Row) => {
     assert.isAbove(id, 0)
     return row
   }
 
   describe("success", () => {
-    it("SC-ONB-01: the answer has exactly the documented members, client.onboarded is told once", async () => {
+    it("SC-ONB-01: the answer has exactly the documented members, client.onboarded is announced once", async () => {
       const body = person(1, "ok")
       const { status, json } = await onboard(service, partner.key, body)
       const { clientId, kycPackageId } = json.data
@@ -152,7 +133,7 @@ describe("onboarding", () => {
       } as never)
     })
 
-    it("Rules of POST /clients 3: the audit stream tells the onboarding by the partner's key, without personal data", async () => {
+    it("Rules of POST /clients 3: the audit stream shows the onboarding by the partner's key, without personal data", async () => {
       const body = person(4, "audit")
       const { clientId } = (await onboard(service, partner.key, body, { "x-request-id": "audit-request-4" })).json.data
       const audit = await ofClient(service, "audit", clientId)

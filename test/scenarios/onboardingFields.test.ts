@@ -3,10 +3,12 @@
  * created, and no body that earns an answer out of proportion (doc 1, Rules of POST /clients 2; SC-ONB-04; A1-01,
  * A1-27). The rules themselves are tables in fixtures/fieldRows.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { bodyCaps, bodyMembers } from "../../src/machines/shared/Limits.ts"
-import { brokenInvariants, get, onboard, person, rowCounts } from "../support/Builders.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { get, onboard, person, rowCounts } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key } = await openScenario()
 
 const residences = [
   { country: "DE", has_tin: true, tin: "12.345" },
@@ -85,18 +87,6 @@ const containers: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 describe("field errors of POST /clients", () => {
-  let service: Service
-  let key: string
-
-  beforeAll(async () => {
-    service = await startService()
-    key = (await service.partner()).key
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   it("SC-ONB-04: every failing field of every section is named in one answer, and nothing is created", async () => {
     const values = failing(Date.now())
     const expected = Object.keys(values).flatMap((path) => containers[path]?.map((at) => `${path}.${at}`) ?? [path])

@@ -2,27 +2,19 @@
  * POST /clients whose grant compliance must look at: screening, declared functions, ratings, the same person twice, and
  * races between them (doc 1, Client lifecycle and level; D1, D2; A1-16, A1-28..A1-30; F26).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { brokenInvariants, get, ofClient, onboard, person, rowsOf, watch } from "../support/Builders.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { get, ofClient, onboard, orlenko, person, rowsOf } from "../support/Builders.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner } = await openScenario({
+  watched: [
+    { ...orlenko.entry, country: "BY" },
+    { name: "Ingrid Solberg", dob: "1961-09-30", country: "NO", list: "PEP" }
+  ]
+})
+const other = await service.partner()
 
 describe("onboarding review", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let other: Awaited<ReturnType<Service["partner"]>>
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-    other = await service.partner()
-    await watch(service, { name: "Viktor Orlenko", dob: "1970-03-04", country: "BY", list: "SANCTIONS" })
-    await watch(service, { name: "Ingrid Solberg", dob: "1961-09-30", country: "NO", list: "PEP" })
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   describe("review", () => {
     const reviews: ReadonlyArray<readonly [string, string, string, Readonly<Record<string, unknown>>]> = [
       [
@@ -143,7 +135,7 @@ describe("onboarding review", () => {
       ["the same partner", () => partner.key],
       ["another partner", () => other.key]
     ])(
-      "A1-28: the same person again at %s is told COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
+      "A1-28: the same person again at %s reads COMPLIANCE_REVIEW, the case says DUPLICATE_PERSON",
       async (_, keyOf) => {
         const n = keyOf() === partner.key ? 40 : 41
         const first = await onboard(service, partner.key, person(n, "twin"))
@@ -193,7 +185,7 @@ describe("onboarding review", () => {
       }
     })
 
-    it("A1-16: twenty equal requests without a key make one client; the others are told of the reference", async () => {
+    it("A1-16: twenty equal requests without a key make one client; the others are answered with the reference", async () => {
       const body = person(81, "equal")
       const answers = await Promise.all(Array.from({ length: 20 }, () => onboard(service, partner.key, body)))
       assert.lengthOf(

@@ -2,20 +2,15 @@
  * Rate windows, the address allowlist and verbs on the real service (doc 1, Authentication and Limits; A1-04, A1-05,
  * A1-08; SC-PLT-01..03).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { get, onboard, partners, person } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner } = await openScenario()
 
 describe("platform", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
   const me = (key: string): Promise<Answer> => get(service, key, "/me")
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-  })
-  afterAll(() => service.stop())
 
   it("SC-PLT-02: the read and the trade window are apart, HEAD is a read, a refusal says when to come back", async () => {
     const own = await service.partner()

@@ -11,7 +11,7 @@ interface Row {
   readonly partnerClientRef: string
 }
 
-/** Persons whose fields the filter must tell apart; the reference decides which one a row is. */
+/** Persons whose fields the filter must distinguish; the reference decides which one a row is. */
 const people = [
   { ref: "plain-1", email: "first@mail.example", first: "Anna", last: "Albrecht" },
   { ref: "per%cent", email: "second@mail.example", first: "Ben", last: "Bergmann" },

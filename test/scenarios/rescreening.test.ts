@@ -2,7 +2,7 @@
  * Stored clients are screened again when a list changes and every night: a hit freezes, a possible match restricts, what
  * compliance has said stands, and what is as it was writes nothing (F26; D1; A3-10; operator surface, screening passes).
  */
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ListedPerson } from "../../src/machines/screening/ListedPerson.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -12,10 +12,9 @@ import { candidatesOf } from "../../src/runtime/services/screening/rescreening.t
 import { clientContext } from "../../src/runtime/services/client/clientState.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import type { WatchEntryRequest } from "../../src/runtime/services/screening/WatchLists.ts"
+import type { WatchEntryBody } from "../../src/runtime/services/screening/WatchLists.ts"
 import {
   advance,
-  brokenInvariants,
   collateral,
   comply,
   dayMillis,
@@ -30,18 +29,9 @@ import {
 } from "../support/Builders.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
-beforeAll(async () => {
-  service = await startService({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key, nextPerson } = await openScenario({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
 /** As unlike each other as names can be: no person here meets another one's entry. */
 const names = [
@@ -69,15 +59,16 @@ const born = (name: string, date = dob) => ({
 })
 /** A new ACTIVE client of a name of its own. */
 const active = async (over: Readonly<Record<string, unknown>> = {}) => {
-  const name = names[persons++] ?? ""
-  const { json, text } = await onboard(service, key, person(persons, "again", { ...born(name), ...over }))
+  const n = nextPerson()
+  const name = names[n - 1] ?? ""
+  const { json, text } = await onboard(service, key, person(n, "again", { ...born(name), ...over }))
   assert.strictEqual(json.data?.lifecycleState, "ACTIVE", text)
   return { name, clientId: json.data.clientId as number }
 }
 
 const contexts = async () =>
   (await rowsOf(service, "screeningPasses")).map((row) => ({ ...row.context, state: row.state }))
-const listed = async (entry: WatchEntryRequest): Promise<number> => (await watchAll(service, entry)).entryId
+const listed = async (entry: WatchEntryBody): Promise<number> => (await watchAll(service, entry)).entryId
 const imports = async (
   use: (service: ScreeningImports["Service"]) => ReturnType<ScreeningImports["Service"]["begin"]>
 ): Promise<ImportView> => {

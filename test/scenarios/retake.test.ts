@@ -1,23 +1,15 @@
 /**
- * The end of the cooling period on the real service: the client's feed tells it once, unless there is nothing to take again
+ * The end of the cooling period on the real service: the client's feed has it once, unless there is nothing to take again
  * (doc 1, Appropriateness; D19; A1-40, A2-64).
  */
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { answersFor, type Outcome } from "../../src/machines/appropriateness/scoring.ts"
-import { advance, brokenInvariants, comply, dayMillis, ofClient, onboard, person, rowsOf } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { advance, comply, dayMillis, ofClient, onboard, person, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-beforeAll(async () => {
-  service = await startService({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
+const { service, key } = await openScenario({ settings: { webhookHosts: new Set(["127.0.0.1"]) } })
 
 const post = async (clientId: number, path: string, body: object) => {
   const answer = await service.call("POST", `/partner/v1/clients/${clientId}/appropriateness${path}`, { key, body })
@@ -41,7 +33,7 @@ const dueAt = async (clientId: number) =>
     .map((row) => row.dueAt)
 
 describe("APPROPRIATENESS_RETAKE", () => {
-  it.each(["WARN", "FAIL"] as const)("A1-40: after %s it is told once, at retakeAt and not before", async (outcome) => {
+  it.each(["WARN", "FAIL"] as const)("A1-40: after %s it comes once, at retakeAt and not before", async (outcome) => {
     const clientId = await service.client(key)
     const { retakeAt } = await submit(clientId, outcome)
     assert.deepStrictEqual(await dueAt(clientId), [retakeAt])
@@ -63,7 +55,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.strictEqual((await submit(clientId, "PASS")).attempt, 2)
   })
 
-  it("A1-40: a later attempt sets it anew; each cooling period that ends is told", async () => {
+  it("A1-40: a later attempt sets it anew; each cooling period that ends is announced", async () => {
     const clientId = await tested("FAIL")
     await advance(service, dayMillis)
     const { retakeAt } = await submit(clientId, "WARN")
@@ -73,7 +65,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.deepStrictEqual(await dueAt(clientId), [])
   })
 
-  it("architecture, Timers: two passes at once tell it once", async () => {
+  it("architecture, Timers: two passes at once announce it once", async () => {
     const clientId = await tested("WARN")
     await Promise.all([advance(service, dayMillis), advance(service, 0), advance(service, 0)])
     assert.lengthOf(await told(clientId), 1)
@@ -86,7 +78,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.deepStrictEqual(await told(clientId), [])
   })
 
-  it("D19: an acknowledged WARN approves the block: nothing is told", async () => {
+  it("D19: an acknowledged WARN approves the block: no notice is given", async () => {
     const clientId = await tested("WARN")
     await post(clientId, "/acknowledge", { acknowledgedAt: 1 })
     assert.deepStrictEqual(await dueAt(clientId), [])
@@ -94,14 +86,14 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.deepStrictEqual(await told(clientId), [])
   })
 
-  it("D3: a rejection of reliance voids the attempt: nothing is told", async () => {
+  it("D3: a rejection of reliance voids the attempt: no notice is given", async () => {
     const clientId = await tested("FAIL")
     await comply(service, (compliance) => compliance.reject(operator, String(clientId), "test"))
     await advance(service, 2 * dayMillis)
     assert.deepStrictEqual(await told(clientId), [])
   })
 
-  it("D1: a closed client is told nothing", async () => {
+  it("D1: a closed client gets no notice", async () => {
     const body = person(1, "retake", { "kyc.personalInfo.last_name": "Closedlater" })
     const clientId = (await onboard(service, key, body)).json.data.clientId as number
     await submit(clientId, "FAIL")
@@ -112,7 +104,7 @@ describe("APPROPRIATENESS_RETAKE", () => {
     assert.deepStrictEqual(await told(clientId), [])
   })
 
-  it("A2-64: it stands for no webhook event; what the feed tells after it is sent", async () => {
+  it("A2-64: it stands for no webhook event; what the feed says after it is sent", async () => {
     const partner = await service.partner()
     const call = (method: string, path: string, body?: object) =>
       service.call(method, `/partner/v1${path}`, { key: partner.key, ...(body === undefined ? {} : { body }) })

@@ -2,58 +2,36 @@
  * The same person twice, whoever leaves first, and what a revision declares, on the real service (doc 1, Rules of POST
  * /clients and PUT .../kyc 4 and 7; D1; A1-28).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
+import { assert, describe, it } from "@effect/vitest"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { samePersonAs } from "../../src/runtime/services/client/samePerson.ts"
-import { advance, brokenInvariants, comply, ofClient, onboard, person, query, rowsOf } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { advance, comply, ofClient, onboard, query, rowsOf } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
+const { service, key, call, personOf, sectionsOf, eventNames, close, reopen, refuse, nextPerson } = await openScenario()
+
 let copies = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
-})
 
 type Paths = Readonly<Record<string, unknown>>
 /** Onboards person `n` under a reference and an e-mail of its own. */
 const onboarded = async (n: number, paths: Paths = {}) => {
   const unique = { partnerClientRef: `same-${++copies}`, email: `same.${copies}@mail.example` }
-  const { status, text, json } = await onboard(service, key, { ...person(n, "same", paths), ...unique })
+  const { status, text, json } = await onboard(service, key, { ...personOf(n, paths), ...unique })
   assert.strictEqual(status, 201, text)
   return json.data as { readonly clientId: number; readonly status: string }
 }
 const revise = async (clientId: number, n: number, names: ReadonlyArray<string>, paths: Paths = {}) => {
-  const { kyc, attestation } = person(n, "same", paths)
-  const sections = Object.fromEntries(Object.entries(kyc).filter(([name]) => names.includes(name)))
-  const body = { kyc: sections, attestation }
-  const answer = await service.call("PUT", `/partner/v1/clients/${clientId}/kyc`, { key, body })
+  const answer = await call("PUT", clientId, "/kyc", sectionsOf(n, names, paths))
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.json.data
 }
-const lifecycle = async (decide: (lifecycle: Lifecycle["Service"]) => ReturnType<Lifecycle["Service"]["close"]>) => {
-  const verdict = await service.run(Effect.provide(Effect.flatMap(Lifecycle, decide), Lifecycle.layer))
-  assert.isTrue(verdict.ok, JSON.stringify(verdict))
-}
-const close = (clientId: number) => lifecycle((decisions) => decisions.close(operator, String(clientId), "test"))
-const refuse = (clientId: number) =>
-  lifecycle((decisions) => decisions.rejectPerson(operator, String(clientId), "test"))
-const reopen = (clientId: number) => lifecycle((decisions) => decisions.reopen(operator, String(clientId), "test"))
 const casesOf = async (clientId: number) =>
   (await ofClient(service, "cases", clientId)).map(({ state, reason, details }) => [state, reason, details] as const)
-const eventsOf = async (clientId: number) => (await ofClient(service, "events", clientId)).map(({ name }) => name)
 
 describe("who leaves first (A1-28)", () => {
   it("A1-28: the holder of the claim moves away: the one left is still found", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     assert.deepStrictEqual([first.status, second.status], ["ACTIVE", "PENDING_REVIEW"])
     await revise(first.clientId, n, ["identification"], { "kyc.identification.number": "MOVED0001" })
@@ -67,7 +45,7 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("A1-28: the holder closes first, then the other: the person is free again", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     await close(first.clientId)
     const third = await onboarded(n)
@@ -78,10 +56,10 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("A1-28: a claim that its holder left behind is given back with the last client of the person", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const { clientId } = await onboarded(n)
     const [row] = await rowsOf(service, "clients", "id = $1", [BigInt(clientId)])
-    const gone = (await onboarded(++persons)).clientId
+    const gone = (await onboarded(nextPerson())).clientId
     await close(gone)
     await query(service, "UPDATE claims SET owner = $1 WHERE name = $2", [BigInt(gone), `person:${row?.personKey}`])
     await close(clientId)
@@ -89,7 +67,7 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("A1-28, A1-48: a person refused for good stays known, whoever of its clients closes and in which order", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     await refuse(second.clientId)
     await close(second.clientId)
@@ -100,7 +78,7 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("D1: a refusal that was taken back is none", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const [first, second] = [await onboarded(n), await onboarded(n)]
     await refuse(second.clientId)
     await reopen(second.clientId)
@@ -110,7 +88,7 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("D1: what the sandbox closes by itself leaves no person behind", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const sandbox = { "kyc.personalInfo.last_name": "Closedlater" }
     const { clientId } = await onboarded(n, sandbox)
     await advance(service, 60_000)
@@ -120,7 +98,7 @@ describe("who leaves first (A1-28)", () => {
   })
 
   it("A1-28: the search goes on beyond a page of closed clients", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const ids: Array<number> = []
     for (let copy = 0; copy < 5; copy++) ids.push((await onboarded(n)).clientId)
     const [open, ...closed] = ids as [number, ...Array<number>]
@@ -139,8 +117,8 @@ describe("what a revision declares (A1-28)", () => {
   }
   const high = { "attestation.riskRating": "HIGH" }
 
-  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not told", async () => {
-    const n = ++persons
+  it("A1-28: a function declared later and a HIGH rating are looked at, not held, and not announced", async () => {
+    const n = nextPerson()
     const { clientId } = await onboarded(n)
     const answer = await revise(clientId, n, ["pep"], { ...mayor, ...high })
     assert.deepInclude(answer, { lifecycleState: "ACTIVE", status: "ACCEPTED", screening: "NOT_RUN" })
@@ -149,7 +127,7 @@ describe("what a revision declares (A1-28)", () => {
       [state, reason, details?.["reasons"], more],
       ["OPEN", "PEP_DECLARED", ["PEP_DECLARED", "HIGH_RISK_RATING"], []]
     )
-    assert.deepStrictEqual(await eventsOf(clientId), ["client.onboarded"])
+    assert.deepStrictEqual(await eventNames(clientId), ["client.onboarded"])
     assert.deepStrictEqual(await ofClient(service, "notifications", clientId), [])
     // Once while it is open, and not again for what compliance has judged.
     await revise(clientId, n, ["pep"], { ...mayor, ...high })
@@ -165,7 +143,7 @@ describe("what a revision declares (A1-28)", () => {
   })
 
   it("A1-28: while a case is open a rating that falls and rises again opens no second one", async () => {
-    const n = ++persons
+    const n = nextPerson()
     const { clientId } = await onboarded(n)
     for (const riskRating of ["HIGH", "LOW", "HIGH"]) {
       await revise(clientId, n, ["fatca"], { "attestation.riskRating": riskRating })

@@ -132,7 +132,7 @@ const moved = async (kind: "deposits" | "withdrawals", sandbox: boolean) => {
 }
 
 const url = () => `https://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-/** A partner of its own with an endpoint and one event on its way; the delivery's state as the log tells it. */
+/** A partner of its own with an endpoint and one event on its way; the delivery's state as the log shows it. */
 const delivery = async () => {
   const { key: own } = await service.partner()
   assert.strictEqual((await call("PUT", "/webhook", { url: url() }, own)).status, 200)

@@ -2,24 +2,16 @@
  * A listed person who writes the name so that a list does not see it, and names that no list can be compared with: both
  * wait for compliance, whose clearance counts for that very name (F26; doc 1, Rules of POST /clients 6 and 7; D1).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
-import { brokenInvariants, comply, get, ofClient, onboard, person, watch } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { get, ofClient, onboard, person } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
 import type { NameDoubt } from "../../src/machines/screening/foldName.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-let service: Service
-let key: string
-let persons = 0
-beforeAll(async () => {
-  service = await startService()
-  key = (await service.partner()).key
-  await watch(service, { name: "Balduin Ostermann-Kielholz", dob: "1961-02-03", list: "SANCTIONS" })
-})
-afterAll(async () => {
-  assert.deepStrictEqual(await brokenInvariants(service), [])
-  await service.stop()
+const { service, key, clear, nextPerson } = await openScenario({
+  watched: [{ name: "Balduin Ostermann-Kielholz", dob: "1961-02-03", list: "SANCTIONS" }]
 })
 
 const named = (n: number, first: string, last: string, born = "1961-02-03") =>
@@ -29,7 +21,7 @@ const named = (n: number, first: string, last: string, born = "1961-02-03") =>
     "kyc.personalInfo.date_of_birth": born
   })
 const onboarded = async (first: string, last: string, born?: string) => {
-  const n = ++persons
+  const n = nextPerson()
   const { status, json, text } = await onboard(service, key, named(n, first, last, born))
   assert.strictEqual(status, 201, text)
   return { n, ...(json.data as { readonly clientId: number; readonly status: string; readonly review: unknown }) }
@@ -43,7 +35,6 @@ const put = async (n: number, clientId: number, first: string, last: string) => 
   assert.strictEqual(answer.status, 200, answer.text)
   return answer.json.data
 }
-const clear = (clientId: number) => comply(service, ({ clear: run }) => run(operator, String(clientId), "seen"))
 const stateOf = async (clientId: number) => (await get(service, key, `/clients/${clientId}`)).json.data.lifecycleState
 const between = (text: string, mark: string) => [...text].join(mark)
 

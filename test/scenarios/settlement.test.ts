@@ -1,40 +1,21 @@
 /**
- * Settlement items of PARTNER custody on the real service: what the operator's correction makes, the lists, and the
- * partner's reports (doc 3, Settlement item, Settlement reporting rules and Endpoints; D12; A3-18, A3-20, A3-28).
+ * Settlement items of PARTNER custody on the real service: what the operator's correction makes, and the lists; the
+ * partner's reports are in settlementItemReports.test.ts (doc 3, Settlement item and Endpoints; A3-18, A3-28).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
-import { brokenInvariants, collateral, get, ofClient, partners, query, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { collateral, get, ofClient, partners, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator, type Service } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, partner, adjust } = await openScenario()
 
 type Partner = Awaited<ReturnType<Service["partner"]>>
 type Item = { readonly itemId: number; readonly clientId: number; readonly status: string }
 
 describe("settlement items", () => {
-  let service: Service
-  let partner: Partner
-
-  /** A correction by finance; the id of its transaction. */
-  const adjust = async (clientId: number, amount: string, currency = "USDC", reference?: string): Promise<number> => {
-    const request = { currency, amount, reason: "test", ...(reference === undefined ? {} : { reference }) }
-    const verdict = await service.run(
-      Effect.provide(
-        Effect.flatMap(Adjustments, (adjustments) => adjustments.adjust(operator, String(clientId), request)),
-        Adjustments.layer
-      )
-    )
-    if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
-    return verdict.value.ledgerTxId
-  }
   const client = (of: Partner = partner) => service.client(of.key)
-  /** A client of its own with one item of 10 USDC. */
-  const owed = async (of: Partner = partner): Promise<Item> => {
-    const clientId = await client(of)
-    await adjust(clientId, "10")
-    return (await items(of, `clientId=${clientId}`))[0] as Item
-  }
   const list = (of: Partner, search: string): Promise<Answer> => get(service, of.key, `/settlement/items?${search}`)
   const items = async (of: Partner, search: string): Promise<ReadonlyArray<Item>> =>
     (await list(of, search)).json.data.items
@@ -49,17 +30,8 @@ describe("settlement items", () => {
   const settled = { status: "SETTLED", partnerTxRef: "tx-1" }
   const failed = { status: "FAILED", note: "bank closed" }
 
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
   describe("birth", () => {
-    it("Settlement item: a correction makes one item, its event and its audit row, all told alike", async () => {
+    it("Settlement item: a correction makes one item, its event and its audit row, all answered alike", async () => {
       const clientId = await client()
       const txId = await adjust(clientId, "2.5", "USDC", "fix-1")
       const [item] = await items(partner, `clientId=${clientId}`)
@@ -220,7 +192,7 @@ describe("settlement items", () => {
       assert.match(json.msg, /^The .*\.$/)
     })
 
-    it("Endpoints: a foreign client is as unknown as none, told before a bad query (A1-02)", async () => {
+    it("Endpoints: a foreign client is as unknown as none, answered before a bad query (A1-02)", async () => {
       const foreign = await client()
       const uid = (await get(service, partner.key, `/clients/${foreign}`)).json.data.clientUid
       const none = await list(lister, "clientId=8999999")
@@ -300,188 +272,5 @@ describe("settlement items", () => {
       const late = await adjust(clientId, "1").catch((error: Error) => error.message)
       assert.include(String(late), "The partner is closed.")
     }
-  })
-
-  describe("POST /settlement/items/{itemId}/report", () => {
-    it("A1-02: an unknown item is unknown before its body is judged, however broken the body is", async () => {
-      const { itemId } = await owed()
-      const other = await service.partner()
-      const send = (id: number, of: Partner) =>
-        service.call("POST", `/partner/v1/settlement/items/${id}/report`, { key: of.key, raw: "{" })
-      assert.deepStrictEqual(
-        [await send(itemId, partner), await send(itemId, other), await send(999_999, partner)].map(
-          ({ status, json }) => [status, json.code]
-        ),
-        [
-          [400, 4000],
-          [404, 4004],
-          [404, 4004]
-        ]
-      )
-    })
-
-    it("D12: SETTLED, with the time of the request unless one is sent", async () => {
-      const [a, b] = [await owed(), await owed()]
-      const before = await service.run(Effect.map(BusinessClock, (clock) => clock.now()))
-      const { status, json } = await report(a.itemId, { ...settled, note: "paid" })
-      const { item, changed } = json.data
-      assert.deepStrictEqual([status, json.code, changed], [200, 0, true])
-      assert.deepStrictEqual(item, {
-        ...a,
-        status: "SETTLED",
-        partnerTxRef: "tx-1",
-        settledAt: item.reportedAt,
-        reportedAt: item.reportedAt,
-        note: "paid"
-      })
-      assert.isAtLeast(item.reportedAt, before)
-      assert.deepStrictEqual((await items(partner, `clientId=${a.clientId}`))[0], item)
-      const told = (await report(b.itemId, { ...settled, settledAt: 1 })).json.data.item
-      assert.deepStrictEqual([told.settledAt, told.note], [1, null])
-    })
-
-    it("SC-SET-05, A3-20: FAILED keeps what it is given, then SETTLED; every move is on the audit stream", async () => {
-      const { itemId } = await owed()
-      const first = (await report(itemId, { ...failed, partnerTxRef: "try-1", settledAt: 5 })).json.data
-      assert.deepInclude(first.item, { status: "FAILED", partnerTxRef: "try-1", settledAt: 5, note: "bank closed" })
-      const second = (await report(itemId, { ...settled, partnerTxRef: "tx-2" })).json.data
-      assert.isTrue(second.changed)
-      assert.deepInclude(second.item, { status: "SETTLED", partnerTxRef: "tx-2", note: null })
-      const audit = await rowsOf(service, "audit", "object = $1", [`settlementItem:${itemId}`])
-      assert.deepStrictEqual(
-        audit.slice(1).map(({ action, before, after, role }) => [action, before, after, role]),
-        [
-          ["settlement.report", "PENDING", "FAILED", "PARTNER"],
-          ["settlement.report", "FAILED", "SETTLED", "PARTNER"]
-        ]
-      )
-      const plain = await owed()
-      const bare = (await report(plain.itemId, { status: "FAILED" })).json.data.item
-      assert.deepInclude(bare, { status: "FAILED", partnerTxRef: null, settledAt: null, note: null })
-    })
-
-    it.each([
-      ["SETTLED", settled, { ...settled, partnerTxRef: "other", settledAt: 3, note: "new" }],
-      ["FAILED", failed, { status: "FAILED", partnerTxRef: "other", note: "new" }]
-    ])("A3-20: %s again is changed false and rewrites nothing", async (_status, once, again) => {
-      const { itemId } = await owed()
-      const first = await report(itemId, once)
-      const counts = await rowCounts(service)
-      const second = await report(itemId, again)
-      assert.deepStrictEqual([second.status, second.json.data.changed], [200, false])
-      assert.deepStrictEqual(second.json.data.item, first.json.data.item)
-      assert.deepStrictEqual(await rowCounts(service), counts)
-    })
-
-    it("SC-SET-04: a settled item reported FAILED is refused with the item (409 4092)", async () => {
-      const { itemId } = await owed()
-      const { item } = (await report(itemId, settled)).json.data
-      const counts = await rowCounts(service)
-      const { status, json } = await report(itemId, failed)
-      assert.deepStrictEqual([status, json.code, json.data], [409, 4092, { item }])
-      assert.strictEqual(json.msg, "This item is settled already, so it can't be reported as failed.")
-      assert.deepStrictEqual(await rowCounts(service), counts)
-    })
-
-    it("4004: an unknown item, a foreign one and what is no id are told alike, before the body is judged", async () => {
-      const stranger = await service.partner()
-      const { itemId } = await owed(stranger)
-      const counts = await rowCounts(service)
-      const none = await report(8_999_999, settled)
-      assert.deepStrictEqual([none.status, none.json.code, none.json.msg], [404, 4004, "Settlement item not found."])
-      for (const id of [itemId, "0", "01", "x", "1.0", "99999999999999999999"]) {
-        for (const body of [settled, {}, { status: 1 }]) {
-          const answer = await report(id, body)
-          assert.deepStrictEqual([answer.status, answer.text], [404, none.text], String(id))
-        }
-      }
-      assert.deepStrictEqual(await rowCounts(service), counts)
-      assert.strictEqual((await report(itemId, settled, stranger)).json.data.changed, true)
-    })
-
-    it.each([
-      ["no body", undefined, null],
-      ["an empty object", {}, "status"],
-      ["a list", [settled], null],
-      ["PENDING", { status: "PENDING" }, "status"],
-      ["SETTLED without a reference", { status: "SETTLED" }, "partnerTxRef"],
-      ["a reference of 129 characters", { ...settled, partnerTxRef: "t".repeat(129) }, "partnerTxRef"],
-      ["a settlement an hour ahead", { ...settled, settledAt: 4_000_000_000_000 }, "settledAt"],
-      ["a note of 501 characters", { ...failed, note: "n".repeat(501) }, "note"]
-    ])("4000: %s changes nothing", async (_title, body, field) => {
-      const { itemId } = await owed()
-      const counts = await rowCounts(service)
-      const { status, json } = await report(itemId, body)
-      assert.deepStrictEqual([status, json.code], [400, 4000])
-      if (field === "status" || field === null) assert.match(json.msg, /\.$/)
-      if (field !== null) assert.deepStrictEqual(json.data.errors, { [field]: json.msg })
-      assert.deepStrictEqual(await rowCounts(service), counts)
-    })
-
-    it("A1-02: a READ key lists and a suspended partner does neither; nobody of them reports", async () => {
-      const reader = await service.partner({}, "READ")
-      assert.deepStrictEqual((await report(1, settled, reader)).json.code, 4034)
-      assert.strictEqual((await list(reader, "")).status, 200)
-      const suspended = await service.partner()
-      const { itemId } = await owed(suspended)
-      const status = (to: "ACTIVE" | "SUSPENDED") =>
-        partners(service, (all) => all.status(operator, suspended.code, to, "test"))
-      await status("SUSPENDED")
-      assert.strictEqual((await report(itemId, settled, suspended)).json.code, 4037)
-      assert.strictEqual((await list(suspended, "")).json.code, 4037)
-      await status("ACTIVE")
-      assert.isTrue((await report(itemId, settled, suspended)).json.data.changed)
-    })
-
-    it("Idempotency: a key replays changes, repeats and refusals byte for byte", async () => {
-      const { itemId } = await owed()
-      const keyed = (key: string, body: unknown) => report(itemId, body, partner, { "idempotency-key": `item-${key}` })
-      const first = await keyed("1", failed)
-      assert.isTrue((await report(itemId, settled)).json.data.changed)
-      const replayed = await keyed("1", failed)
-      assert.deepStrictEqual([replayed.status, replayed.text], [200, first.text])
-      assert.strictEqual(replayed.headers["idempotency-replayed"], "true")
-      for (const [key, body, status] of [
-        ["2", settled, 200],
-        ["3", failed, 409],
-        ["4", {}, 400]
-      ] as const) {
-        const once = await keyed(key, body)
-        const again = await keyed(key, body)
-        assert.deepStrictEqual([once.status, again.status, again.text], [status, status, once.text])
-        assert.strictEqual(again.headers["idempotency-replayed"], "true")
-      }
-      assert.strictEqual((await keyed("1", settled)).json.code, 4092)
-      const stored = await query(service, "SELECT key FROM answers WHERE key LIKE 'item-%'")
-      assert.lengthOf(stored, 4)
-    })
-
-    it("D12: of twenty reports at once one changes the item; the others repeat it", async () => {
-      const { itemId } = await owed()
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => report(itemId, { ...settled, partnerTxRef: `race-${n}` }))
-      )
-      assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-      const winners = answers.filter(({ json }) => json.data.changed)
-      assert.lengthOf(winners, 1)
-      for (const { json } of answers) assert.deepStrictEqual(json.data.item, winners[0]?.json.data.item)
-      assert.lengthOf(await rowsOf(service, "audit", "object = $1", [`settlementItem:${itemId}`]), 2)
-    })
-
-    it("D12: SETTLED and FAILED at once end SETTLED, however they meet", async () => {
-      for (let round = 0; round < 5; round++) {
-        const { itemId } = await owed()
-        const answers = await Promise.all(
-          Array.from({ length: 8 }, (_, n) => report(itemId, n % 2 === 0 ? settled : failed))
-        )
-        for (const { status } of answers) assert.include([200, 409], status)
-        assert.lengthOf(
-          answers.filter(({ json }) => json.data.changed === true && json.data.item.status === "SETTLED"),
-          1
-        )
-        const [row] = await rowsOf(service, "settlementItems", "id = $1", [BigInt(itemId)])
-        assert.strictEqual(row?.state, "SETTLED")
-      }
-    })
   })
 })

@@ -2,31 +2,20 @@
  * The bulk settlement report on the real service (doc 3, Settlement reporting rules 2 and Endpoints; A3-21; doc 1,
  * Idempotency; A1-51, A1-52).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import { advance, brokenInvariants, dayMillis, get, partners, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { advance, dayMillis, get, partners, rowCounts, rowsOf } from "../support/Builders.ts"
+import { type Answer, operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
 
-type Partner = Awaited<ReturnType<Service["partner"]>>
+const { service, partner } = await openScenario()
+const clients = await Promise.all(Array.from({ length: 3 }, () => service.client(partner.key)))
 
 describe("POST /settlement/report", () => {
-  let service: Service
-  let partner: Partner
-  let clients: ReadonlyArray<number>
   const settled = (itemId: number, partnerTxRef = `tx-${itemId}`) => ({ itemId, status: "SETTLED", partnerTxRef })
   const failed = (itemId: number) => ({ itemId, status: "FAILED", note: "later" })
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner()
-    clients = await Promise.all(Array.from({ length: 3 }, () => service.client(partner.key)))
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   /** Ids of new items, one a client in turn. */
   const owe = async (count: number, of: ReadonlyArray<number> = clients): Promise<ReadonlyArray<number>> => {

@@ -6,11 +6,13 @@ import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
-import { reportStatement, summaryStatement } from "../../src/runtime/services/settlement/settlementStatements.ts"
-import { advance, brokenInvariants, collateral, dayMillis, get, query } from "../support/Builders.ts"
+import { reportStatement, summaryStatement } from "../../src/runtime/store/reads/settlementReads.ts"
+import { advance, collateral, dayMillis, get, query } from "../support/Builders.ts"
 import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { adjust, service, now } = await openScenario()
 
 type Partner = Awaited<ReturnType<Service["partner"]>>
 
@@ -25,25 +27,6 @@ const nothingOwed = {
 }
 
 describe("settlement report and summary", () => {
-  let service: Service
-
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
-
-  const now = () => service.run(BusinessClock.useSync((clock) => clock.now()))
-  const adjust = async (clientId: number, amount: string, currency = "USDC"): Promise<void> => {
-    const verdict = await service.run(
-      Effect.flatMap(Adjustments, (adjustments) =>
-        adjustments.adjust(operator, String(clientId), { currency, amount, reason: "test" })
-      ).pipe(Effect.provide(Adjustments.layer))
-    )
-    if (!verdict.ok) throw new Error(JSON.stringify(verdict.refusal))
-  }
   const record = async ({ code }: Partner, txRef: string, amount: string, periodFrom: number, periodTo: number) => {
     const verdict = await service.run(
       Effect.flatMap(Interfirm, (interfirm) =>

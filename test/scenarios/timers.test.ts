@@ -123,7 +123,7 @@ describe("timers", () => {
     )
   })
 
-  it("D3: a timer that cannot be fired is told and holds up no other", async () => {
+  it("D3: a timer that cannot be fired is logged and holds up no other", async () => {
     const last = dateIn(350)
     const clients: Array<number> = []
     for (let n = 0; n < 40; n++) clients.push(await onboarded(last))

@@ -2,27 +2,17 @@
  * GET /clients/{clientId}/verification on the real service, from onboarding to rejection (doc 1, Verification view;
  * A1-30, A1-45).
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { comply, get, onboard, person } from "../support/Builders.ts"
-import { operator, type Service, startService } from "../support/Service.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { comply, get } from "../support/Builders.ts"
+import { operator } from "../support/Service.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const { service, key, onboarded, verificationOf } = await openScenario()
 
 const mica = ["PERSONAL_INFO", "IDENTIFICATION", "TAX_RESIDENCY", "FATCA", "PEP", "DECLARATIONS_MICA", "IDENTITY_CHECK"]
 const mifid = ["ACCOUNT_PURPOSE", "EMPLOYMENT_FINANCIAL", "SOURCE_OF_WEALTH", "APPROPRIATENESS", "DECLARATIONS_MIFID"]
 
 describe("verification", () => {
-  let service: Service
-  let key: string
-  let persons = 0
-
-  beforeAll(async () => {
-    service = await startService()
-    key = (await service.partner()).key
-  })
-  afterAll(() => service.stop())
-
-  const onboarded = async (paths: Readonly<Record<string, unknown>> = {}) =>
-    (await onboard(service, key, person(++persons, "view", paths))).json.data
-  const view = async (clientId: number) => (await get(service, key, `/clients/${clientId}/verification`)).json.data
   const requirements = (crypto: ReadonlyArray<string>, spot: ReadonlyArray<string>, all: ReadonlyArray<string>) => ({
     "TRADE:PERP": all,
     "TRADE:SPOT": spot,
@@ -65,7 +55,7 @@ describe("verification", () => {
       reason: null,
       updatedAt: null
     })
-    assert.deepStrictEqual(await view(clientId), {
+    assert.deepStrictEqual(await verificationOf(clientId), {
       clientId,
       clientUid,
       partnerClientRef,
@@ -80,7 +70,7 @@ describe("verification", () => {
 
   it("A1-30: a held client lacks the review alone where every block is approved", async () => {
     const { clientId, requirements: told } = await onboarded({ "attestation.riskRating": "HIGH" })
-    const held = await view(clientId)
+    const held = await verificationOf(clientId)
     assert.deepInclude(held, { level: "NONE", lifecycleState: "KYC_PENDING" })
     assert.deepStrictEqual(held.requirements, requirements(["COMPLIANCE_REVIEW"], ["COMPLIANCE_REVIEW"], mifid))
     assert.deepStrictEqual(told, held.requirements)
@@ -91,7 +81,7 @@ describe("verification", () => {
     const { clientId, kycPackageId } = await onboarded()
     const reason = "The identity session could not be confirmed."
     await comply(service, (compliance) => compliance.reject(operator, String(clientId), reason))
-    const rejected = await view(clientId)
+    const rejected = await verificationOf(clientId)
     assert.deepInclude(rejected, { level: "NONE", lifecycleState: "KYC_PENDING" })
     assert.deepStrictEqual(
       rejected.blocks.map((block: { readonly code: string }) => block.code),

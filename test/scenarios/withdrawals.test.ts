@@ -1,51 +1,31 @@
 /**
  * Withdrawal requests of BROKER custody on the real service: gates in their order, the reserve, finance's decisions,
  * cancelling, replay and races (doc 3, Withdrawal request; D10; A3-01, A3-02, A3-06..A3-08, A3-12). The rules over
- * figures that no account has yet are in test/machines/withdrawalRequest.test.ts.
+ * figures that no account has yet are in test/machines/withdrawalBody.test.ts.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
-import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Effect } from "effect"
-import { brokenInvariants, collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
-import { type Answer, operator, type Service, startService } from "../support/Service.ts"
+import { collateral, comply, get, ofClient, query, rowCounts, rowsOf } from "../support/Builders.ts"
+import { finance, type Answer, operator, startService } from "../support/Service.ts"
+import { broker, openScenario } from "../support/Scenario.ts"
+
+const { service, partner, fresh, adjust, restrict, lift } = await openScenario({ partner: broker })
 
 type Body = Readonly<Record<string, unknown>>
 
-const broker = { custody: "BROKER", collateralAsset: "", sandbox: false } as const
-
-const finance: OperatorCaller = {
-  keyId: 7,
-  role: "FINANCE",
-  by: { role: "FINANCE", keyLabel: "desk", requestId: "test", actor: "FINANCE" }
-}
-
 describe("withdrawals", () => {
-  let service: Service
-  let partner: Awaited<ReturnType<Service["partner"]>>
-  let references = 0
-  const fresh = () => `w-${++references}`
   const post = (clientId: number, body: Body, key = partner.key, headers: Readonly<Record<string, string>> = {}) =>
     service.call("POST", `/partner/v1/clients/${clientId}/withdrawals`, { key, body, headers })
   const ask = (clientId: number, body: Body = {}, key = partner.key): Promise<Answer> =>
     post(clientId, { partnerRef: fresh(), currency: "USDC", amount: "10", ...body }, key)
   const cancel = (clientId: number, requestId: number | string, key = partner.key) =>
     service.call("POST", `/partner/v1/clients/${clientId}/withdrawals/${requestId}/cancel`, { key })
-  const decide = (requestId: number, order: FinanceOrder, caller = finance) =>
-    service.run(Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.decide(caller, requestId, order)))
-  const fund = async (clientId: number, amount: string, currency = "USDC"): Promise<void> => {
-    const booked = await service.run(
-      Effect.provide(
-        Adjustments.use((books) => books.adjust(operator, String(clientId), { currency, amount, reason: "test" })),
-        Adjustments.layer
-      )
-    )
-    if (!booked.ok) throw new Error(JSON.stringify(booked))
-  }
+  const decide = (requestId: number, ruling: FinanceRuling, caller = finance) =>
+    service.run(Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.rule(caller, requestId, ruling)))
   const funded = async (amount = "100", currency = "USDC"): Promise<number> => {
     const clientId = await service.client(partner.key)
-    await fund(clientId, amount, currency)
+    await adjust(clientId, amount, currency)
     return clientId
   }
   const balance = async (clientId: number, currency = "USDC", key = partner.key): Promise<ReadonlyArray<string>> => {
@@ -53,23 +33,10 @@ describe("withdrawals", () => {
     const line = balances.find((row: { readonly currency: string }) => row.currency === currency)
     return [line.cash, line.reserved]
   }
-  const restrict = (clientId: number, name: "FROZEN" | "NO_WITHDRAWALS") =>
-    comply(service, (compliance) => compliance.restrict(operator, String(clientId), name, "court order"))
-  const lift = (clientId: number, name: "FROZEN" | "NO_WITHDRAWALS") =>
-    comply(service, (compliance) => compliance.lift(operator, String(clientId), name, "court order"))
   const told = async (clientId: number): Promise<ReadonlyArray<string>> =>
     (await rowsOf(service, "events", "client_id = $1 AND name = 'withdrawal.status'", [BigInt(clientId)])).map(
       ({ data }) => String(data["status"])
     )
-
-  beforeAll(async () => {
-    service = await startService()
-    partner = await service.partner(broker)
-  })
-  afterAll(async () => {
-    assert.deepStrictEqual(await brokenInvariants(service), [])
-    await service.stop()
-  })
 
   describe("the way of a request", () => {
     it("SC-CUS-03: reserved, approved, paid, with three events and the postings of each step", async () => {
@@ -128,8 +95,8 @@ describe("withdrawals", () => {
       const rejected = await decide(requestId, { to: "REJECTED", reason: "no such account" })
       assert.isTrue(rejected.ok && rejected.value.decisionNote === "no such account")
       assert.deepStrictEqual(await balance(clientId), ["100.000000", "0.000000"])
-      for (const order of [{ to: "APPROVED" }, { to: "PAID" }, { to: "FAILED", reason: "r" }] as const) {
-        const late = await decide(requestId, order)
+      for (const ruling of [{ to: "APPROVED" }, { to: "PAID" }, { to: "FAILED", reason: "r" }] as const) {
+        const late = await decide(requestId, ruling)
         assert.isTrue(!late.ok && late.refusal._tag === "Conflict")
       }
       assert.deepStrictEqual(await told(clientId), ["REQUESTED", "REJECTED"])
@@ -281,7 +248,7 @@ describe("withdrawals", () => {
   })
 
   describe("cancelling", () => {
-    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are told as decided, APPROVED and PAID refused", async () => {
+    it("A3-12: REQUESTED is cancelled, CANCELLED and REJECTED are answered as decided, APPROVED and PAID refused", async () => {
       const clientId = await funded()
       const first = (await ask(clientId)).json.data
       const done = await cancel(clientId, first.requestId)
@@ -434,7 +401,7 @@ describe("withdrawals", () => {
     it("SC-CUS-11: PAID inside the POST, decided by PARTNER, with its three events", async () => {
       const sandbox = await service.partner({ ...broker, sandbox: true })
       const clientId = await service.client(sandbox.key)
-      await fund(clientId, "100")
+      await adjust(clientId, "100")
       const { status, json } = await ask(clientId, {}, sandbox.key)
       assert.strictEqual(status, 201)
       assert.deepInclude(json.data, { status: "PAID", decidedBy: "PARTNER" })

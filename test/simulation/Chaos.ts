@@ -15,7 +15,7 @@ type Strike = "kill" | "crash" | "replace" | "stall" | "away" | "receiver"
 /** The weather of a run. Faults of one kind get runs of their own: a process that dies soon shows few others. */
 interface Weather {
   readonly strikes: ReadonlyArray<Strike>
-  /** Pauses longer than the age at which a delivery's claim is taken over. */
+  /** Pauses longer than the age at which a delivery's lease is taken over. */
   readonly longPauses: number
   readonly manners: ReadonlyArray<Manner>
   /** How often a batch is lost. */

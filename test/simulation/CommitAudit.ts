@@ -6,6 +6,7 @@
 import { machines } from "../../src/machines/registry.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { catalogue, type TableName } from "../../src/runtime/store/Catalogue.ts"
 import type { AuditRow } from "../../src/runtime/store/tables/engine.ts"
 import type { CollateralReportRow } from "../../src/runtime/store/tables/collateral.ts"
@@ -13,7 +14,11 @@ import type { DeliveryRow, EventRow, NotificationRow } from "../../src/runtime/s
 import type { PartnerRow } from "../../src/runtime/store/tables/partner.ts"
 import type { Findings } from "./Findings.ts"
 import { MoneyAudit } from "./MoneyAudit.ts"
+import { Coverage } from "./Coverage.ts"
+import { OperatorAudit } from "./OperatorAudit.ts"
 import { PartnerAudit } from "./PartnerAudit.ts"
+import { ReviewAudit } from "./ReviewAudit.ts"
+import { ScreeningAudit } from "./ScreeningAudit.ts"
 import { TimerAudit } from "./TimerAudit.ts"
 
 /** What a collateral report keeps, as the auditor reads it. */
@@ -49,6 +54,10 @@ export class CommitAudit {
   readonly money: MoneyAudit
   readonly timers: TimerAudit
   readonly changes: PartnerAudit
+  readonly review: ReviewAudit
+  readonly operator: OperatorAudit
+  readonly screening: ScreeningAudit
+  readonly coverage = new Coverage()
   /** Answer rows written, and commits with audit rows of a request, by their names. */
   private readonly executions = new Map<string, number>()
   private readonly sums = new Map<string, bigint>()
@@ -68,10 +77,25 @@ export class CommitAudit {
   private readonly isKeyed: (requestId: string) => boolean
 
   /** `isKeyed`: whether the request of this id carries an Idempotency-Key. */
-  constructor(findings: Findings, isKeyed: (requestId: string) => boolean) {
+  constructor(
+    findings: Findings,
+    store: MemoryStore,
+    guarded: ReadonlySet<string>,
+    isKeyed: (requestId: string) => boolean
+  ) {
     this.findings = findings
     this.isKeyed = isKeyed
-    this.timers = new TimerAudit(findings)
+    this.review = new ReviewAudit(findings, {
+      content: (documentId) => store.rows("documentContents").find((row) => row.documentId === documentId)?.content,
+      held: (clientId) => this.holdings((owner) => owner === clientId)
+    })
+    this.screening = new ScreeningAudit(findings, store)
+    this.operator = new OperatorAudit(findings, {
+      guarded,
+      level: (clientId) => this.review.levels.get(clientId),
+      cash: (clientId) => this.cash.get(clientId)?.at(-1)?.cash ?? 0n
+    })
+    this.timers = new TimerAudit(findings, (handler) => this.coverage.fired(handler))
     this.changes = new PartnerAudit(findings, {
       partner: (partnerId) => this.partners.get(partnerId),
       open: (partnerId) => [...this.held(partnerId), ...this.money.open(partnerId)]
@@ -88,12 +112,17 @@ export class CommitAudit {
     this.count++
     const { rows } = commit
     this.checkStates(commit)
+    // Written before the commit that makes its document, by whoever takes it in.
+    if (Object.keys(rows).join() === "documentContents") return
     if (this.isWorkerWrite(commit)) return this.workerWrite(rows.webhookDeliveries ?? [], writer)
     this.findings.expect(writer === owner, "writer", () => `${writer} wrote although ${owner} owns the store`)
     this.checkBarred(commit)
     this.checkExecution(commit)
     this.timers.take(commit, now)
     this.changes.take(commit)
+    this.operator.take(commit, now)
+    this.review.take(commit)
+    this.screening.take(commit)
     for (const report of rows.collateralReports ?? []) this.checkReport(report, commit)
     this.money.take(commit)
     this.checkMoney(commit, now)
@@ -119,6 +148,7 @@ export class CommitAudit {
       if (kind === null) continue
       const declared = Object.keys(machines[kind].machine.states)
       for (const { state } of list as ReadonlyArray<{ readonly state: string }>) {
+        this.coverage.note(kind, state)
         this.findings.expect(declared.includes(state), "states", () => `${table} in state ${state}`)
       }
     }
@@ -227,8 +257,12 @@ export class CommitAudit {
 
   /** What the clients of a partner hold, by account. */
   private held(partnerId: number): ReadonlyArray<string> {
+    return this.holdings((clientId) => this.clientPartners.get(clientId) === partnerId)
+  }
+
+  private holdings(isOwner: (clientId: number) => boolean): ReadonlyArray<string> {
     return [...this.sums].flatMap(([name, sum]) =>
-      sum !== 0n && this.clientPartners.get(Number(name.split(" ", 1)[0])) === partnerId ? [`${name} is ${sum}`] : []
+      sum !== 0n && isOwner(Number(name.split(" ", 1)[0])) ? [`${name} is ${sum}`] : []
     )
   }
 
@@ -241,7 +275,9 @@ export class CommitAudit {
 
   /** Notifications of ACTIVE endpoints that nobody has forwarded. */
   unforwarded(): ReadonlyArray<NotificationRow> {
-    return this.notifications.filter(({ id, partnerId, ts }) => {
+    return this.notifications.filter(({ id, partnerId, kind, ts }) => {
+      // What partners only poll is not sent on (A2-64).
+      if (kind === "APPROPRIATENESS_RETAKE") return false
       const from = this.activeEndpoints.get(partnerId)
       return from !== undefined && ts >= from && !this.forwarded.has(`feed:${id}`)
     })
@@ -269,7 +305,7 @@ export class CommitAudit {
       .map(({ partnerId, name, data }) => `${partnerId} ${name} ${JSON.stringify(data)}`)
     const fresh = (rows.webhookDeliveries ?? []).filter(({ id }) => !this.deliveries.has(id))
     const found = fresh.flatMap(({ id, partnerId, event, body }) => {
-      // A test is told to the endpoint alone.
+      // A test goes to the endpoint alone.
       if (event === "webhook.test" && this.activeEndpoints.has(partnerId)) return []
       const forwarded = claims.filter(({ name, owner }) => name.startsWith("feed:") && owner === id)
       if (forwarded.length > 0 && this.activeEndpoints.has(partnerId)) {

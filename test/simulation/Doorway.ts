@@ -6,9 +6,11 @@ import { Cause, Effect, Exit, Option } from "effect"
 import { createHash } from "node:crypto"
 import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import { handlersByOperation } from "../../src/http/Dispatcher.ts"
+import { appropriateness } from "../../src/http/handlers/appropriateness.ts"
 import { clients } from "../../src/http/handlers/clients.ts"
 import { collateral } from "../../src/http/handlers/collateral.ts"
 import { deposits } from "../../src/http/handlers/deposits.ts"
+import { documents } from "../../src/http/handlers/documents.ts"
 import type { AnyHandlers, AnyWrite, Served } from "../../src/http/handlers/feature.ts"
 import { kyc } from "../../src/http/handlers/kyc.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
@@ -50,7 +52,7 @@ export interface PartnerAnswer extends Rendered {
   readonly replayed: boolean
 }
 
-/** Answers a call in a process; `done` is told there, at the moment the bytes would leave. */
+/** Answers a call in a process; `done` is called there, at the moment the bytes would leave. */
 export const answerCall = (
   process: SimProcess,
   secret: string,
@@ -136,6 +138,8 @@ const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   deposits,
   withdrawals,
   kyc,
+  appropriateness,
+  documents,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
   webhook
 ]

@@ -1,16 +1,13 @@
 /**
- * The receivers of two partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
+ * The receivers of the partners and the way to them: slow, lying and dead receivers, 500 after processing, answers that
  * come too late (doc 3, Webhook registration and delivery). A receiver writes down all it gets; what it believes in the
  * end is the auditor's evidence.
  */
-import { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { webhookLimits } from "../../src/machines/shared/Limits.ts"
-import {
-  type OutgoingWebhook,
-  type SendOutcome,
-  WebhookSender
-} from "../../src/runtime/services/webhook/WebhookSender.ts"
+import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
+import { type Received, WebhookSenderMemory } from "../../src/runtime/ports/WebhookSenderMemory.ts"
 import type { SimProcess } from "./SimProcess.ts"
 import type { Lane } from "./Timeline.ts"
 
@@ -32,7 +29,7 @@ export interface Arrival extends OutgoingWebhook {
 export interface NetworkOptions {
   readonly outside: Lane
   readonly random: SeededRandom
-  /** Told of every arrival, before the sender hears of it. */
+  /** Called on every arrival, before the sender hears of it. */
   readonly onArrival: (arrival: Arrival) => void
 }
 
@@ -47,36 +44,30 @@ export class Network {
 
   /** The sender of one process; `onSend` sees what leaves. */
   senderOf(process: SimProcess, onSend: (webhook: OutgoingWebhook) => OutgoingWebhook): Layer.Layer<WebhookSender> {
-    return Layer.succeed(
-      WebhookSender,
-      WebhookSender.of({
-        send: (given) =>
-          Effect.callback<SendOutcome>((resume) => {
-            const webhook = onSend(given)
-            let over = false
-            const end = (outcome: SendOutcome) => {
-              if (!over) resume(Effect.succeed(outcome))
-              over = true
-            }
-            process.lane.after(webhookLimits.acknowledgeMillis, () =>
-              end({ _tag: "Failed", status: null, error: "The endpoint did not answer in time." })
-            )
-            this.carry(webhook, process, (status) => {
-              process.lane.after(0, () => end(outcomeOf(status)))
-            })
-            return Effect.sync(() => {
-              over = true
-            })
-          })
+    return WebhookSenderMemory.layer((given) =>
+      Effect.callback<Received>((resume) => {
+        const webhook = onSend(given)
+        let over = false
+        const end = (received: Received) => {
+          if (!over) resume(Effect.succeed(received))
+          over = true
+        }
+        process.lane.after(webhookLimits.acknowledgeMillis, () => end("Silent"))
+        this.carry(webhook, process, (received) => {
+          process.lane.after(0, () => end(received))
+        })
+        return Effect.sync(() => {
+          over = true
+        })
       })
     )
   }
 
-  private carry(webhook: OutgoingWebhook, process: SimProcess, answer: (status: number | null) => void): void {
+  private carry(webhook: OutgoingWebhook, process: SimProcess, answer: (received: Received) => void): void {
     const { outside, random, onArrival } = this.options
     outside.after(random.between(1, 40), () => {
       const manner = this.manners.get(webhook.url) ?? "Healthy"
-      if (manner === "Dead") return void outside.after(5, () => answer(null))
+      if (manner === "Dead") return void outside.after(5, () => answer("Unreachable"))
       const status = statusOf(manner, random)
       const late = manner === "Late" ? webhookLimits.acknowledgeMillis : 0
       onArrival({ ...webhook, at: outside.timeline.now, process: process.name, answered: status })
@@ -89,8 +80,3 @@ const statusOf = (manner: Manner, random: SeededRandom): number => {
   if (manner === "Late") return 200
   return manner === "Healthy" && !random.chance(0.03) ? 204 : 500
 }
-
-const outcomeOf = (status: number | null): SendOutcome =>
-  status !== null && status >= 200 && status < 300
-    ? { _tag: "Acknowledged", status }
-    : { _tag: "Failed", status, error: status === null ? "The connection failed." : `The endpoint answered ${status}.` }

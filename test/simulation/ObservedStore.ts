@@ -4,7 +4,7 @@ import type { Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 
 export class ObservedStore extends MemoryStore {
-  /** Told of every commit that is in. */
+  /** Called on every commit that is in. */
   onCommit: (commit: Commit) => void = () => {}
 
   override apply(commit: Commit): Outcome {

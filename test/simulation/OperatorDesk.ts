@@ -1,14 +1,19 @@
-/** The operator in a simulation: sets partners up, decides money requests, corrects money, restricts clients, suspends. */
+/**
+ * The operator in a simulation: sets keys and partners up, decides money requests, corrects money and closes breaks under
+ * four eyes, restricts clients, suspends partners and their reliance, renews keys.
+ */
 import { Effect } from "effect"
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { Verdict } from "../../src/machines/shared/Refusal.ts"
 import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.ts"
-import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
-import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
+import { type OperatorCaller, operatorCaller, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
+import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
-import { type FinanceOrder, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import type { Services } from "./SimProcess.ts"
 import type { PartnerAccount, PartnerTerms, World } from "./World.ts"
 
@@ -20,11 +25,23 @@ type Command<A> = Effect.Effect<Verdict<A>, DispatchError, Services>
 export class OperatorDesk {
   private readonly world: World
   private readonly random: SeededRandom
+  /** Commands so far. */
   private commands = 0
 
   constructor(world: World) {
     this.world = world
     this.random = world.fork()
+  }
+
+  /** The desk's own keys; run before anything else. */
+  readonly setUpKeys = (done: () => void): void => {
+    const created = Effect.flatMap(OperatorKeys, (keys) =>
+      Effect.forEach(["one", "two", "three"], (label) => keys.create(firstStart("start"), { label, role: "ADMIN" }))
+    )
+    this.world.operate("set-up of the operator", this.random, created, (made) => {
+      if (made === null) throw new Error("the operator could not be set up")
+      done()
+    })
   }
 
   /** Creates the partners, approved and with a key each; run before any fault. */
@@ -45,7 +62,9 @@ export class OperatorDesk {
       })
       yield* partners.reliance(caller, code, "APPROVED", "checked")
       const key = yield* partners.issueKey(caller, code, { label: "main", scope: "TRADE" })
-      return profile.ok && key.ok ? { partnerId: profile.value.partnerId, secret: key.value.key } : null
+      return profile.ok && key.ok
+        ? { partnerId: profile.value.partnerId, secret: key.value.key, keyId: key.value.keyId }
+        : null
     })
     this.world.operate(`set-up of ${code}`, this.random, created, (made) => {
       if (made === null) throw new Error("a partner could not be set up")
@@ -63,14 +82,19 @@ export class OperatorDesk {
   step(done: () => void): void {
     const { random, world } = this
     const partner = random.pick(world.partners)
-    if (random.chance(0.4)) return this.decide(done)
+    if (random.chance(0.3)) return this.decide(done)
+    if (random.chance(0.2)) return this.approve(done)
+    if (random.chance(0.15)) return this.pause(done)
     if (partner.changesCustody) return this.custody(partner, done)
     const draw = random.next()
-    if (draw < 0.2) return this.suspend(partner.code, done)
+    if (draw < 0.12) return this.suspend(partner.code, done)
+    if (draw < 0.18) return this.distrust(partner.code, done)
+    if (draw < 0.25) return this.renew(partner, done)
+    if (draw < 0.35 && partner.custody === "PARTNER") return this.payFirm(partner.code, done)
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
-    if (draw < 0.6) {
+    if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
       const request = {
         currency: "USDC",
@@ -79,8 +103,8 @@ export class OperatorDesk {
         reference: `correction-${this.commands}`
       }
       return this.settle(
-        Effect.flatMap(Adjustments, (adjustments) => adjustments.adjust(caller, client, request)),
-        done
+        Effect.flatMap(Approvals, (approvals) => approvals.submit(caller, "ledger adjust", { client, ...request })),
+        () => (random.chance(0.7) ? this.approve(done) : done())
       )
     }
     const restriction = random.pick(["FROZEN", "NO_WITHDRAWALS"] as const)
@@ -93,6 +117,109 @@ export class OperatorDesk {
       ),
       done
     )
+  }
+
+  /** A second key's word on a guarded command; now and then a key of the two is taken away meanwhile. */
+  private approve(done: () => void): void {
+    const { random, world } = this
+    const waiting = world.store
+      .rows("approvals")
+      .filter(({ state }) => state === "PENDING" || (state === "GRANTED" && random.chance(0.2)))
+    if (waiting.length === 0) return done()
+    const closings = waiting.filter(({ command }) => command === "break close")
+    const { id, requestedBy } = random.pick(closings.length > 0 && random.chance(0.5) ? closings : waiting)
+    const caller = this.caller(random.chance(0.9) ? requestedBy : 0)
+    const grants = random.chance(0.85)
+    if (random.chance(0.3)) this.replaceKey(random.pick([requestedBy, caller.keyId]))
+    this.settle<unknown>(
+      Effect.flatMap(Approvals, (approvals): Command<unknown> =>
+        grants ? approvals.grant(caller, id) : approvals.refuse(caller, id)
+      ),
+      done
+    )
+  }
+
+  /** Revokes an operator key, while what it asked for or granted may be on its way, and makes another. */
+  private replaceKey(keyId: number): void {
+    const caller = this.caller(keyId)
+    const made = Effect.flatMap(OperatorKeys, (keys) => keys.create(caller, { label: "another", role: "ADMIN" }))
+    const revoked = Effect.flatMap(OperatorKeys, (keys) => keys.revoke(caller, keyId, "replaced"))
+    this.world.outside.after(this.random.between(0, 40), () =>
+      this.settle(
+        Effect.tap(revoked, () => made),
+        () => {}
+      )
+    )
+  }
+
+  /** Opens a break over a partner or one of its clients, or asks for an open one to be closed. */
+  private pause(done: () => void): void {
+    const { random, world } = this
+    const partner = world.partners.find(({ custody, changesCustody }) => custody === "BROKER" && !changesCustody)
+    if (partner === undefined) return done()
+    const caller = this.caller()
+    const open = world.store.rows("reconBreaks").filter(({ state }) => state === "OPEN")
+    if (open.length > 0 && random.chance(0.6)) {
+      const { id } = random.pick(open)
+      const request = { breakId: id, reason: "explained" }
+      return this.settle(
+        Effect.flatMap(Approvals, (approvals) => approvals.submit(caller, "break close", request)),
+        done
+      )
+    }
+    const scope =
+      partner.clients.length > 0 && random.chance(0.5) ? `client:${random.pick(partner.clients)}` : partner.code
+    const request = {
+      scope,
+      currency: "USDC",
+      amount: "1.00",
+      reason: "bank statement",
+      pausesMoneyOut: random.chance(0.8)
+    }
+    this.settle(
+      Effect.flatMap(Breaks, (breaks) => breaks.open(caller, request)),
+      done
+    )
+  }
+
+  /** Takes the reliance on a partner away and soon gives it back. */
+  private distrust(code: string, done: () => void): void {
+    this.settle(this.reliance(code, "SUSPENDED"), () =>
+      this.world.outside.after(this.random.between(50, 1_500), () => this.settle(this.reliance(code, "APPROVED"), done))
+    )
+  }
+
+  /** Records a payment between the firms; whoever got no answer records it again under its reference. */
+  private payFirm(code: string, done: () => void): void {
+    const { random, world } = this
+    const caller = this.caller()
+    const { now } = world.timeline
+    const request = {
+      amount: (random.between(1, 20_000) / (random.chance(0.5) ? 100 : -100)).toFixed(2),
+      periodFrom: now - 1_000,
+      periodTo: now,
+      txRef: `between-${this.commands}`
+    }
+    const record = Effect.flatMap(Interfirm, (interfirm) => interfirm.record(caller, code, request))
+    this.settle(record, () => (random.chance(0.4) ? this.settle(record, done, 2) : done()))
+  }
+
+  /** Gives a partner another key, and takes the one it had. */
+  private renew(partner: PartnerAccount, done: () => void): void {
+    const caller = this.caller()
+    const request = { label: `key ${this.commands}`, scope: "TRADE" } as const
+    const issued = Effect.flatMap(Partners, (partners) => partners.issueKey(caller, partner.code, request))
+    this.settle(issued, (verdict) => {
+      if (verdict?.ok !== true) return done()
+      const { keyId } = partner
+      Object.assign(partner, { keyId: verdict.value.keyId, secret: verdict.value.key })
+      this.world.outside.after(this.random.between(0, 500), () =>
+        this.settle(
+          Effect.flatMap(Partners, (partners) => partners.revokeKey(caller, keyId, "replaced")),
+          done
+        )
+      )
+    })
   }
 
   /** The other custody model; refused as long as something is open. Corrections would leave money between the firms. */
@@ -132,7 +259,7 @@ export class OperatorDesk {
     if (requests.length === 0) return done()
     const { id, state } = random.pick(requests)
     const good = random.chance(0.7)
-    const order: FinanceOrder =
+    const ruling: FinanceRuling =
       state === "APPROVED"
         ? good
           ? { to: "PAID" }
@@ -141,7 +268,7 @@ export class OperatorDesk {
           ? { to: "APPROVED" }
           : { to: "REJECTED", reason: "not now" }
     this.settle(
-      Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.decide(caller, id, order)),
+      Effect.flatMap(Withdrawals, (withdrawals) => withdrawals.rule(caller, id, ruling)),
       done
     )
   }
@@ -159,6 +286,12 @@ export class OperatorDesk {
     return Effect.flatMap(Partners, (partners) => partners.status(caller, code, to, "review"))
   }
 
+  /** Relies on a partner's KYC again; refused when it does already. */
+  reliance(code: string, to: "APPROVED" | "SUSPENDED"): Command<unknown> {
+    const caller = this.caller()
+    return Effect.flatMap(Partners, (partners) => partners.reliance(caller, code, to, "review"))
+  }
+
   /** Runs a command until somebody says yes or no, or patience is over. */
   settle<A>(command: Command<A>, done: (verdict: Verdict<A> | null) => void, left = patience): void {
     this.world.operate(`command ${this.commands}`, this.random, command, (verdict) => {
@@ -167,8 +300,19 @@ export class OperatorDesk {
     })
   }
 
-  private caller(): OperatorCaller {
+  /** One of the live keys; another one than `but` where there is one. */
+  caller(but = 0): OperatorCaller {
+    const live = this.world.store.rows("operatorKeys").filter(({ state }) => state === "ACTIVE")
+    const others = live.filter(({ id }) => id !== but)
     const requestId = `command-${++this.commands}`
-    return { keyId: 1, role: "ADMIN", by: { role: "ADMIN", keyLabel: "desk", requestId, actor: "ADMIN" } }
+    const from = others.length > 0 ? others : live
+    return from.length === 0 ? firstStart(requestId) : operatorCaller(this.random.pick(from), requestId)
   }
 }
+
+/** Before there is a key. */
+const firstStart = (requestId: string): OperatorCaller => ({
+  keyId: 0,
+  role: "ADMIN",
+  by: { role: "ADMIN", keyLabel: "first start", requestId, actor: "ADMIN" }
+})

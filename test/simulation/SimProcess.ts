@@ -3,7 +3,6 @@
  * journal of its own on the shared store. Only what is outside is replaced: time, store, network. Killed, it is gone
  * between two tasks or at a named point of the commit path, as after kill -9 (architecture, Proof).
  */
-import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -13,6 +12,17 @@ import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.t
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import { SealingService } from "../../src/runtime/engine/sealing/SealingService.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
+import { Appropriateness } from "../../src/runtime/services/appropriateness/Appropriateness.ts"
+import { Questionnaires } from "../../src/runtime/services/appropriateness/Questionnaires.ts"
+import { Documents } from "../../src/runtime/services/document/Documents.ts"
+import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
+import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
+import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
+import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
+import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { nightlyPass, ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
+import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
+import { WatchLists } from "../../src/runtime/services/screening/WatchLists.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.ts"
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
@@ -36,17 +46,19 @@ import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.t
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
 import { defaultSettings, Settings } from "../../src/runtime/Settings.ts"
 import { AnswerStore } from "../../src/runtime/store/AnswerStore.ts"
-import { DeliveryFigures } from "../../src/runtime/services/webhook/DeliveryFigures.ts"
-import { DeliveryStore } from "../../src/runtime/services/webhook/DeliveryStore.ts"
-import { DeliveryStoreMemory } from "../../src/runtime/services/webhook/DeliveryStoreMemory.ts"
+import { DeliveryFiguresMemory } from "../../src/runtime/ports/DeliveryFiguresMemory.ts"
+import { DeliveryStore } from "../../src/runtime/ports/DeliveryStore.ts"
+import { DeliveryStoreMemory } from "../../src/runtime/ports/DeliveryStoreMemory.ts"
 import { DeliveryWorker } from "../../src/runtime/services/webhook/DeliveryWorker.ts"
 import { FeedSweep } from "../../src/runtime/services/webhook/FeedSweep.ts"
 import { WebhookAddresses } from "../../src/runtime/services/webhook/WebhookAddresses.ts"
 import { WebhookEndpoints } from "../../src/runtime/services/webhook/WebhookEndpoints.ts"
-import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/services/webhook/WebhookSender.ts"
+import type { OutgoingWebhook, WebhookSender } from "../../src/runtime/ports/WebhookSender.ts"
 import { Idempotency } from "../../src/http/middleware/idempotency.ts"
-import { feedSourceMemory } from "./FeedSourceMemory.ts"
-import { Lane, type Timeline } from "./Timeline.ts"
+import { DocumentContentsMemory } from "../../src/runtime/ports/DocumentContentsMemory.ts"
+import { FeedSourceMemory } from "../../src/runtime/ports/FeedSourceMemory.ts"
+import { memorySql } from "./MemorySql.ts"
+import { Lane, LaneKilled, type Timeline } from "./Timeline.ts"
 
 const services = [
   ActorHost,
@@ -65,7 +77,18 @@ const services = [
   Partners,
   Adjustments,
   Compliance,
-  AnswerStore
+  AnswerStore,
+  Appropriateness,
+  Approvals,
+  Breaks,
+  Documents,
+  Interfirm,
+  Lifecycle,
+  OperatorKeys,
+  Payouts,
+  Questionnaires,
+  ScreeningImports,
+  WatchLists
 ] as const
 export type Services = Context.Service.Identifier<(typeof services)[number]>
 
@@ -91,11 +114,13 @@ export interface ProcessOptions {
   /** Added to every journal task, ms. */
   readonly jitter: () => number
   readonly seams: Seams
+  /** Commands that wait for a second operator key. */
+  readonly guarded: ReadonlySet<string>
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
-  /** Told what the process logs at level Error. */
+  /** Gets what the process logs at level Error. */
   readonly onDefect: (text: string) => void
-  /** Told of each commit whose caller hears that nobody knows. */
+  /** Called on each commit whose caller hears that nobody knows. */
   readonly onUnknown: () => void
   readonly onReady: (process: SimProcess) => void
   readonly onUsurped: (process: SimProcess) => void
@@ -126,7 +151,7 @@ export class SimProcess {
     return this.lane.alive && this.context !== null
   }
 
-  /** Runs an effect in this process; `done` is told in it. Nothing happens any more once the process is dead. */
+  /** Runs an effect in this process; `done` is called in it. Nothing happens any more once the process is dead. */
   run<A, E>(effect: Effect.Effect<A, E, Services>, done: (exit: Exit.Exit<A, E>) => void): void {
     const { context } = this
     if (context === null) throw new Error("the process has not started")
@@ -157,6 +182,7 @@ export class SimProcess {
       store: this.store,
       owner: this.name,
       faults,
+      defects: refuseDefect,
       patienceMillis: journalPatience,
       schedule: (task, delay) => void this.lane.after(delay + jitter(), task)
     })
@@ -192,15 +218,16 @@ export class SimProcess {
     const { store } = this
     const base = Layer.mergeAll(
       SealingService.layer(sealing),
-      Settings.layer({ ...defaultSettings, sandbox: true }),
+      Settings.layer({ ...defaultSettings, sandbox: true, fourEyes: this.options.guarded }),
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
-      noDatabase,
+      memorySql({ store, sealing, away }),
+      DocumentContentsMemory.layer({ store, away }),
       noKeyUsage,
-      noFigures,
+      DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
@@ -210,26 +237,42 @@ export class SimProcess {
         WebhookEndpoints.layer,
         this.options.sender(),
         deliveriesOf(store, this.options),
-        feedSourceMemory(store, away)
+        FeedSourceMemory.layer({ store, away })
       ])
     )
-    const timers = Timers.layer(clientTimers).pipe(Layer.provide(DueTimersMemory.layer({ store, away })))
+    const handlers = Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({
+      ...ofClients,
+      ...ofSystem
+    }))
+    const timers = Timers.layer(handlers).pipe(
+      Layer.provide([DueTimersMemory.layer({ store, away }), ScreeningPasses.layer])
+    )
+    const operator = Approvals.layer.pipe(
+      Layer.provideMerge(Interfirm.layer),
+      Layer.provideMerge(
+        Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
+      ),
+      Layer.provideMerge(Breaks.layer)
+    )
     return Layer.mergeAll(
       workers,
       timers,
+      operator,
       Onboarding.layer,
       CollateralReports.layer,
       Deposits.layer,
       KycUpdates.layer,
-      Withdrawals.layer.pipe(Layer.provide(Breaks.layer)),
       SettlementItems.layer,
       BulkReports.layer,
       Webhooks.layer,
       Clients.layer,
       Accounts.layer,
-      Partners.layer,
-      Adjustments.layer,
-      Compliance.layer
+      Compliance.layer,
+      Documents.layer,
+      Lifecycle.layer,
+      ScreeningImports.layer,
+      WatchLists.layer,
+      Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }
 }
@@ -244,16 +287,7 @@ const residentClients = 6
 /** One key for all processes: the person fingerprint must be the same in each. */
 export const sealing = makeSealing({ current: 1, keys: new Map([[1, Buffer.alloc(32, 7)]]) })
 
-const noDatabase = Layer.succeed(PgClient.PgClient, {
-  unsafe: () => Effect.die(new Error("a simulation has no SQL"))
-} as unknown as PgClient.PgClient)
-
 const noKeyUsage = Layer.succeed(KeyUsage, KeyUsage.of({ touch: () => null, lastUsedAt: () => null }))
-
-const noFigures = Layer.succeed(
-  DeliveryFigures,
-  DeliveryFigures.of({ of: () => Effect.die(new Error("a simulation counts no deliveries")) })
-)
 
 const everywherePublic = Layer.succeed(
   WebhookAddresses,
@@ -289,10 +323,15 @@ const deliveriesOf = (store: MemoryStore, { away, jitter, seams }: ProcessOption
   const slow = Effect.map(DeliveryStore, (inner) => {
     const bent = seams.deliveries?.(inner, store) ?? inner
     return DeliveryStore.of({
-      claim: (request) => later(bent.claim(request)),
+      lease: (request) => later(bent.lease(request)),
       finish: (changes) => later(bent.finish(changes)),
       read: (ids) => later(bent.read(ids))
     })
   })
   return Layer.effect(DeliveryStore, slow).pipe(Layer.provide(DeliveryStoreMemory.layer({ store, away })))
+}
+
+/** A process that dies while an answer is given is the simulation's doing; whatever else a callback throws ends the run. */
+const refuseDefect = (sentence: string, cause: unknown): void => {
+  if (!(cause instanceof LaneKilled)) throw new Error(sentence, { cause })
 }

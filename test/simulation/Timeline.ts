@@ -29,7 +29,7 @@ export class Timeline {
   }
 
   add(lane: Lane, run: () => void, delayMillis: number): void {
-    // Whole milliseconds, as a clock tells them, whatever somebody asked to sleep.
+    // Whole milliseconds, as a clock shows them, whatever somebody asked to sleep.
     this.push({ at: this.now + Math.ceil(Math.max(0, delayMillis)), order: this.order++, lane, run })
   }
 
@@ -48,6 +48,11 @@ export class Timeline {
       if (lane.stalledUntil > this.now) this.push({ ...next, at: lane.stalledUntil })
       else this.perform(lane, next.run)
     }
+  }
+
+  /** Nothing happens for a while: what was due meanwhile comes late, in its order. */
+  leap(millis: number): void {
+    this.now += millis
   }
 
   private perform(lane: Lane, run: () => void): void {

@@ -12,8 +12,11 @@ export class TimerAudit {
   /** When each timer is due, Unix ms, by subject and name. */
   private readonly set = new Map<string, number>()
 
-  constructor(findings: Findings) {
+  private readonly onFired: (handler: string) => void
+
+  constructor(findings: Findings, onFired: (handler: string) => void) {
     this.findings = findings
+    this.onFired = onFired
   }
 
   take({ rows, clearedTimers }: Commit, now: number): void {
@@ -27,6 +30,7 @@ export class TimerAudit {
     for (const { subject, name, dueAt } of fired) {
       const known = this.set.get(`${subject} ${name}`)
       this.fired++
+      this.onFired(name.split(":", 1)[0] ?? name)
       this.findings.expect(
         known === dueAt && known !== undefined && known <= now,
         "timers",

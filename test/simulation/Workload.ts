@@ -1,20 +1,26 @@
 /**
- * What partners and the operator do in a simulation: onboardings, collateral reports, deposit notices and withdrawal
- * requests with every kind of repeat, settlement reports, webhooks, decisions, adjustments, restrictions and suspensions,
- * by several callers at once, each stubborn until it is answered.
+ * What partners, the operator and compliance do in a simulation: onboardings, revisions and re-onboardings, collateral
+ * reports, deposit notices and withdrawal requests with every kind of repeat, settlement reports, MiFID blocks, tests,
+ * documents, webhooks, and the work of both desks, by several callers at once, each stubborn until it is answered.
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
 import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
 import { isFinal } from "./Auditor.ts"
+import { ComplianceDesk } from "./ComplianceDesk.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
 /** Steps of each partner session, and of the operator. */
 const partnerSteps = 13
-const operatorSteps = 14
+const operatorSteps = 16
+const operatorSessions = 2
+const complianceSteps = 20
 const sessionsPerPartner = 2
 /** Sendings of one call before its caller gives up for now. */
 const patience = 8
@@ -28,6 +34,7 @@ export class Workload {
   /** Calls that got no final answer while the faults raged. */
   readonly unanswered: Array<Unanswered> = []
   readonly desk: OperatorDesk
+  private readonly compliance: ComplianceDesk
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
@@ -42,6 +49,7 @@ export class Workload {
     this.random = world.fork()
     this.pace = this.random.pick([900, 900, 150])
     this.desk = new OperatorDesk(world)
+    this.compliance = new ComplianceDesk(world, this.desk)
   }
 
   get idle(): boolean {
@@ -55,7 +63,10 @@ export class Workload {
         this.session(partnerSteps, (done) => this.partnerStep(partner, done))
       }
     }
-    this.session(operatorSteps, (done) => this.desk.step(done))
+    for (let session = 0; session < operatorSessions; session++) {
+      this.session(operatorSteps, (done) => this.desk.step(done))
+    }
+    this.session(complianceSteps, (done) => this.compliance.step(done))
   }
 
   private session(steps: number, step: (done: () => void) => void): void {
@@ -135,6 +146,9 @@ export class Workload {
     }
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
+    if (partner.reviewed && random.chance(0.5)) return this.issue(partner, this.paper(partner, client), done)
+    const owes = this.world.store.rows("settlementItems").some((item) => item.partnerId === partner.partnerId)
+    if (owes && random.chance(0.25)) return this.settlement(partner, done)
     const draw = random.next()
     if (draw < 0.5) return this.issue(partner, this.money(partner, client, null), done)
     if (draw < 0.62) return this.repeat(partner, done)
@@ -183,9 +197,17 @@ export class Workload {
     const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
     const body = sampleOnboarding(n, "sim", this.world.timeline.now)
     const ref = this.random.chance(0.1) ? "sim-1" : body.partnerClientRef
+    // Some papers end in the night after the run.
+    const lastDay = new Date(this.world.timeline.now + dayMillis).toISOString().slice(0, 10)
+    const identification = this.random.chance(0.1)
+      ? { ...body.kyc.identification, expiration_date: lastDay }
+      : body.kyc.identification
+    const identityCheck = this.random.chance(0.1)
+      ? { ...body.identityCheck, documentExpiry: lastDay }
+      : body.identityCheck
     const personalInfo = named === null ? body.kyc.personalInfo : { ...body.kyc.personalInfo, last_name: named }
-    const kyc = { ...body.kyc, personalInfo }
-    return this.call(partner, "POST", clientsPath, { ...body, kyc, partnerClientRef: ref })
+    const kyc = { ...body.kyc, personalInfo, identification }
+    return this.call(partner, "POST", clientsPath, { ...body, kyc, identityCheck, partnerClientRef: ref })
   }
 
   private isBroker(partner: PartnerAccount): boolean {
@@ -245,6 +267,40 @@ export class Workload {
     return { ...call, body: { ...(call.body as object), amount } }
   }
 
+  /** What brings a client on: the whole file again after a rejection, the two halves of level MICA_MIFID, a document. */
+  private paper(partner: PartnerAccount, clientId: number): PartnerCall {
+    const { random, world } = this
+    const rejected = world.store
+      .rows("kycPackages")
+      .filter((row) => row.partnerId === partner.partnerId && row.state === "REJECTED")
+    if (rejected.length > 0 && random.chance(0.7)) return this.reonboarding(partner, random.pick(rejected).clientId)
+    const on = `${clientsPath}/${clientId}`
+    if (random.chance(0.3)) return this.call(partner, "PUT", `${on}/mifid`, sampleMifid())
+    if (random.chance(0.3)) {
+      const dataBase64 = Buffer.from(`%PDF-${this.calls}`).toString("base64")
+      return this.call(partner, "POST", `${on}/documents`, { name: "paper.pdf", purpose: "identity", dataBase64 })
+    }
+    const warned = world.store.rows("assessments").some((row) => row.clientId === clientId && row.state === "WARNED")
+    if (warned) {
+      return this.call(partner, "POST", `${on}/appropriateness/acknowledge`, {
+        acknowledgedAt: world.timeline.now - 1_000
+      })
+    }
+    const answers = answersFor(questionnaire1, random.pick(["PASS", "PASS", "WARN", "FAIL"] as const))
+    return this.call(partner, "POST", `${on}/appropriateness`, {
+      version: 1,
+      answers: Object.fromEntries(Object.entries(answers))
+    })
+  }
+
+  /** The client's whole file anew, as it was sent first. */
+  private reonboarding(partner: PartnerAccount, clientId: number): PartnerCall {
+    const { store, timeline } = this.world
+    const ref = store.rows("clients").find(({ id }) => id === clientId)?.partnerClientRef ?? ""
+    const { kyc, identityCheck, attestation } = sampleOnboarding(Number(ref.split("-")[1] ?? 1), "sim", timeline.now)
+    return this.call(partner, "PUT", `${clientsPath}/${clientId}/kyc`, { kyc, identityCheck, attestation })
+  }
+
   /** The tax sections once more, which is another revision of the client's KYC package. */
   private revision(partner: PartnerAccount, clientId: number): PartnerCall {
     const call = this.call(partner, "PUT", `${clientsPath}/${clientId}/kyc`, null)
@@ -270,7 +326,7 @@ export class Workload {
   private settlement(partner: PartnerAccount, done: () => void): void {
     const items = this.world.store.rows("settlementItems").filter((item) => item.partnerId === partner.partnerId)
     if (items.length === 0) return done()
-    if (this.random.chance(0.5)) return this.issue(partner, this.bulk(partner, items), done)
+    if (this.random.chance(0.6)) return this.issue(partner, this.bulk(partner, items), done)
     const settled = this.random.chance(0.6)
     const path = `/partner/v1/settlement/items/${this.random.pick(items).id}/report`
     const body = settled
@@ -306,6 +362,19 @@ export class Workload {
 const isFiling = ({ path }: PartnerCall): boolean => /\/(collateral|deposits|withdrawals)$/.test(path)
 
 const keyReused = refusalText(gateRefusals.keyReused)
-const timedNames = ["Creditedlater", "Restrictedlater", "Liftedlater"]
+const timedNames = [
+  "Clearedlater",
+  "Reliancerejected",
+  "Personrejected",
+  "Documentsaccepted",
+  "Liftedlater",
+  "Restrictedlater",
+  "Downgradedlater",
+  "Closedlater",
+  "Creditedlater",
+  "Creditedlater",
+  "Creditedlater"
+]
+const dayMillis = 86_400_000
 const webhookPath = "/partner/v1/webhook"
 const clientsPath = "/partner/v1/clients"

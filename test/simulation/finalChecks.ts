@@ -1,4 +1,4 @@
-// What must hold of the store once a run is over and everything has come to rest.
+/** What must hold of the store once a run is over and everything has come to rest. */
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { chainBreak } from "../runtime/engine/chain.ts"
 import type { Auditor } from "./Auditor.ts"
@@ -11,6 +11,7 @@ export const finalChecks = (auditor: Auditor, store: MemoryStore): void => {
   checkClaims(auditor, store)
   checkItems(auditor, store)
   checkFeed(auditor)
+  auditor.commits.screening.checkFound()
   checkDeliveries(auditor, store)
   // Last: whatever was changed breaks the chain, too.
   checkAuditChain(auditor, store)
@@ -74,7 +75,8 @@ const checkClaims = ({ findings }: Auditor, store: MemoryStore): void => {
     held(`collateral:${row.partnerId}:${factsOf(row).partnerRef}`, row.id)
   for (const row of store.rows("clients")) {
     held(`ref:${row.partnerId}:${row.partnerClientRef}`, row.id)
-    held(`email:${row.email}`, row.id)
+    // A closed account has given its e-mail back.
+    if (row.state !== "CLOSED") held(`email:${row.email}`, row.id)
   }
 }
 

@@ -1,88 +1,26 @@
-// Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
-// the service's back, through the seams of a simulated process. No production code knows of them.
+/**
+ * Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
+ * the service's back, through the seams of a simulated process. No production code knows of them.
+ */
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
-import type { Journal, Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
-import type { OutgoingWebhook } from "../../src/runtime/services/webhook/WebhookSender.ts"
-import type { Invariant } from "./Findings.ts"
+import type { OutgoingWebhook } from "../../src/runtime/ports/WebhookSender.ts"
+import {
+  anyEpoch,
+  anyToken,
+  commits,
+  isTaken,
+  journal,
+  type Mutation,
+  nameOf,
+  only,
+  tampered,
+  told,
+  without
+} from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
-import type { Seams } from "./SimProcess.ts"
-
-export interface Mutation {
-  readonly name: string
-  /** The invariants that tell of it; in single seeds another may come first. */
-  readonly shows: ReadonlyArray<Invariant>
-  /** Fresh seams for one run. */
-  readonly seams: () => Seams
-}
-
-/** Every commit is bent before it is written. */
-const commits = (bend: (commit: Commit, store: MemoryStore) => Commit): Seams => ({
-  store: (store) => bentStore(store, { apply: (commit) => store.apply(bend(commit, store)) })
-})
-
-const without = (commit: Commit, ...tables: ReadonlyArray<keyof Commit["rows"]>): Commit => ({
-  ...commit,
-  rows: Object.fromEntries(Object.entries(commit.rows).filter(([table]) => !tables.includes(table as never)))
-})
-
-const only = (commit: Commit, table: keyof Commit["rows"]): Commit => ({
-  fence: null,
-  partner: null,
-  claims: [],
-  releases: [],
-  clearedTimers: [],
-  rows: { [table]: commit.rows[table] }
-})
-
-type Submit = Journal["Service"]["submit"]
-
-/** The journal with another way to submit. */
-const journal = (submit: (inner: Submit) => Submit): Seams => ({
-  journal: (inner) => ({ ...inner, submit: submit((commit, done) => inner.submit(commit, done)) })
-})
-
-/** What the host is told is bent. */
-const told = (bend: (outcome: Outcome) => Outcome | null): Seams =>
-  journal((submit) => (commit, done) => {
-    submit(commit, (outcome) => {
-      const word = bend(outcome)
-      if (word !== null) done(word)
-    })
-  })
-
-const anyToken = (commit: Commit, store: MemoryStore): Commit =>
-  commit.fence === null
-    ? commit
-    : { ...commit, fence: { ...commit.fence, expected: store.image(commit.fence.subject).token } }
-
-const anyEpoch = (commit: Commit, store: MemoryStore): Commit => {
-  const row = store.rows("partners").find(({ id }) => id === commit.partner?.partnerId)
-  return row === undefined ? commit : { ...commit, partner: { partnerId: row.id, epoch: row.epoch } }
-}
-
-const nameOf = ({ principal, key }: Tables["answers"]): string => `${principal} ${key}`
-
-/** Whether a commit stores an answer under a key that has one. */
-const isTaken = (commit: Commit, store: MemoryStore): boolean => {
-  const names = new Set(store.rows("answers").map(nameOf))
-  return commit.rows.answers?.some((answer) => names.has(nameOf(answer))) === true
-}
-
-/** What the store shows of one table is bent, as if somebody had been at the database. */
-const tampered = <T extends TableName>(
-  table: T,
-  bend: (rows: ReadonlyArray<Tables[T]>) => ReadonlyArray<Tables[T]>
-): Seams => ({
-  storage: (store) => {
-    const rows = store.rows.bind(store)
-    store.rows = (name) =>
-      (name as TableName) === table
-        ? (bend(rows(table)) as unknown as ReturnType<typeof rows<typeof name>>)
-        : rows(name)
-  }
-})
+import { operatorMutations } from "./operatorMutations.ts"
 
 /** A process that never hears of another one: it reads its own reign out of the writer row for ever. */
 const ownReign = (store: MemoryStore): MemoryStore => {
@@ -122,6 +60,7 @@ const withoutMoney = (store: MemoryStore): MemoryStore =>
   })
 
 export const mutations: ReadonlyArray<Mutation> = [
+  ...operatorMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],

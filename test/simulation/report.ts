@@ -1,4 +1,4 @@
-// How a failing run is told: what broke, where, and how to see the very same run again.
+/** How a failing run is reported: what broke, where, and how to see the very same run again. */
 import { invariants } from "./Findings.ts"
 import type { Run } from "./simulate.ts"
 

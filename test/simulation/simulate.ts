@@ -4,6 +4,7 @@
  */
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { Chaos } from "./Chaos.ts"
+import type { Coverage } from "./Coverage.ts"
 import { finalChecks } from "./finalChecks.ts"
 import type { Finding } from "./Findings.ts"
 import type { Seams } from "./SimProcess.ts"
@@ -19,6 +20,8 @@ export interface Run {
   readonly digest: string
   /** The last steps, oldest first, with ms since the start. */
   readonly steps: ReadonlyArray<string>
+  /** Rows written, by machine and state. */
+  readonly coverage: Coverage
   readonly figures: {
     readonly commits: number
     readonly processes: number
@@ -35,7 +38,7 @@ export interface Run {
     readonly arrivals: number
     /** Processes killed. */
     readonly deaths: number
-    /** Commits of which a caller was told that nobody knows. */
+    /** Commits of which a caller was answered that nobody knows. */
     readonly unknown: number
     /** Answers that were replayed from the store or memory. */
     readonly replayed: number
@@ -45,6 +48,7 @@ export interface Run {
 
 /** Long enough for a sweep of the notification feeds. */
 const sweepMillis = 6_000
+const dayMillis = 86_400_000
 /** Longest part of a run, virtual ms; nothing healthy comes near it. */
 const limitMillis = 3_600_000
 
@@ -67,6 +71,7 @@ export const simulate = (seed: number, seams: Seams = {}): Run => {
       finding: world.auditor.findings.all[0] ?? null,
       digest,
       steps: [...lines],
+      coverage: world.auditor.commits.coverage,
       figures: {
         commits: world.auditor.commits.count,
         processes: world.processes.length,
@@ -94,6 +99,7 @@ const play = (world: World, chaos: Chaos): void => {
   if (!during(world, () => workload.idle)) return
   chaos.stop()
   if (!during(world, ending(world, workload))) return
+  if (!during(world, night(world))) return
   finalChecks(world.auditor, world.store)
 }
 
@@ -119,24 +125,32 @@ const standstill = ({ processes, store }: World): string => {
   return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}; timers ${due.join(", ") || "none"}`
 }
 
-/** Two partners that hold their clients' collateral, one whose clients' money the broker holds, one that goes over. */
-const firms: ReadonlyArray<readonly [code: string, terms: PartnerTerms]> = [
-  ["ALPHA", { custody: "PARTNER", sandbox: true, changesCustody: false }],
-  ["BRAVO", { custody: "PARTNER", sandbox: true, changesCustody: false }],
-  ["CEDAR", { custody: "BROKER", sandbox: false, changesCustody: false }],
-  ["DELTA", { custody: "BROKER", sandbox: true, changesCustody: true }]
-]
+/**
+ * Two partners that hold their clients' collateral, one whose clients' money the broker holds, one that goes over, and one
+ * whose clients compliance is after, under either model.
+ */
+const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: PartnerTerms]> => {
+  const plain = { changesCustody: false, reviewed: false }
+  return [
+    ["ALPHA", { ...plain, custody: "PARTNER", sandbox: true }],
+    ["BRAVO", { ...plain, custody: "PARTNER", sandbox: true }],
+    ["CEDAR", { ...plain, custody: "BROKER", sandbox: false }],
+    ["DELTA", { ...plain, custody: "BROKER", sandbox: true, changesCustody: true }],
+    ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }]
+  ]
+}
 
 /** The partners, before any fault. */
 const setUp = (world: World, { desk }: Workload): (() => boolean) => {
   let ready = false
   const process = world.launch()
+  const firms = firmsOf(world.seed)
   const next = (index: number): void => {
     const firm = firms[index]
     if (firm === undefined) ready = true
     else desk.setUp(...firm, () => next(index + 1))
   }
-  const wait = (): void => void world.outside.after(1, () => (process.ready ? next(0) : wait()))
+  const wait = (): void => void world.outside.after(1, () => (process.ready ? desk.setUpKeys(() => next(0)) : wait()))
   wait()
   return () => ready
 }
@@ -156,6 +170,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
     world.outside.after(1_000, () => {
       for (const { code } of world.partners) {
         task((end) => workload.desk.settle(workload.desk.status(code, "ACTIVE"), end))
+        task((end) => workload.desk.settle(workload.desk.reliance(code, "APPROVED"), end))
       }
       world.outside.after(sweepMillis, () => {
         serve()
@@ -163,16 +178,7 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       })
     })
   )
-  const delivered = (): boolean => {
-    const active = world.store.rows("webhookEndpoints").filter(({ state }) => state === "ACTIVE")
-    const mine = new Set(active.map(({ partnerId }) => partnerId))
-    return world.store.rows("webhookDeliveries").every((row) => !mine.has(row.partnerId) || row.state === "SENT")
-  }
-  // A timer is due again only when what it did was refused.
-  const nothingDue = (): boolean => world.store.rows("timers").every(({ dueAt }) => dueAt > world.timeline.now)
-  /** What a late timer told the clients' feeds has had its sweep. */
-  const swept = (): boolean =>
-    world.store.rows("notifications").every(({ writtenAt }) => world.timeline.now - writtenAt > sweepMillis)
+  const isAtRest = rest(world)
   let lookAt = 0
   return () => {
     if (open > 0 || world.timeline.now < lookAt) return false
@@ -182,12 +188,38 @@ const ending = (world: World, workload: Workload): (() => boolean) => {
       task((done) => workload.reconcile(done))
       return false
     }
+    return isAtRest()
+  }
+}
+
+/** Whether nothing is on its way any more. */
+const rest = (world: World) => (): boolean => {
+  const { store, timeline } = world
+  const active = store.rows("webhookEndpoints").filter(({ state }) => state === "ACTIVE")
+  const mine = new Set(active.map(({ partnerId }) => partnerId))
+  return (
+    // A timer is due again only when what it did was refused.
+    store.rows("timers").every(({ dueAt }) => dueAt > timeline.now) &&
+    store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
+    // What a late timer or pass told the clients' feeds has had its sweep.
+    store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&
+    store.rows("webhookDeliveries").every((row) => !mine.has(row.partnerId) || row.state === "SENT") &&
     // A process that was replaced stops by itself, however late it wakes.
-    return (
-      nothingDue() &&
-      swept() &&
-      delivered() &&
-      world.processes.every(({ name, lane }) => !lane.alive || name === world.store.owner)
-    )
+    world.processes.every(({ name, lane }) => !lane.alive || name === store.owner)
+  )
+}
+
+/** A day later: what only time brings has come. Cooling periods and documents end, every client is screened anew. */
+const night = (world: World): (() => boolean) => {
+  const passes = (): number =>
+    world.store.rows("screeningPasses").filter(({ context }) => context.trigger === "NIGHTLY").length
+  const before = passes()
+  const isAtRest = rest(world)
+  world.timeline.leap(dayMillis + 3 * 3_600_000)
+  let lookAt = world.timeline.now + 1_000
+  return () => {
+    if (world.timeline.now < lookAt) return false
+    lookAt = world.timeline.now + 1_000
+    return passes() > before && isAtRest()
   }
 }

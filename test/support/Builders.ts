@@ -15,7 +15,7 @@ import { verifyLedger } from "../../src/runtime/ledger/verify.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import {
-  type WatchEntryRequest,
+  type WatchEntryBody,
   type WatchEntryView,
   WatchLists
 } from "../../src/runtime/services/screening/WatchLists.ts"
@@ -87,6 +87,19 @@ export const withPaths = <A extends object>(value: A, paths: Readonly<Record<str
 export const person = (n: number, tag: string, paths: Readonly<Record<string, unknown>> = {}) =>
   withPaths(sampleOnboarding(n, tag, Date.now()), paths)
 
+/** The paths of `person` that give it this name and birth date. */
+export const named = (first: string, last: string, born: string) => ({
+  "kyc.personalInfo.first_name": first,
+  "kyc.personalInfo.last_name": last,
+  "kyc.personalInfo.date_of_birth": born
+})
+
+/** A listed person: the entry, and the paths that make `person` that one. */
+export const orlenko = {
+  entry: { name: "Viktor Orlenko", dob: "1970-03-04", list: "SANCTIONS" },
+  paths: named("Viktor", "Orlenko", "1970-03-04")
+} as const
+
 export const onboard = (service: Service, key: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
   service.call("POST", "/partner/v1/clients", { key, body, headers })
 
@@ -111,7 +124,7 @@ export const comply = async (
 }
 
 /** An entry as an import under way brings it: it counts at once, and no pass over stored clients is made for it. */
-export const watch = (service: Service, { name, dob, country, list }: WatchEntryRequest) =>
+export const watch = (service: Service, { name, dob, country, list }: WatchEntryBody) =>
   service.run(
     Effect.flatMap(ActorHost, (host) =>
       host.dispatch({
@@ -137,7 +150,7 @@ export const watch = (service: Service, { name, dob, country, list }: WatchEntry
   )
 
 /** Adds an entry as an operator does, and waits until the clients that are stored have been screened against it. */
-export const watchAll = async (service: Service, entry: WatchEntryRequest): Promise<WatchEntryView> => {
+export const watchAll = async (service: Service, entry: WatchEntryBody): Promise<WatchEntryView> => {
   const added = await service.run(
     Effect.provide(
       Effect.flatMap(WatchLists, (lists) => lists.add(operator, entry)),

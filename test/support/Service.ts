@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request as httpsRequest } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { partnerFeatures } from "../../src/http/features.ts"
 import { HttpServer } from "../../src/http/HttpServer.ts"
 import { layerService } from "../../src/http/layerService.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
@@ -15,9 +16,9 @@ import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { makeSealing, type Sealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import type { RuntimeOptions } from "../../src/runtime/Runtime.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { type PartnerCreation, Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { type PartnerBody, Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { defaultSettings, type SettingsShape } from "../../src/runtime/Settings.ts"
-import { holdAgainstDescription } from "./describedBodies.ts"
+import { holdAnswer, holdBody } from "./describedBodies.ts"
 import { makeTestDatabase } from "./TestDatabase.ts"
 import { layerTestLogs } from "./testLogs.ts"
 
@@ -43,6 +44,13 @@ export const operator: OperatorCaller = {
   keyId: 0,
   role: "ADMIN",
   by: { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
+}
+
+/** A key of finance. */
+export const finance: OperatorCaller = {
+  keyId: 7,
+  role: "FINANCE",
+  by: { role: "FINANCE", keyLabel: "desk", requestId: "test", actor: "FINANCE" }
 }
 
 type RuntimeServices = Layer.Success<ReturnType<typeof layerService>>
@@ -75,9 +83,13 @@ export const startService = async (options: ServiceOptions = {}) => {
   const scope = await run(Scope.make())
   const tls = await run(LocalAuthority.ensure({ dataDirectory: folder, host: "127.0.0.1" }))
   const bound = await run(
-    HttpServer.start({ host: "127.0.0.1", port: 0, tls: { cert: tls.certificate, key: tls.key }, edgeHosts: [] }).pipe(
-      Scope.provide(scope)
-    )
+    HttpServer.start({
+      features: partnerFeatures,
+      host: "127.0.0.1",
+      port: 0,
+      tls: { cert: tls.certificate, key: tls.key },
+      edgeHosts: []
+    }).pipe(Scope.provide(scope))
   )
   const agent = new Agent({ ca: tls.ca, keepAlive: true, maxSockets: 256 })
 
@@ -103,7 +115,8 @@ export const startService = async (options: ServiceOptions = {}) => {
             const text = Buffer.concat(chunks).toString("utf8")
             const answer = { status: incoming.statusCode ?? 0, headers: incoming.headers, text, json: parsed(text) }
             try {
-              if (body !== undefined && raw === undefined) holdAgainstDescription(method, path, body, answer)
+              holdAnswer(method, path, answer)
+              if (body !== undefined && raw === undefined) holdBody(method, path, body, answer)
               resolve(answer)
             } catch (error) {
               reject(error)
@@ -117,7 +130,7 @@ export const startService = async (options: ServiceOptions = {}) => {
 
   let partners = 0
   /** An ACTIVE partner with APPROVED reliance, generous limits and a key. */
-  const partner = async (creation: Partial<PartnerCreation> = {}, scopeOfKey: "READ" | "TRADE" = "TRADE") => {
+  const partner = async (creation: Partial<PartnerBody> = {}, scopeOfKey: "READ" | "TRADE" = "TRADE") => {
     const code = creation.code ?? `P${++partners}`
     const made = await run(
       Effect.gen(function* () {

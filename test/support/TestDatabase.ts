@@ -1,5 +1,7 @@
-// TestDatabase: a private, migrated PostgreSQL database per test file, cloned from the run's template and dropped after.
-// Test files never share rows, so they run side by side in any order.
+/**
+ * TestDatabase: a private, migrated PostgreSQL database per test file, cloned from the run's template and dropped after.
+ * Test files never share rows, so they run side by side in any order.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,7 +1,8 @@
 /**
- * Holds the bodies that tests send to the real service against the published description: what is accepted fits it, what
- * is refused says why, and what is refused although it fits is refused by a rule that JSON Schema can't say, listed here
- * (doc 1, What the service does; A1-01, A1-27).
+ * Holds what tests send to the real service and what it answers against the published description: every answer is
+ * described under its status and fits; a body that is accepted fits too, one that is refused says why, and one that is
+ * refused although it fits is refused by a rule that JSON Schema can't say, listed here (doc 1, What the service does;
+ * A1-01, A1-27).
  */
 import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument } from "../../src/http/api/openApiDocument.ts"
@@ -42,13 +43,25 @@ ajv.addSchema(openApiDocument(), "api")
 const pointer = (...parts: ReadonlyArray<string>): string =>
   `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
 
-/** The check of a route's body; undefined for a route that takes none. */
-const validatorOf = (method: string, path: string) => {
-  const described = path.split("?", 1)[0] ?? ""
-  const route = partnerRoutes.match(method, described)?.route
-  if (route === undefined || method === "GET") return undefined
-  const schema = ["paths", route.path.replace(/:(\w+)/g, "{$1}"), method.toLowerCase(), "requestBody"]
-  return ajv.getSchema(`api${pointer(...schema, "content", "application/json", "schema")}`)
+/** The check of a part of a route that is JSON; null for a path that is no route, undefined for a part that is not there. */
+const checkOf = (method: string, path: string, ...part: ReadonlyArray<string>) => {
+  const route = partnerRoutes.match(method, path.split("?", 1)[0] ?? "")?.route
+  if (route === undefined) return null
+  const operation = ["paths", route.path.replace(/:(\w+)/g, "{$1}"), method.toLowerCase()]
+  return ajv.getSchema(`api${pointer(...operation, ...part, "content", "application/json", "schema")}`)
+}
+
+interface Answered {
+  readonly status: number
+  readonly json: unknown
+}
+
+/** Throws when an answer is not what the description says of its status. */
+export const holdAnswer = (method: string, path: string, { status, json }: Answered): void => {
+  const check = checkOf(method, path, "responses", String(status))
+  if (check === null) return
+  if (check === undefined) throw new Error(`${method} ${path} answers ${status}, which is not described`)
+  if (check(json) !== true) throw new Error(`${method} ${path} answers otherwise: ${ajv.errorsText(check.errors)}`)
 }
 
 interface Refused {
@@ -75,14 +88,9 @@ const read = (body: unknown): unknown => {
 }
 
 /** Throws when a JSON body and its answer do not go with the description. */
-export const holdAgainstDescription = (
-  method: string,
-  path: string,
-  body: unknown,
-  answer: { readonly status: number; readonly json: unknown }
-): void => {
-  const validate = validatorOf(method, path)
-  if (validate === undefined || (answer.status >= 300 && answer.status !== 400)) return
+export const holdBody = (method: string, path: string, body: unknown, answer: Answered): void => {
+  const validate = method === "GET" ? undefined : checkOf(method, path, "requestBody")
+  if (validate === undefined || validate === null || (answer.status >= 300 && answer.status !== 400)) return
   const fits = validate(read(body)) === true
   if (answer.status < 300) {
     if (!fits) throw new Error(`${method} ${path} accepts what is not described: ${ajv.errorsText(validate.errors)}`)

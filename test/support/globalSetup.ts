@@ -1,5 +1,7 @@
-// globalSetup: one embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards.
-// It starts when the first test file asks for a database (over a local socket), so runs of pure tests pay nothing.
+/**
+ * globalSetup: one embedded PostgreSQL for the whole test run, in a temporary folder that is removed afterwards.
+ * It starts when the first test file asks for a database (over a local socket), so runs of pure tests pay nothing.
+ */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"

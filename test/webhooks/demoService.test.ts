@@ -13,6 +13,7 @@ import { type Ready, serve } from "../../src/main.ts"
 import type { ServeOptions } from "../../src/serveOptions.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
+import { expectLog } from "../support/expectLog.ts"
 import { paper } from "./paper.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-demo-"))
@@ -89,6 +90,8 @@ const startDemo = Effect.gen(function* () {
 describe("webhooks of the sandbox", () => {
   it.live("serve --demo: pasting the collateral line shows the signed event, also after a second start", () =>
     Effect.gen(function* () {
+      expectLog(/^\{"ready":true,/)
+      expectLog(/stopping: finishing what was accepted/)
       for (const ref of ["first", "second"]) {
         const { sheet, report, ended } = yield* startDemo
         yield* sheet.line(/webhooks arrive at/)
@@ -102,6 +105,8 @@ describe("webhooks of the sandbox", () => {
 
   it.live("operator surface: sim partner listen takes over; a delivery it fails comes again with the same id", () =>
     Effect.gen(function* () {
+      expectLog(/^\{"ready":true,/)
+      expectLog(/stopping: finishing what was accepted/)
       const { demo, sheet, report, ended } = yield* startDemo
       yield* sheet.line(/webhooks arrive at/)
       const screen = paper()

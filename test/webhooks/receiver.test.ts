@@ -66,7 +66,7 @@ describe("verification by the receiver", () => {
 })
 
 describe("the receiver", () => {
-  it.live("doc 3, Webhook: a signed and fresh delivery is acknowledged and told", () =>
+  it.live("doc 3, Webhook: a signed and fresh delivery is acknowledged and reported", () =>
     inWorld({}, ({ send, received }) =>
       Effect.gen(function* () {
         assert.strictEqual((yield* send(12)).status, 200)

@@ -1,4 +1,4 @@
-/** PUT /partner/v1/webhook of a service that is not there: answers as told and keeps what it was asked (doc 3, Endpoints). */
+/** PUT /partner/v1/webhook of a service that is not there: answers as asked and keeps what it was asked (doc 3, Endpoints). */
 import { Effect, type Scope } from "effect"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"

@@ -1,5 +1,7 @@
-// Money of one client: the balances, a bare route, the account summary and the ledger (doc 2, Balances, Other account
-// reads; A1-03, A2-12, A2-60, A2-62, A2-63, F23).
+/**
+ * Money of one client: the balances, a bare route, the account summary and the ledger (doc 2, Balances, Other account
+ * reads; A1-03, A2-12, A2-60, A2-62, A2-63, F23).
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AccountSummaryWire, BalancesWire, LedgerPage } from "../../machines/account/AccountWire.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"

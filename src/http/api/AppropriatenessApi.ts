@@ -1,11 +1,13 @@
-// The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
-// blocks; A1-39..A1-43).
+/**
+ * The appropriateness test and the MiFID blocks: the two halves of level MICA_MIFID (doc 1, Appropriateness and MiFID
+ * blocks; A1-39..A1-43).
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AcknowledgeBody, SubmitBody } from "../../machines/appropriateness/AppropriatenessRequest.ts"
+import { AcknowledgementBody, SubmissionBody } from "../../machines/appropriateness/AppropriatenessBody.ts"
 import { AcknowledgeResult, AssessmentResult } from "../../machines/appropriateness/Assessment.ts"
 import { ServedQuestionnaire } from "../../machines/appropriateness/Questionnaire.ts"
 import { MifidResult } from "../../machines/client/ClientWire.ts"
-import { MifidBody } from "../../machines/mifid/MifidRequest.ts"
+import { MifidBody } from "../../machines/mifid/MifidBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
@@ -21,7 +23,7 @@ export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
     HttpApiEndpoint.post("submit", "/clients/:clientId/appropriateness", {
       params: clientParams,
       headers: idempotencyHeaders,
-      payload: SubmitBody,
+      payload: SubmissionBody,
       success: ok(AssessmentResult),
       error: [BadRequest, Conflict]
     })
@@ -36,7 +38,7 @@ export class AppropriatenessApi extends HttpApiGroup.make("appropriateness")
     HttpApiEndpoint.post("acknowledge", "/clients/:clientId/appropriateness/acknowledge", {
       params: clientParams,
       headers: idempotencyHeaders,
-      payload: AcknowledgeBody,
+      payload: AcknowledgementBody,
       success: ok(AcknowledgeResult),
       error: [BadRequest, Conflict]
     })

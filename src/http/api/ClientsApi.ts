@@ -1,9 +1,11 @@
-// Clients: onboarding, the client row, list and look-up by the partner's reference (doc 1, Client row, Onboarding
-// request, Onboarding result; A1-09..A1-12).
+/**
+ * Clients: onboarding, the client row, list and look-up by the partner's reference (doc 1, Client row, Onboarding
+ * request, Onboarding result; A1-09..A1-12).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
-import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingRequest.ts"
+import { DescribedOnboardingBody } from "../../machines/kyc/OnboardingBody.ts"
 import { ClientWire, OnboardingResult } from "../../machines/client/ClientWire.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, kycLengths, pageLimits } from "../../machines/shared/Limits.ts"

@@ -1,9 +1,11 @@
-// Collateral reports of PARTNER custody: the partner tells what it received or paid out, the service books or refuses
-// it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
+/**
+ * Collateral reports of PARTNER custody: the partner says what it received or paid out, the service books or refuses
+ * it in the call (doc 3, Collateral report and its rules; A3-14..A3-16).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { CollateralAnswer, CollateralReport, collateralStatuses } from "../../machines/collateral/CollateralReport.ts"
-import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
+import { CollateralBody } from "../../machines/collateral/CollateralBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"

@@ -1,9 +1,11 @@
-// Deposit notices of BROKER custody: the partner tells that it passed a client's money on, finance confirms or rejects
-// (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
+/**
+ * Deposit notices of BROKER custody: the partner says that it passed a client's money on, finance confirms or rejects
+ * (doc 3, Deposit notice and Money write gates; A3-01..A3-06).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DepositNotice, depositStatuses } from "../../machines/deposit/DepositNotice.ts"
-import { DepositBody } from "../../machines/deposit/DepositRequest.ts"
+import { DepositBody } from "../../machines/deposit/DepositBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"

@@ -1,8 +1,8 @@
-// Documents of a client: upload and list; no route ever answers a content (doc 1, Document and rule 10; A1-37).
+/** Documents of a client: upload and list; no route ever answers a content (doc 1, Document and rule 10; A1-37). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Document, UploadedDocument } from "../../machines/document/Document.ts"
-import { DocumentUploadBody } from "../../machines/document/DocumentUpload.ts"
+import { DocumentUploadBody } from "../../machines/document/DocumentUploadBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { created, ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"

@@ -1,5 +1,7 @@
-// The envelope of every partner answer: {code: 0, data} on success, {code, msg, error, data?} on refusal; bare routes
-// answer their body without it (doc 1, Envelope; A1-03: bare applies to success only).
+/**
+ * The envelope of every partner answer: {code: 0, data} on success, {code, msg, error, data?} on refusal; bare routes
+ * answer their body without it (doc 1, Envelope; A1-03: bare applies to success only).
+ */
 import { Schema } from "effect"
 
 /** Success with status 200. */

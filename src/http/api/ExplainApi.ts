@@ -1,8 +1,10 @@
-// What a money write would be answered now, gate by gate: the body of the write, and nothing is written (doc 3, Money
-// write gates and Collateral report rules; A3-02, A3-14). Any key may ask, because nothing is changed.
+/**
+ * What a money write would be answered now, gate by gate: the body of the write, and nothing is written (doc 3, Money
+ * write gates and Collateral report rules; A3-02, A3-14). Any key may ask, because nothing is changed.
+ */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { CollateralBody } from "../../machines/collateral/CollateralRequest.ts"
-import { DepositBody } from "../../machines/deposit/DepositRequest.ts"
+import { CollateralBody } from "../../machines/collateral/CollateralBody.ts"
+import { DepositBody } from "../../machines/deposit/DepositBody.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { WithdrawalBody } from "../../machines/withdrawal/WithdrawalBody.ts"
 import { ok } from "./Envelope.ts"

@@ -1,4 +1,4 @@
-// The Idempotency-Key header, which many routes share (doc 1, Idempotency; A1-52).
+/** The Idempotency-Key header, which many routes share (doc 1, Idempotency; A1-52). */
 import { Schema } from "effect"
 import { idempotency } from "../../machines/shared/Limits.ts"
 

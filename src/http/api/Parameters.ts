@@ -59,7 +59,7 @@ export const pathText = (names: string, max: number, description: string) =>
     ).annotate({ description })
   )
 
-/** The client a route is about. Anything but a canonical positive id answers 404 like an unknown client. */
+/** The client that a route names. Anything but a canonical positive id answers 404 like an unknown client. */
 export const clientParams = { clientId: pathId("The client's id.") }
 
 /** Whether a path parameter is an id, as its schema says. */

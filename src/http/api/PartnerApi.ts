@@ -1,5 +1,7 @@
-// The partner contract: every route, declared once. The dispatcher, the typed client of CLI and simulator, the OpenAPI
-// document and the tests are all made from it (doc 1, What the service does and Versioning).
+/**
+ * The partner contract: every route, declared once. The dispatcher, the typed client of CLI and simulator, the OpenAPI
+ * document and the tests are all made from it (doc 1, What the service does and Versioning).
+ */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"
 import { AppropriatenessApi } from "./AppropriatenessApi.ts"

@@ -1,4 +1,6 @@
-// The calling partner: its profile and the figures over all its clients (doc 1, Partner profile and Summary; A1-13).
+/**
+ * The calling partner: its profile and the figures over all its clients (doc 1, Partner profile and Summary; A1-13).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { partnerStatuses } from "../../machines/partner/Partner.ts"

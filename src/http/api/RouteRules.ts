@@ -1,5 +1,7 @@
-// What the dispatcher must know of a route besides its shape, declared beside the route so that contract and gates can't
-// disagree (doc 1, Endpoints: the (K) mark, reliance column and caps; A1-02).
+/**
+ * What the dispatcher must know of a route besides its shape, declared beside the route so that contract and gates can't
+ * disagree (doc 1, Endpoints: the (K) mark, reliance column and caps; A1-02).
+ */
 import { Context } from "effect"
 
 export interface RouteRules {

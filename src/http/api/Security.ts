@@ -1,5 +1,7 @@
-// How a partner proves itself, and the answers any partner route may give before its own rules run: both declared once
-// for the whole contract (doc 1, Authentication; A1-02, A1-07).
+/**
+ * How a partner proves itself, and the answers any partner route may give before its own rules run: both declared once
+ * for the whole contract (doc 1, Authentication; A1-02, A1-07).
+ */
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import {
   Forbidden,

@@ -1,16 +1,18 @@
-// Settlement: what the partner settles with its clients, its reports about it, and the figures both firms reconcile by
-// (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
-// rules; A3-18..A3-25).
+/**
+ * Settlement: what the partner settles with its clients, its reports of it, and the figures both firms reconcile by
+ * (doc 3, Settlement item, Settlement report, Settlement summary, Interfirm settlement record, Settlement reporting
+ * rules; A3-18..A3-25).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { BulkAnswer, BulkReportBody } from "../../machines/settlement/BulkReport.ts"
+import { BulkAnswer, BulkReportBody } from "../../machines/settlement/BulkReportBody.ts"
 import {
   InterfirmPage,
   SettlementReportFigures,
   SettlementSummary
 } from "../../machines/settlement/SettlementFigures.ts"
 import { SettlementItem, settlementStatuses } from "../../machines/settlement/SettlementItem.ts"
-import { SettlementReportBody } from "../../machines/settlement/SettlementReport.ts"
+import { SettlementReportBody } from "../../machines/settlement/SettlementReportBody.ts"
 import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
 import { ok } from "./Envelope.ts"

@@ -1,4 +1,4 @@
-// The public routes of the edge: description, reference page and health (doc 1, What the service does; A1-55).
+/** The public routes of the edge: description, reference page and health (doc 1, What the service does; A1-55). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Unavailable } from "./WireErrors.ts"

@@ -1,18 +1,22 @@
-// The partner's webhook: where events are posted, the test event and the log of deliveries (doc 3, Webhook and Webhook
-// registration and delivery; A3-29..A3-39). What is posted there is described in webhookEvents.ts.
+/**
+ * The partner's webhook: where events are posted, the test event and the log of deliveries (doc 3, Webhook and Webhook
+ * registration and delivery; A3-29..A3-39). What is posted there is described in webhookEvents.ts.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Id } from "../../machines/shared/Ids.ts"
-import { pageEnd } from "../../machines/shared/Page.ts"
 import { bodyCaps, pageLimits, webhookUrlMaxLength } from "../../machines/shared/Limits.ts"
-import { WebhookDelivery } from "../../machines/webhook/Webhook.ts"
+import {
+  DeliveryPage,
+  QueuedTest,
+  WebhookRegistration,
+  WebhookRemoval,
+  WebhookState
+} from "../../machines/webhook/WebhookWire.ts"
 import { ok } from "./Envelope.ts"
 import { idempotencyHeaders } from "./IdempotencyKey.ts"
 import { pageParams } from "./Parameters.ts"
 import { RouteRules } from "./RouteRules.ts"
 import { BadRequest, Conflict } from "./WireErrors.ts"
-
-const millis = (description: string) => Schema.Int.annotate({ description: `${description}, Unix ms.` })
 
 /** The body of PUT /webhook (A3-32). */
 export const WebhookBody = Schema.Struct({
@@ -21,31 +25,6 @@ export const WebhookBody = Schema.Struct({
       "Absolute https URL on a public host: no user name, password or fragment. Any port. It is kept in its normalised form."
   })
 }).annotate({ identifier: "WebhookBody" })
-
-const state = {
-  url: Schema.String,
-  active: Schema.Boolean,
-  createdAt: millis("When a webhook was first registered"),
-  updatedAt: millis("When it was last registered or switched off")
-}
-
-/** PUT /webhook, data. */
-export const WebhookRegistration = Schema.Struct({
-  url: state.url,
-  secret: Schema.String.annotate({
-    description: "whs_ and 43 characters: the key of X-Brokerage-Signature, prefix included. Shown in this answer only."
-  }),
-  active: state.active,
-  createdAt: state.createdAt,
-  updatedAt: state.updatedAt
-}).annotate({ identifier: "WebhookRegistration" })
-
-/** GET /webhook, data. */
-export const WebhookState = Schema.Struct({
-  ...state,
-  lastDeliveryAt: Schema.NullOr(millis("When a delivery was last acknowledged")),
-  pending: Schema.Int.annotate({ description: "Deliveries still to be acknowledged: PENDING and RETRYING." })
-}).annotate({ identifier: "WebhookState" })
 
 const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.webhook } as const
 
@@ -68,7 +47,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook")
       OpenApi.annotations({ summary: "The webhook as it is registered", description: "404 when none ever was." })
     ),
     HttpApiEndpoint.delete("remove", "/webhook", {
-      success: ok(Schema.Struct({ active: Schema.Literal(false), updatedAt: state.updatedAt })),
+      success: ok(WebhookRemoval),
       error: BadRequest
     })
       .annotate(RouteRules, { ...writes, bodyless: true })
@@ -81,13 +60,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook")
       ),
     HttpApiEndpoint.post("test", "/webhook/test", {
       headers: idempotencyHeaders,
-      success: ok(
-        Schema.Struct({
-          deliveryId: Id,
-          event: Schema.Literal("webhook.test"),
-          queuedAt: millis("When it was queued")
-        })
-      ),
+      success: ok(QueuedTest),
       error: [BadRequest, Conflict]
     })
       .annotate(RouteRules, { ...writes, idempotent: true, bodyless: true })
@@ -96,12 +69,7 @@ export class WebhookApi extends HttpApiGroup.make("webhook")
       ),
     HttpApiEndpoint.get("deliveries", "/webhook/deliveries", {
       query: pageParams(pageLimits.deliveries),
-      success: ok(
-        Schema.Struct({
-          deliveries: Schema.Array(WebhookDelivery.annotate({ identifier: "WebhookDelivery" })),
-          ...pageEnd
-        })
-      ),
+      success: ok(DeliveryPage),
       error: BadRequest
     }).annotateMerge(OpenApi.annotations({ summary: "The delivery log, newest first" }))
   )

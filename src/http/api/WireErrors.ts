@@ -1,5 +1,7 @@
-// The partner error registry as one table, and one error class per HTTP status made from it for the contract and the
-// typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
+/**
+ * The partner error registry as one table, and one error class per HTTP status made from it for the contract and the
+ * typed client (doc 1, Errors; docs/errors.md is generated from the table). Who raises which row: http/toWire.ts.
+ */
 import { Schema } from "effect"
 
 export interface WireError {
@@ -89,11 +91,9 @@ export const wireErrors = [
   }
 ] as const satisfies ReadonlyArray<WireError>
 
-const codesOf = (status: number) =>
-  [...new Set(wireErrors.filter((row) => row.status === status).map((row) => row.code))] as unknown as readonly [
-    number,
-    ...Array<number>
-  ]
+const codesOf = (status: number): ReadonlyArray<number> => [
+  ...new Set(wireErrors.filter((row) => row.status === status).map((row) => row.code))
+]
 
 const describe = (status: number): string =>
   wireErrors

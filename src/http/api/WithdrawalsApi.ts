@@ -1,5 +1,7 @@
-// Withdrawal requests of BROKER custody: the partner asks that a client is paid out, finance approves and pays (doc 3,
-// Withdrawal request and Money write gates; A3-01, A3-02, A3-07, A3-12).
+/**
+ * Withdrawal requests of BROKER custody: the partner asks that a client is paid out, finance approves and pays (doc 3,
+ * Withdrawal request and Money write gates; A3-01, A3-02, A3-07, A3-12).
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { pageEnd } from "../../machines/shared/Page.ts"

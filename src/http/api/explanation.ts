@@ -1,5 +1,7 @@
-// The answer of the explain routes: every gate of a money write in its checked order, and what the write would answer
-// (doc 3, Money write gates and Collateral report rules; A3-02, A3-14).
+/**
+ * The answer of the explain routes: every gate of a money write in its checked order, and what the write would answer
+ * (doc 3, Money write gates and Collateral report rules; A3-02, A3-14).
+ */
 import { Schema } from "effect"
 
 const code = Schema.NullOr(Schema.Int).annotate({

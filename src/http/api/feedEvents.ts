@@ -1,5 +1,7 @@
-// The webhook events that the sweep derives from the clients' notification feeds, described for the OpenAPI document (doc 3,
-// events derived from the feed). Exhaustive over the names, in the shape of webhookEvents.ts.
+/**
+ * The webhook events that the sweep derives from the clients' notification feeds, described for the OpenAPI document (doc 3,
+ * events derived from the feed). Exhaustive over the names, in the shape of webhookEvents.ts.
+ */
 import { Schema } from "effect"
 import type { FeedEventName, ForwardedKind } from "../../machines/Effects.ts"
 import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"

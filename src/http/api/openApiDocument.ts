@@ -1,7 +1,9 @@
-// The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi
-// makes almost all of it; added here, as a transformation of the contract itself, is what it can't say: numeric parameters as numbers (it describes their text form),
-// objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
-// webhooks (doc 3).
+/**
+ * The published OpenAPI document, made from the contract (doc 1: /openapi.json, /partner/openapi.json, /docs). HttpApi
+ * makes almost all of it; added here, as a transformation of the contract itself, is what it can't say: numeric parameters as numbers (it describes their text form),
+ * objects that may gain members (A1-01: unknown fields are ignored, routes only ever gain fields), answer headers and
+ * webhooks (doc 3).
+ */
 import { Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { PartnerApi } from "./PartnerApi.ts"

@@ -1,5 +1,7 @@
-// The sandbox's names and values as Markdown: a section of the reference at /docs and the page docs/sandbox.md, both
-// made from the machines (operator surface, Developers and QA).
+/**
+ * The sandbox's names and values as Markdown: a section of the reference at /docs and the page docs/sandbox.md, both
+ * made from the machines (operator surface, Developers and QA).
+ */
 import { sandboxNames } from "../../machines/sandbox/sandboxNames.ts"
 import { sandboxOutcomes } from "../../machines/sandbox/sandboxOutcomes.ts"
 

@@ -1,6 +1,8 @@
-// The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
-// endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
-// is described here.
+/**
+ * The webhook deliveries as the OpenAPI document describes them: one entry an event, whose request is what the partner's
+ * endpoint receives (doc 3, Webhook and Event catalogue). The table is exhaustive: a new event does not compile until it
+ * is described here.
+ */
 import { Schema } from "effect"
 import { lifecycleStates, verificationLevels } from "../../machines/client/Client.ts"
 import { CollateralReport, type CollateralStatus } from "../../machines/collateral/CollateralReport.ts"
@@ -16,7 +18,7 @@ import { feedEvents } from "./feedEvents.ts"
 interface EventDescription {
   readonly summary: string
   readonly data: Schema.Top
-  /** Not about a client: the client fields of the delivery are null. */
+  /** Of no client: the client fields of the delivery are null. */
   readonly ofPartner?: true
 }
 
@@ -160,7 +162,7 @@ const deliveryHeaders = (event: string) => [
   })
 ]
 
-/** What is told at once, then what is derived from the clients' notification feeds. */
+/** What is sent at once, then what is derived from the clients' notification feeds. */
 const described: ReadonlyArray<readonly [name: string, description: EventDescription]> = [
   ...Object.entries<EventDescription>(events),
   ...feedEvents.map(({ name, ...description }) => [name, description] as const)

@@ -27,7 +27,7 @@ export interface EdgeServerOptions extends ListenerOptions, PublicRoutesOptions 
   readonly routers: ReadonlyArray<URL>
   /** PEM text of the authority of the routers' certificates; null: the public ones. */
   readonly routerCa: string | null
-  /** Whether routers are asked about the operator surface too; no by default: callers get the 404 of any unknown path. */
+  /** Whether routers are asked for the operator surface too; no by default: callers get the 404 of any unknown path. */
   readonly passOperator?: boolean
   /** Requests on their way at a time; 4,096 by default. */
   readonly inFlight?: number
@@ -42,7 +42,7 @@ const usualConnectMillis = 2_000
 /** More than the slowest answer of a router takes (its own waits end after 8 s). */
 const usualAnswerMillis = 30_000
 
-/** What the edge asks routers about; every other path is its own. */
+/** What the edge asks routers for; every other path is its own. */
 const ofRouters = (url: string, { passOperator = false }: EdgeServerOptions): boolean =>
   under(url, partnerPrefix) ||
   (passOperator && under(url, operatorPrefix)) ||
@@ -80,11 +80,11 @@ class Edge {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const headers = incoming.headers
     const requestId = requestIdOf(headers["x-request-id"])
-    const told = { "x-request-id": requestId }
+    const extra = { "x-request-id": requestId }
     const refusal = verbGate(incoming.method) ?? edgeCapGate(declaredLength(incoming))
-    if (refusal !== null) return Effect.succeed(refusalWith(refusal, told))
+    if (refusal !== null) return Effect.succeed(refusalWith(refusal, extra))
     if (this.running >= (this.options.inFlight ?? usualInFlight)) {
-      return Effect.succeed(this.away({ ...told, connection: "close" }))
+      return Effect.succeed(this.away({ ...extra, connection: "close" }))
     }
     const passage: Passage = {
       request: incoming,
@@ -99,7 +99,7 @@ class Edge {
     this.running++
     // The adapter runs apps uninterruptibly; a caller that has gone must not hold a router's connection.
     return Effect.interruptible(this.attempts(passage)).pipe(
-      Effect.map((outcome) => this.answer(outcome, passage, told)),
+      Effect.map((outcome) => this.answer(outcome, passage, extra)),
       Effect.ensuring(Effect.sync(() => void this.running--))
     )
   }
@@ -128,7 +128,7 @@ class Edge {
     headers: AnswerHeaders
   ): HttpServerResponse.HttpServerResponse {
     if (outcome._tag === "Done") return sent
-    // What is left of a body is nobody's.
+    // What is left of a body is not read.
     if (!request.complete) headers["connection"] = "close"
     switch (outcome._tag) {
       case "Foreign": {
@@ -175,5 +175,5 @@ const start = (options: EdgeServerOptions) =>
     )
   })
 
-/** The edge's only verb. */
+/** Runs the edge until its scope closes. */
 export const EdgeServer = { start }

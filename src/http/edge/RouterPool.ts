@@ -1,6 +1,8 @@
-// The routers an edge may ask, and the connections kept to each. One is asked as long as it can be reached; then the next
-// one is, and the lost one is tried last until a while has passed (architecture 5 and 9: one writer, so the others are
-// there to take over, not to share).
+/**
+ * The routers an edge may ask, and the connections kept to each. One is asked as long as it can be reached; then the next
+ * one is, and the lost one is tried last until a while has passed (architecture 5 and 9: one writer, so the others are
+ * there to take over, not to share).
+ */
 import { Agent } from "node:https"
 
 export interface Router {

@@ -1,6 +1,8 @@
-// One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
-// but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
-// when it goes away: not seen, the next router is asked; seen, the caller is told, and nobody repeats it for him.
+/**
+ * One request through the edge to one router and its answer back, streamed both ways with back-pressure: nothing is kept
+ * but what is on its way (architecture 5: the edge). Whether the router can have seen the request decides what happens
+ * when it goes away: not seen, the next router is asked; seen, the caller learns it, and nobody repeats it for him.
+ */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http"
@@ -52,7 +54,7 @@ export const forward = (passage: Passage, router: Router): Effect.Effect<Forward
 class Attempt {
   private readonly passage: Passage
   private readonly router: Router
-  private readonly tell: (outcome: Forwarded) => void
+  private readonly conclude: (outcome: Forwarded) => void
   private outgoing: ClientRequest | null = null
   private answer: IncomingMessage | null = null
   private timer: NodeJS.Timeout | undefined
@@ -60,10 +62,10 @@ class Attempt {
   private settled = false
   private size = 0
 
-  constructor(passage: Passage, router: Router, tell: (outcome: Forwarded) => void) {
+  constructor(passage: Passage, router: Router, conclude: (outcome: Forwarded) => void) {
     this.passage = passage
     this.router = router
-    this.tell = tell
+    this.conclude = conclude
   }
 
   start(): void {
@@ -77,7 +79,7 @@ class Attempt {
         // HEAD reaches the router as a GET (doc 1, Authentication).
         method: request.method === "HEAD" ? "GET" : (request.method ?? "GET"),
         path: request.url ?? "/",
-        headers: requestHeaders(request, { host, source, requestId }) as unknown as Record<string, string>
+        headers: requestHeaders(request, { host, source, requestId })
       })
     } catch {
       return this.settle({ _tag: "Unsendable" })
@@ -101,10 +103,10 @@ class Attempt {
     if (this.settled) return
     this.settled = true
     this.abandon()
-    this.tell(outcome)
+    this.conclude(outcome)
   }
 
-  /** The connection is gone. An answer that has begun tells so itself. */
+  /** The connection is gone. An answer that has begun breaks off by itself. */
   private failed(): void {
     if (this.answer === null) this.settle({ _tag: this.connected ? "Lost" : "NotSent" })
   }
@@ -182,7 +184,7 @@ class Attempt {
     const status = answer.statusCode ?? 502
     if (status < 200 || (status >= 400 && !isEnvelope(answer))) return this.foreign(answer)
     const { request, response, closing } = this.passage
-    // What is written to a caller that is just leaving fails; its going is told by `close`.
+    // What is written to a caller that is just leaving fails; `close` says that it went.
     response.on("error", () => {})
     // A body the router will not read to its end: what follows it on the caller's connection is no request either.
     const unread = !request.complete && answer.headers.connection === "close"
@@ -220,7 +222,7 @@ class Attempt {
     clearTimeout(this.timer)
     this.stopBody()
     if (this.answer?.complete !== true || this.outgoing?.writableFinished !== true) this.outgoing?.destroy()
-    this.tell({ _tag: "Done" })
+    this.conclude({ _tag: "Done" })
   }
 }
 

@@ -1,6 +1,8 @@
-// Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
-// that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
-// RFC 9112, 6; A1-08: X-Forwarded-For).
+/**
+ * Which headers cross the edge, as pure functions over raw header lists. The edge frames both messages itself, so nothing
+ * that says where a message ends is ever copied, and nothing by which callers could speak for the edge (RFC 9110, 7.6.1;
+ * RFC 9112, 6; A1-08: X-Forwarded-For).
+ */
 import type { IncomingMessage } from "node:http"
 
 /** Names and values in turn, as Node has them in `rawHeaders`. */
@@ -19,7 +21,7 @@ const hopByHop = [
   "upgrade"
 ]
 
-/** Of the edge: framing, expectations, and what it tells routers about the caller. */
+/** Of the edge: framing, expectations, and what it says of the caller to routers. */
 const notOfCallers = new Set([
   ...hopByHop,
   "content-length",
@@ -56,7 +58,7 @@ const copied = (raw: RawHeaders, connection: string | undefined, dropped: Readon
 const ofTheMessage = new Set(["authorization", "x-partner-key", "idempotency-key", "content-type"])
 
 /** What the edge says of a request. */
-export interface Told {
+export interface Origin {
   /** `host:port` of the router. */
   readonly host: string
   /** The caller's address. */
@@ -72,10 +74,10 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 const bodiless = new Set(["GET", "HEAD"])
 
 /** The header list of the request to a router. */
-export const requestHeaders = (request: IncomingMessage, told: Told): Array<string> => {
+export const requestHeaders = (request: IncomingMessage, origin: Origin): Array<string> => {
   const { headers, rawHeaders } = request
   const list = copied(rawHeaders, headers.connection, notOfCallers)
-  list.push("host", told.host, "x-forwarded-for", told.source, "x-request-id", told.requestId)
+  list.push("host", origin.host, "x-forwarded-for", origin.source, "x-request-id", origin.requestId)
   const length = headers["content-length"] ?? (bodiless.has(request.method ?? "") ? undefined : "0")
   if (headers["transfer-encoding"] !== undefined) list.push("transfer-encoding", "chunked")
   else if (length !== undefined) list.push("content-length", String(Number(length)))

@@ -1,4 +1,4 @@
-// Money of one client: balances now or at an earlier moment, the summary and the ledger (doc 2, Account reads).
+/** Money of one client: balances now or at an earlier moment, the summary and the ledger (doc 2, Account reads). */
 import { Effect } from "effect"
 import { Accounts } from "../../runtime/services/account/Accounts.ts"
 import { AccountApi } from "../api/AccountApi.ts"

@@ -1,4 +1,4 @@
-// The routes behind level MICA_MIFID (doc 1, Appropriateness and MiFID blocks).
+/** The routes behind level MICA_MIFID (doc 1, Appropriateness and MiFID blocks). */
 import { Effect } from "effect"
 import { Appropriateness } from "../../runtime/services/appropriateness/Appropriateness.ts"
 import { AppropriatenessApi } from "../api/AppropriatenessApi.ts"

@@ -1,4 +1,4 @@
-// The routes of clients: onboarding, list, row and look-up by reference (doc 1, Client row and Onboarding request).
+/** The routes of clients: onboarding, list, row and look-up by reference (doc 1, Client row and Onboarding request). */
 import { Effect, Layer } from "effect"
 import { Clients } from "../../runtime/services/client/Clients.ts"
 import { Onboarding } from "../../runtime/services/client/Onboarding.ts"

@@ -1,4 +1,4 @@
-// Collateral reports: filed for one client, listed for one or all (doc 3, Collateral report and its rules).
+/** Collateral reports: filed for one client, listed for one or all (doc 3, Collateral report and its rules). */
 import { Effect } from "effect"
 import type { CollateralAnswer } from "../../machines/collateral/CollateralReport.ts"
 import { CollateralReports } from "../../runtime/services/collateral/CollateralReports.ts"

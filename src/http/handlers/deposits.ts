@@ -1,4 +1,4 @@
-// Deposit notices: filed for one client, listed for one or all (doc 3, Deposit notice and Money write gates).
+/** Deposit notices: filed for one client, listed for one or all (doc 3, Deposit notice and Money write gates). */
 import { Effect } from "effect"
 import type { DepositNotice } from "../../machines/deposit/DepositNotice.ts"
 import { Deposits } from "../../runtime/services/deposit/Deposits.ts"

@@ -1,4 +1,4 @@
-// A client's documents: upload and list (doc 1, Document).
+/** A client's documents: upload and list (doc 1, Document). */
 import { Effect } from "effect"
 import { Documents } from "../../runtime/services/document/Documents.ts"
 import { DocumentsApi } from "../api/DocumentsApi.ts"

@@ -1,10 +1,12 @@
-// What a money write would be answered now: one question to the service, rendered through the table of codes (doc 3, Money
-// write gates; A3-02).
+/**
+ * What a money write would be answered now: one question to the service, rendered through the table of codes (doc 3, Money
+ * write gates; A3-02).
+ */
 import { Effect } from "effect"
 import { accept } from "../../machines/shared/Refusal.ts"
 import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"
 import { ExplainApi } from "../api/ExplainApi.ts"
-import { explanationView } from "../explanationView.ts"
+import { wireExplanation } from "../explanationWire.ts"
 import { feature, handlersOf } from "./feature.ts"
 import { type Endpoint, write, type WriteInput } from "./handler.ts"
 
@@ -18,7 +20,7 @@ export const explain = feature({
       (name: ExplainedWrite) =>
       ({ caller: { partner, by }, params: { clientId }, body, text }: WriteInput<OfClient>) =>
         Effect.map(service.explain(name, { partner, by, clientId, body, text }), (verdict) =>
-          verdict.ok ? accept(explanationView(verdict.value)) : verdict
+          verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
         )
     return handlersOf(ExplainApi, {
       collateral: write(explaining("collateral")),

@@ -16,7 +16,7 @@ import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
 /** An endpoint of any contract. */
 export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: string }
 
-/** What is told on success: `data` of the envelope, or the whole of a bare answer. */
+/** What is answered on success: `data` of the envelope, or the whole of a bare answer. */
 type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data } ? Data : Success
 /** Success data of an endpoint, as its contract says. */
 export type Data<E extends Endpoint> = DataOf<E["~Success"]["Type"]>
@@ -53,7 +53,7 @@ type ReadRun<E extends Endpoint, P extends Principal> = (
   input: ReadInput<E, P>
 ) => Effect.Effect<Reply<Data<E>>, DispatchError>
 
-/** A handler of a GET; with `lookUp` where a query names something that is told unknown before the query is refused. */
+/** A handler of a GET; with `lookUp` where a query names something that is unknown before the query is refused. */
 export type Read<E extends Endpoint, P extends Principal = PartnerPrincipal> =
   | ReadRun<E, P>
   | {

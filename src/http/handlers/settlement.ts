@@ -1,6 +1,8 @@
-// The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
-// A3-22). The client that a list names is a query parameter, told unknown before anything else is wrong with the query
-// (A1-02: 10 before 11).
+/**
+ * The settlement routes (doc 3, Settlement item, Settlement report, Settlement summary and Settlement reporting rules;
+ * A3-22). The client that a list names is a query parameter, unknown before anything else is wrong with the query
+ * (A1-02: 10 before 11).
+ */
 import { Effect, Layer } from "effect"
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { BulkReports } from "../../runtime/services/settlement/BulkReports.ts"
@@ -55,7 +57,7 @@ export const settlement = feature({
         // The answer is stored by the dispatcher once every commit is in: no single one could store it.
         run: ({ caller, body, slot, form }) =>
           Effect.map(bulk.report(caller, body, slot?.request ?? null), (verdict) => {
-            // Not about this request: stored, it would be told to the one that the key belongs to.
+            // Not of this request: stored, it would be given to the one that the key belongs to.
             if (verdict === "keyReused") return { ...renderRefusal(gateRefusals.keyReused), passing: true }
             return verdict.ok ? rendered(form, done(verdict.value)) : renderRefusal(toWire(verdict.refusal))
           })

@@ -1,4 +1,4 @@
-// A client's level, blocks and open requirements (doc 1, Verification view).
+/** A client's level, blocks and open requirements (doc 1, Verification view). */
 import { Effect } from "effect"
 import { Clients } from "../../runtime/services/client/Clients.ts"
 import { VerificationApi } from "../api/VerificationApi.ts"

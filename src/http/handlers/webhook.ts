@@ -1,6 +1,6 @@
-// The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's.
+/** The partner's webhook (doc 3, Webhook). One that was never registered is a refusal of the service's. */
 import { Effect, Layer } from "effect"
-import { DeliveryFigures } from "../../runtime/services/webhook/DeliveryFigures.ts"
+import { DeliveryFigures } from "../../runtime/ports/DeliveryFigures.ts"
 import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
 import { WebhookApi } from "../api/WebhookApi.ts"
 import { toWire } from "../toWire.ts"

@@ -1,5 +1,7 @@
-// Withdrawal requests: filed and cancelled for one client, listed for one or all (doc 3, Withdrawal request and Money
-// write gates).
+/**
+ * Withdrawal requests: filed and cancelled for one client, listed for one or all (doc 3, Withdrawal request and Money
+ * write gates).
+ */
 import { Effect } from "effect"
 import type { WithdrawalRequest } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import { Withdrawals } from "../../runtime/services/withdrawal/Withdrawals.ts"

@@ -1,7 +1,9 @@
-// The bound on the memory that bodies still being read may hold, over all connections: caps bound one body, not how many
-// arrive at once (architecture 8). Small bodies have a part of it to themselves, and of each part one holder (a principal,
-// the operator surface) gets a share: whoever sends slowly, or much at once, is in nobody's way but its own. Over its
-// share a caller waits a little and is then told to come back, instead of the process running out of memory.
+/**
+ * The bound on the memory that bodies still being read may hold, over all connections: caps bound one body, not how many
+ * arrive at once (architecture 8). Small bodies have a part of it to themselves, and of each part one holder (a principal,
+ * the operator surface) gets a share: whoever sends slowly, or much at once, stands in its own way alone. Over its
+ * share a caller waits a little and is then asked to come back, instead of the process running out of memory.
+ */
 import { bodyBudget } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
@@ -67,7 +69,7 @@ export interface BodyRoom {
   take(bytes: number): boolean
   /** Gives back what was taken. */
   give(bytes: number): void
-  /** Takes bytes within what is left of the body's waiting and tells whether they were got. Answers how to stop. */
+  /** Takes bytes within what is left of the body's waiting and says whether they were got. Answers how to stop. */
   wait(bytes: number, done: (taken: boolean) => void): () => void
 }
 

@@ -1,6 +1,8 @@
-// The connections of a listener and how many there may be: in all, and from one address. One too many costs the
-// connection that has been idle longest (no request running: silent, slow or kept alive), never a running request
-// (architecture 5: the edge owns caps). Counted below TLS, so unfinished handshakes count too.
+/**
+ * The connections of a listener and how many there may be: in all, and from one address. One too many costs the
+ * connection that has been idle longest (no request running: silent, slow or kept alive), never a running request
+ * (architecture 5: the edge owns caps). Counted below TLS, so unfinished handshakes count too.
+ */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Server } from "node:https"
@@ -122,7 +124,7 @@ export class Connections {
       }
     }
     if (longest === null) return false
-    // At once, not when its closing is told: the next one may arrive before that.
+    // At once, not when its closing is announced: the next one may arrive before that.
     this.forget(longest)
     longest.raw.destroy()
     return true

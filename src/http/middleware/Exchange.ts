@@ -1,4 +1,4 @@
-// One request on its way through the gates: what was read of it and what the gates found out (A1-02).
+/** One request on its way through the gates: what was read of it and what the gates found out (A1-02). */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Principal } from "../../runtime/services/shared/Principal.ts"
 import type { RateVerdict } from "./RateWindows.ts"

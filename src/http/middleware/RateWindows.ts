@@ -1,12 +1,14 @@
-// Rate limits: two exact sliding windows of 60,000 ms per principal, one for reads and one for everything else (doc 1,
-// Limits; A1-05, RATE-001). Hits are kept as counts per millisecond, so that memory is bounded by the window and not by
-// the limit, which the operator may set up to 10^9.
+/**
+ * Rate limits: two exact sliding windows of 60,000 ms per principal, one for reads and one for everything else (doc 1,
+ * Limits; A1-05, RATE-001). Hits are kept as counts per millisecond, so that memory is bounded by the window and not by
+ * the limit, which the operator may set up to 10^9.
+ */
 import { rateLimits } from "../../machines/shared/Limits.ts"
 import type { PrincipalId } from "../../runtime/services/shared/Principal.ts"
 
 export type RateKind = "read" | "trade"
 
-/** What a request may tell its caller about the window it was counted in. */
+/** What an answer may say of the window its request was counted in. */
 export interface RateVerdict {
   readonly allowed: boolean
   readonly limit: number

@@ -1,7 +1,9 @@
-// The answers of recent keyed requests in memory, so that a retry shortly after costs no database read (A1-51). Bounded
-// by count and by bytes. Two generations instead of a strict order of use: when the young one is half the bound it
-// becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
-// entry is harmless: the database has it.
+/**
+ * The answers of recent keyed requests in memory, so that a retry shortly after costs no database read (A1-51). Bounded
+ * by count and by bytes. Two generations instead of a strict order of use: when the young one is half the bound it
+ * becomes the old one, and what nobody asked for again goes with the generation, without per-entry work. Losing an
+ * entry is harmless: the database has it.
+ */
 import type { AnswerRow } from "../../runtime/store/tables/engine.ts"
 
 export type RecentAnswer = Pick<AnswerRow, "fingerprint" | "status" | "body" | "answeredAt">

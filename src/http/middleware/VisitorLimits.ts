@@ -1,5 +1,7 @@
-// What callers without a key may take of the pages for readers: so many a minute and so many at a time for one address, and
-// so many at a time in all. Partners and operators are never held against it (architecture 5: the edge owns caps).
+/**
+ * What callers without a key may take of the pages for readers: so many a minute and so many at a time for one address, and
+ * so many at a time in all. Partners and operators are never held against it (architecture 5: the edge owns caps).
+ */
 import ipaddr from "ipaddr.js"
 
 export interface VisitorBounds {

@@ -1,5 +1,7 @@
-// How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
-// A1-03). What is sent as it is made is for streams.ts.
+/**
+ * How an answer becomes a response: JSON text or bytes, written in one piece with its headers (doc 1, Envelope; A1-02,
+ * A1-03). What is sent as it is made is for streams.ts.
+ */
 import type { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -35,9 +37,9 @@ export type Outgoing = WholeAnswer | StreamedAnswer
 
 /** The status of a success. `status` null: the only one that the contract has; dies of one that it has not. */
 const statusOf = ({ statuses }: AnswerForm, status: number | null): number => {
-  const told = status ?? (statuses.length === 1 ? statuses[0] : undefined)
-  if (told === undefined || !statuses.includes(told)) throw new Error(`the contract has no status ${status} here`)
-  return told
+  const chosen = status ?? (statuses.length === 1 ? statuses[0] : undefined)
+  if (chosen === undefined || !statuses.includes(chosen)) throw new Error(`the contract has no status ${status} here`)
+  return chosen
 }
 
 /** A success as JSON text. */
@@ -61,7 +63,7 @@ export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   ...(refusal.passing === true ? { passing: true } : {})
 })
 
-/** Adds what every answer has. After a 413 the rest of the body is nobody's: the connection ends with the answer. */
+/** Adds what every answer has. After a 413 the rest of the body is not read: the connection ends with the answer. */
 export const complete = (status: number, contentType: string, headers: AnswerHeaders): void => {
   headers["content-type"] = contentType
   headers["cache-control"] = "no-store"

@@ -1,5 +1,7 @@
-// The outermost layer: verbs and declared sizes for every surface, and the envelope around every answer that is not ours
-// (doc 1, Authentication: HEAD and verbs; A1-01, A1-02).
+/**
+ * The outermost layer: verbs and declared sizes for every surface, and the envelope around every answer that is not ours
+ * (doc 1, Authentication: HEAD and verbs; A1-01, A1-02).
+ */
 import { Cause, Effect } from "effect"
 import { Headers, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"

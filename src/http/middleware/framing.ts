@@ -1,6 +1,8 @@
-// What a request must be before any gate looks at it: framing that every proxy in front of us reads the same way
-// (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a
-// body.
+/**
+ * What a request must be before any gate looks at it: framing that every proxy in front of us reads the same way
+ * (RFC 9112, 2.3, 3.2 and 6.1; A1-02: the envelope on every refusal). Node lets these pass, or answers them without a
+ * body.
+ */
 import type { IncomingMessage } from "node:http"
 import { invalid, type WireRefusal } from "../toWire.ts"
 

@@ -1,18 +1,23 @@
-// The gates before a body is read, as synchronous functions over live views: one list a surface, in the order that its
-// contract promises (A1-02 for partners). An unauthorised caller learns nothing about routes.
+/**
+ * The gates of a surface: those before a body is read, as synchronous functions over live views, one list in the order that
+ * its contract promises (A1-02 for partners), and what is asked of the caller once there is one. An unauthorised caller learns nothing of routes.
+ */
+import { Effect } from "effect"
 import { hash } from "node:crypto"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
-import type { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
+import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
+import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { Clients } from "../../runtime/services/client/Clients.ts"
 import { partnerAttribution } from "../../runtime/services/partner/Caller.ts"
-import type { Directory } from "../../runtime/services/partner/Directory.ts"
-import type { KeyUsage } from "../../runtime/services/partner/KeyUsage.ts"
+import { Directory } from "../../runtime/services/partner/Directory.ts"
+import { KeyUsage } from "../../runtime/services/partner/KeyUsage.ts"
 import { type PartnerPrincipal, type Principal, principalOfPartner } from "../../runtime/services/shared/Principal.ts"
 import { gateRefusals, type WireRefusal } from "../toWire.ts"
 import type { Exchange } from "./Exchange.ts"
 import { isIdempotencyKey } from "./idempotency.ts"
-import type { RateWindows } from "./RateWindows.ts"
+import { RateWindows } from "./RateWindows.ts"
 import { declaredLength } from "./readBody.ts"
-import type { RouteTable } from "./routes.ts"
+import type { Route, RouteTable } from "./routes.ts"
 import { admits, sourceAddress } from "./sourceAddress.ts"
 
 export interface PartnerGateServices {
@@ -33,6 +38,17 @@ type AnyGate = <P extends Principal>(
   exchange: Exchange<P>,
   services: { readonly routes: RouteTable }
 ) => WireRefusal | null
+
+/** What makes a surface: its gates, and which clients its callers may name. */
+export interface Surface<P extends Principal, S extends { readonly routes: RouteTable }> {
+  /** Gates 0 to 7: before a body is read, over `services`. */
+  readonly gates: ReadonlyArray<Gate<P, S>>
+  readonly services: S
+  /** Gate 9: what the principal's own standing refuses on a write. */
+  readonly standing: (principal: P, route: Route) => WireRefusal | null
+  /** Gate 10: whether a client is the principal's. */
+  readonly owns: (principal: P, clientId: number) => Effect.Effect<boolean, DispatchError>
+}
 
 const verbs = new Set(["GET", "HEAD", "POST", "PUT", "DELETE"])
 
@@ -112,7 +128,7 @@ const keyShapeGate: AnyGate = (exchange) => {
   return null
 }
 
-/** Gates 0 to 7 of the partner surface, in the order of A1-02. */
+/** Gates 0 to 7 of the partner surface, in the order of A1-02. Of 7 only the header's shape: a replay needs the body first. */
 export const partnerGates: ReadonlyArray<PartnerGate> = [
   ({ request }) => verbGate(request.method),
   ({ request }) => edgeCapGate(declaredLength(request)),
@@ -136,3 +152,30 @@ export const passGates = <P extends Principal, S>(
   }
   return null
 }
+
+/** The surface of partners: their gates over the live views, and their clients (doc 1, Authentication and Errors). */
+export const partnerSurface = (
+  routes: RouteTable,
+  options: {
+    /** Addresses and ranges of the operator's own edge hosts (A1-08). */
+    readonly edgeHosts: ReadonlyArray<string>
+  }
+) =>
+  Effect.gen(function* () {
+    const clients = yield* Clients
+    const surface: Surface<PartnerPrincipal, PartnerGateServices> = {
+      gates: partnerGates,
+      services: {
+        routes,
+        directory: yield* Directory,
+        usage: yield* KeyUsage,
+        business: yield* BusinessClock,
+        rates: new RateWindows(),
+        edgeHosts: options.edgeHosts
+      },
+      standing: ({ caller }, { rules }) =>
+        rules.reliance && caller.partner.reliance !== "APPROVED" ? gateRefusals.reliance : null,
+      owns: ({ caller }, clientId) => clients.owns(caller.partner.row.id, clientId)
+    }
+    return surface
+  })

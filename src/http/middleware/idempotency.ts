@@ -1,8 +1,8 @@
 /**
  * At most one execution per principal and Idempotency-Key, and the same bytes for every retry (doc 1, Idempotency;
- * A1-51..A1-53). A key is claimed in memory before its request runs; the commit that ends the request stores the answer
+ * A1-51..A1-53). A key is taken in memory before its request runs; the commit that ends the request stores the answer
  * and is itself the durable claim: a commit that finds the key taken (earlier process, crash) is refused by the
- * database, and the stored answer is told instead. So a fresh key costs no look-up.
+ * database, and the stored answer is given instead. So a fresh key costs no look-up.
  */
 import canonicalize from "canonicalize"
 import { Effect } from "effect"
@@ -24,7 +24,7 @@ export interface Rendered {
   readonly body: string
   /** When the request can succeed, Unix ms of business time, where the refusal knows it (A1-04). */
   readonly retryAt?: number
-  /** Set on an answer that is not about the request alone, whatever its status: its key is given back (A1-51). */
+  /** Set on an answer that does not rest on the request alone, whatever its status: its key is given back (A1-51). */
   readonly passing?: true
 }
 
@@ -36,7 +36,7 @@ export interface KeyedAnswer extends Rendered {
 /** The header's shape: printable ASCII, 1 to 128 (A1-52). Sent twice, Node joins it with ", ", which has a space. */
 export const isIdempotencyKey = (header: string): boolean => /^[\x21-\x7e]{1,128}$/.test(header)
 
-/** Texts beyond this are told apart by their digest: to write megabytes once more as JSON would hold everybody up. */
+/** Texts beyond this are compared by their digest: to write megabytes once more as JSON would hold everybody up. */
 const longText = 64 * 1024
 
 /** Marks a digest. No text of a body looks like it: bodies with U+0000 are refused before (parseBody). */
@@ -94,7 +94,7 @@ export const fingerprintOf = (keyed: KeyedHash, method: string, path: string, bo
 export const olderFingerprintOf = (method: string, path: string, body: unknown): string =>
   hash("sha256", samenessOf(method, path, body), "hex")
 
-/** Answers that are not about the request but about now, or about too much of it: their key is given back (A1-51). */
+/** Answers that a retry may not get again (no key, too large, too often, trouble): the key is given back (A1-51). */
 const passing: ReadonlySet<number> = new Set([401, 413, 429, 500, 503])
 
 /** Whether an answer is stored under the request's key. */
@@ -115,7 +115,7 @@ interface InFlight {
   readonly fingerprint: string
   /** Of the run that is on its way. */
   slot: AnswerSlot | null
-  /** Who waits for the answer; null for the usual nobody. */
+  /** Who waits for the answer; null, as is usual, for none. */
   waiters: Set<(answer: Settled) => void> | null
 }
 
@@ -155,7 +155,7 @@ export class AnswerSlot {
 export interface IdempotencyOptions {
   readonly answers: Pick<AnswerStore["Service"], "find" | "discardExpired">
   readonly clock: Pick<BusinessClock["Service"], "now">
-  /** Tells of every answer that a commit of this process stored, before the value of that commit is known. */
+  /** Reports every answer that a commit of this process stored, before the value of that commit is known. */
   readonly onStored: (listener: (row: AnswerRow) => void) => void
   /** How long a second request waits for the first one's answer, wall milliseconds. */
   readonly waitMillis?: number
@@ -200,7 +200,7 @@ export class Idempotency {
     return this.enter(request, run, performance.now() + this.waitMillis)
   }
 
-  /** Fails as the last commit would when the key has an answer, which is then told or, expired, thrown away. */
+  /** Fails as the last commit would when the key has an answer, which is then given or, expired, thrown away. */
   private unlessStored(
     request: KeyedRequest,
     execute: (slot: AnswerSlot) => Effect.Effect<Ended, DispatchError>

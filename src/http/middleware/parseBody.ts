@@ -1,5 +1,7 @@
-// A JSON body that is safe to hand on: valid UTF-8 and JSON, no deeper or longer than needed, no `__proto__` member,
-// nothing that a database text or canonical JSON could not hold (A1-01; architecture 5: refused before the key is claimed).
+/**
+ * A JSON body that is safe to hand on: valid UTF-8 and JSON, no deeper or longer than needed, no `__proto__` member,
+ * nothing that a database text or canonical JSON could not hold (A1-01; architecture 5: refused before the key is taken).
+ */
 import { isUtf8 } from "node:buffer"
 import { bodyMembers } from "../../machines/shared/Limits.ts"
 

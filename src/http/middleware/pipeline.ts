@@ -1,6 +1,8 @@
-// Requests sent one behind the other on a connection: one is served at a time, the others wait for its answer, and only so
-// many may wait (RFC 9112, 9.3.2; architecture 5: the edge). Node itself hands over every request that it finds in what it
-// has read, all at once: kilobytes would become thousands of answers being made.
+/**
+ * Requests sent one behind the other on a connection: one is served at a time, the others wait for its answer, and only so
+ * many may wait (RFC 9112, 9.3.2; architecture 5: the edge). Node itself hands over every request that it finds in what it
+ * has read, all at once: kilobytes would become thousands of answers being made.
+ */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -11,7 +13,7 @@ export const pipelineLimit = 32
 interface Line {
   /** Of requests in their order; the first one is being served. */
   readonly responses: Array<ServerResponse>
-  /** Tells a waiting request that it is served now (true), or that its connection has gone. */
+  /** Calls a waiting request: it is served now (true), or that its connection has gone. */
   readonly waiting: Map<ServerResponse, (served: boolean) => void>
 }
 

@@ -1,5 +1,7 @@
-// Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
-// are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
+/**
+ * Reads a request body once, up to a cap, straight from the Node stream: chunks of a small body arrive in one piece and
+ * are not copied (doc 1, Limits: body caps; A1-02 gates 1 and 8). What is being read counts against its holder's room.
+ */
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
@@ -30,7 +32,7 @@ export const declaredLength = (request: IncomingMessage): number | null => {
 /**
  * How far a body is read, and thrown away, to learn whether it is too long for the route or for the edge. The edge cap is
  * the earlier gate and wins where it is in reach: on the document route. To read megabytes for that on a route that takes
- * kilobytes would serve nobody: there a body that does not declare its length is refused at the route's cap.
+ * kilobytes would serve no upload: there a body that does not declare its length is refused at the route's cap.
  */
 const readThrough = 1024 * 1024
 const limitOf = (cap: number): number => (bodyCaps.edge - cap <= readThrough ? bodyCaps.edge : cap)

@@ -1,6 +1,8 @@
-// Where a request comes from, and whether an allowlist admits it (doc 1, Authentication: IP allowlist; A1-08,
-// CIDR-001). IPv4-mapped peers count as IPv4; X-Forwarded-For counts only from the operator's own edge hosts, and only
-// its last hop, because everything before it is the caller's word.
+/**
+ * Where a request comes from, and whether an allowlist admits it (doc 1, Authentication: IP allowlist; A1-08,
+ * CIDR-001). IPv4-mapped peers count as IPv4; X-Forwarded-For counts only from the operator's own edge hosts, and only
+ * its last hop, because everything before it is the caller's word.
+ */
 import ipaddr from "ipaddr.js"
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -31,7 +33,7 @@ const parseRange = (range: string): Range | null => {
 
 const parsed = new WeakMap<ReadonlyArray<string>, ReadonlyArray<Range>>()
 
-/** Ranges are parsed once per list object; lists are replaced, never changed. An unreadable entry admits nobody. */
+/** Ranges are parsed once per list object; lists are replaced, never changed. An unreadable entry admits no address. */
 const rangesOf = (cidrs: ReadonlyArray<string>): ReadonlyArray<Range> => {
   const known = parsed.get(cidrs)
   if (known !== undefined) return known

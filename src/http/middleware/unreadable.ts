@@ -1,6 +1,8 @@
-// What Node answers outside a request: unreadable HTTP, oversized headers, time-outs, CONNECT. In the envelope, and never
-// into the middle of another answer: a connection on which a whole request is being served keeps that request's answer
-// and ends with it (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
+/**
+ * What Node answers outside a request: unreadable HTTP, oversized headers, time-outs, CONNECT. In the envelope, and never
+ * into the middle of another answer: a connection on which a whole request is being served keeps that request's answer
+ * and ends with it (A1-01, A1-02; RFC 9112, 2.2 and 9.2).
+ */
 import { randomUUID } from "node:crypto"
 import { type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"

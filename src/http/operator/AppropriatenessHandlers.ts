@@ -1,12 +1,14 @@
 /** Handlers of the appropriateness commands: each is one call of the service that serves the questionnaire (operator surface). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Questionnaires } from "../../runtime/services/appropriateness/Questionnaires.ts"
+import { AppropriatenessGroup } from "../api/operator/AppropriatenessGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-export const AppropriatenessHandlersLayer = HttpApiBuilder.group(
+const appropriatenessHandlers = HttpApiBuilder.group(
   OperatorApi,
   "appropriateness",
   Effect.fnUntraced(function* (handlers) {
@@ -18,3 +20,9 @@ export const AppropriatenessHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const appropriateness = operatorFeature({
+  api: AppropriatenessGroup,
+  layer: Layer.empty,
+  handlers: appropriatenessHandlers
+})

@@ -4,15 +4,20 @@ import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import { type DispatchError, Unavailable } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { Payouts } from "../../runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { Compliance } from "../../runtime/services/compliance/Compliance.ts"
 import { type ClientView, Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { KycFiles } from "../../runtime/services/kyc/KycFiles.ts"
 import { Lifecycle } from "../../runtime/services/client/Lifecycle.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { ClientGroup } from "../api/operator/ClientGroup.ts"
+import { KycGroup } from "../api/operator/KycGroup.ts"
+import { CaseGroup } from "../api/operator/CaseGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
-import { answer, answerOf } from "./toOperatorError.ts"
+import { answer } from "./toOperatorError.ts"
 
 /** A page as the query names it: the default size where none is asked for. */
 const page = (query: { readonly limit?: number; readonly before?: number }, size: number) => ({
@@ -20,13 +25,13 @@ const page = (query: { readonly limit?: number; readonly before?: number }, size
   ...(query.before === undefined ? {} : { before: query.before })
 })
 
-type Decision = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
+type Ruling = (caller: OperatorCaller) => Effect.Effect<Verdict<number>, DispatchError>
 
-/** Runs a decision and answers the client as it is afterwards. */
-const decideAndShow = (inspect: Inspect["Service"], decide: Decision) =>
+/** Runs a ruling and answers the client as it is afterwards. */
+const ruleAndShow = (inspect: Inspect["Service"], rule: Ruling) =>
   Effect.flatMap(currentCaller, (caller) =>
     answer(
-      Effect.flatMap(decide(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
+      Effect.flatMap(rule(caller), (verdict): Effect.Effect<Verdict<ClientView>, DispatchError> =>
         verdict.ok
           ? // The decision is in: a client that can't be shown now must not be answered as "try again".
             Effect.mapError(inspect.client(String(verdict.value)), () => new Unavailable({ unknown: true }))
@@ -35,7 +40,7 @@ const decideAndShow = (inspect: Inspect["Service"], decide: Decision) =>
     )
   )
 
-const ClientHandlers = HttpApiBuilder.group(
+const clientHandlers = HttpApiBuilder.group(
   OperatorApi,
   "client",
   Effect.fnUntraced(function* (handlers) {
@@ -54,11 +59,11 @@ const ClientHandlers = HttpApiBuilder.group(
         ),
       show: ({ params }) => answer(inspect.client(params.client)),
       restrict: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           compliance.restrict(caller, params.client, payload.restriction, payload.reason)
         ),
       lift: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           compliance.lift(caller, params.client, payload.restriction, payload.reason ?? "lifted by the operator")
         ),
       payout: ({ params, payload }) =>
@@ -66,20 +71,26 @@ const ClientHandlers = HttpApiBuilder.group(
           answer(approvals.submit(caller, "client payout", { ...payload, client: params.client }))
         ),
       close: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.close(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.close(caller, params.client, payload.reason)),
       reopen: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.reopen(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.reopen(caller, params.client, payload.reason)),
       downgrade: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.downgrade(caller, params.client, payload.reason)),
       categorize: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
+        ruleAndShow(inspect, (caller) =>
           lifecycle.categorize(caller, params.client, payload.categorization, payload.reason)
         )
     })
   })
 )
 
-const KycHandlers = HttpApiBuilder.group(
+export const client = operatorFeature({
+  api: ClientGroup,
+  layer: Layer.merge(Lifecycle.layer, Payouts.layer),
+  handlers: clientHandlers
+})
+
+const kycHandlers = HttpApiBuilder.group(
   OperatorApi,
   "kyc",
   Effect.fnUntraced(function* (handlers) {
@@ -91,27 +102,37 @@ const KycHandlers = HttpApiBuilder.group(
       show: ({ params, payload }) =>
         Effect.flatMap(currentCaller, (caller) => answer(files.show(caller, params.client, payload.reason))),
       clear: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) =>
-          compliance.clear(caller, params.client, payload.note ?? null, payload.revision)
-        ),
+        ruleAndShow(inspect, (caller) => {
+          const { note = null, ...looked } = payload
+          return compliance.clear(caller, params.client, note, looked)
+        }),
       reject: ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => compliance.reject(caller, params.client, payload.reason)),
       "reject-person": ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
+        ruleAndShow(inspect, (caller) => lifecycle.rejectPerson(caller, params.client, payload.reason)),
       "request-documents": ({ params, payload }) =>
-        decideAndShow(inspect, (caller) => compliance.requestDocuments(caller, params.client, payload.note)),
-      sample: ({ params }) => decideAndShow(inspect, (caller) => compliance.sample(caller, params.client))
+        ruleAndShow(inspect, (caller) => compliance.requestDocuments(caller, params.client, payload.note)),
+      sample: ({ params }) => ruleAndShow(inspect, (caller) => compliance.sample(caller, params.client))
     })
   })
 )
 
-const CaseHandlers = HttpApiBuilder.group(
+export const kyc = operatorFeature({ api: KycGroup, layer: KycFiles.layer, handlers: kycHandlers })
+
+const caseHandlers = HttpApiBuilder.group(
   OperatorApi,
   "case",
   Effect.fnUntraced(function* (handlers) {
     const compliance = yield* Compliance
     return handlers.handleAll({
-      list: ({ query }) => answerOf(compliance.cases({ ...page(query, 100), open: query.open === "true" })),
+      list: ({ query }) =>
+        answer(
+          compliance.cases({
+            ...page(query, 100),
+            open: query.open === "true",
+            ...(query.client === undefined ? {} : { client: query.client })
+          })
+        ),
       show: ({ params }) => {
         const caseId = parseId(params.caseId)
         return answer(caseId === undefined ? Effect.succeed(refuse(unknown("Case"))) : compliance.case(caseId))
@@ -120,4 +141,4 @@ const CaseHandlers = HttpApiBuilder.group(
   })
 )
 
-export const ComplianceHandlersLayer = Layer.mergeAll(ClientHandlers, KycHandlers, CaseHandlers)
+export const cases = operatorFeature({ api: CaseGroup, layer: Compliance.layer, handlers: caseHandlers })

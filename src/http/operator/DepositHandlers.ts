@@ -1,5 +1,5 @@
 /** Handlers of the deposit commands: each is one call of the service the partner surface uses too (operator surface). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { DepositNotice } from "../../machines/deposit/DepositNotice.ts"
 import { parseId } from "../../machines/shared/Ids.ts"
@@ -7,17 +7,19 @@ import { refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { Deposits } from "../../runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { DepositGroup } from "../api/operator/DepositGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-export const DepositHandlersLayer = HttpApiBuilder.group(
+const depositHandlers = HttpApiBuilder.group(
   OperatorApi,
   "deposit",
   Effect.fnUntraced(function* (handlers) {
     const deposits = yield* Deposits
-    /** Runs a decision on the notice that the path names. */
-    const decide = (
+    /** Runs a ruling on the notice that the path names. */
+    const onNotice = (
       segment: string,
       run: (caller: OperatorCaller, noticeId: number) => Effect.Effect<Verdict<DepositNotice>, DispatchError>
     ) =>
@@ -30,9 +32,11 @@ export const DepositHandlersLayer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: ({ query: { limit = 100, ...rest } }) => answer(deposits.listAll({ limit, ...rest })),
       confirm: ({ params, payload }) =>
-        decide(params.noticeId, (caller, noticeId) => deposits.confirm(caller, noticeId, payload.note ?? null)),
+        onNotice(params.noticeId, (caller, noticeId) => deposits.confirm(caller, noticeId, payload.note ?? null)),
       reject: ({ params, payload }) =>
-        decide(params.noticeId, (caller, noticeId) => deposits.reject(caller, noticeId, payload.reason))
+        onNotice(params.noticeId, (caller, noticeId) => deposits.reject(caller, noticeId, payload.reason))
     })
   })
 )
+
+export const deposit = operatorFeature({ api: DepositGroup, layer: Layer.empty, handlers: depositHandlers })

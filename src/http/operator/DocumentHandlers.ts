@@ -7,7 +7,9 @@ import type { DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { DocumentReads } from "../../runtime/services/document/DocumentReads.ts"
 import { Documents } from "../../runtime/services/document/Documents.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
+import { DocumentGroup } from "../api/operator/DocumentGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
@@ -21,7 +23,7 @@ const onDocument = <A>(
     return answer(documentId === undefined ? Effect.succeed(refuse(unknown("Document"))) : run(caller, documentId))
   })
 
-export const DocumentHandlersLayer = HttpApiBuilder.group(
+const documentHandlers = HttpApiBuilder.group(
   OperatorApi,
   "document",
   Effect.fnUntraced(function* (handlers) {
@@ -39,3 +41,5 @@ export const DocumentHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const document = operatorFeature({ api: DocumentGroup, layer: DocumentReads.layer, handlers: documentHandlers })

@@ -1,12 +1,14 @@
 /** Handlers of the encryption keys: each is one call of the service that rotates them (operator surface). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { KeyRotation } from "../../runtime/services/operator/KeyRotation.ts"
+import { EncryptionGroup } from "../api/operator/EncryptionGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
-export const EncryptionHandlersLayer = HttpApiBuilder.group(
+const encryptionHandlers = HttpApiBuilder.group(
   OperatorApi,
   "encryption",
   Effect.fnUntraced(function* (handlers) {
@@ -17,3 +19,5 @@ export const EncryptionHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const encryption = operatorFeature({ api: EncryptionGroup, layer: Layer.empty, handlers: encryptionHandlers })

@@ -1,20 +1,22 @@
 /** Handlers of explain: the client is found, then the partner surface's own service is asked (operator surface; A3-02). */
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
 import { accept, invalidFields, refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { ActorHost } from "../../runtime/engine/mailbox/ActorHost.ts"
-import { findClient } from "../../runtime/services/client/clientLookup.ts"
+import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"
+import { ExplainGroup } from "../api/operator/ExplainGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
-import { explanationView } from "../explanationView.ts"
+import { wireExplanation } from "../explanationWire.ts"
 import { parseBody } from "../middleware/parseBody.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-export const ExplainHandlersLayer = HttpApiBuilder.group(
+const explainHandlers = HttpApiBuilder.group(
   OperatorApi,
   "explain",
   Effect.fnUntraced(function* (handlers) {
@@ -31,7 +33,7 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
             if (found === null || partner === null) return refuse(unknown("Client"))
             const asked = { partnerRef: randomUUID(), ...body }
             const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked, text })
-            return verdict.ok ? accept(explanationView(verdict.value)) : verdict
+            return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
           })
         )
       )
@@ -49,5 +51,7 @@ export const ExplainHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const explain = operatorFeature({ api: ExplainGroup, layer: Layer.empty, handlers: explainHandlers })
 
 const notJson = 'The destination must be JSON, such as {"iban":"DE02..."}.'

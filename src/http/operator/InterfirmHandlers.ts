@@ -1,12 +1,15 @@
 /** The handler of `interfirm record`: one call of a service (operator surface). */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Interfirm } from "../../runtime/services/settlement/Interfirm.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
+import { InterfirmGroup } from "../api/operator/InterfirmGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-export const InterfirmHandlersLayer = HttpApiBuilder.group(
+const interfirmHandlers = HttpApiBuilder.group(
   OperatorApi,
   "interfirm",
   Effect.fnUntraced(function* (handlers) {
@@ -19,3 +22,5 @@ export const InterfirmHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const interfirm = operatorFeature({ api: InterfirmGroup, layer: Interfirm.layer, handlers: interfirmHandlers })

@@ -2,9 +2,11 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Metrics } from "../../runtime/services/system/Metrics.ts"
+import { MetricsGroup } from "../api/operator/MetricsGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 
-export const MetricsHandlersLayer = HttpApiBuilder.group(
+const metricsHandlers = HttpApiBuilder.group(
   OperatorApi,
   "metrics",
   Effect.fnUntraced(function* (handlers) {
@@ -12,3 +14,5 @@ export const MetricsHandlersLayer = HttpApiBuilder.group(
     return handlers.handleAll({ show: () => metrics.text })
   })
 )
+
+export const metrics = operatorFeature({ api: MetricsGroup, layer: Metrics.layer, handlers: metricsHandlers })

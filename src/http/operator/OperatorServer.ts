@@ -1,87 +1,14 @@
 /**
  * The operator surface as one HTTP application to be mounted under /operator/v1 (operator surface; architecture, HTTP).
  * Not a hot path, so Effect's own API server does the work; what it answers without a body (unknown route, wrong verb, a
- * defect) gets the envelope here, and every answer carries the request's id and is kept by nobody.
+ * defect) gets the envelope here, and every answer carries the request's id and may not be stored.
  */
 import { Cause, Effect, Layer, type Scope } from "effect"
 import { Headers, HttpRouter, HttpServer, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
-import { Adjustments } from "../../runtime/services/ledger/Adjustments.ts"
-import { Approvals } from "../../runtime/services/operator/Approvals.ts"
-import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
-import { Compliance } from "../../runtime/services/compliance/Compliance.ts"
-import { DocumentReads } from "../../runtime/services/document/DocumentReads.ts"
-import { Inspect } from "../../runtime/services/operator/Inspect.ts"
-import { Interfirm } from "../../runtime/services/settlement/Interfirm.ts"
-import { KycFiles } from "../../runtime/services/kyc/KycFiles.ts"
-import { Lifecycle } from "../../runtime/services/client/Lifecycle.ts"
-import { OperatorKeys } from "../../runtime/services/operator/OperatorKeys.ts"
-import { Metrics } from "../../runtime/services/system/Metrics.ts"
-import { Partners } from "../../runtime/services/partner/Partners.ts"
-import { Payouts } from "../../runtime/services/ledger/Payouts.ts"
-import { ScreeningImports } from "../../runtime/services/screening/ScreeningImports.ts"
-import { SimClock } from "../../runtime/services/system/SimClock.ts"
-import { WatchLists } from "../../runtime/services/screening/WatchLists.ts"
 import { envelopeOf } from "../api/operator/OperatorErrors.ts"
-import { OperatorApi } from "../api/OperatorApi.ts"
-import { AppropriatenessHandlersLayer } from "./AppropriatenessHandlers.ts"
-import { ComplianceHandlersLayer } from "./ComplianceHandlers.ts"
-import { DepositHandlersLayer } from "./DepositHandlers.ts"
-import { DocumentHandlersLayer } from "./DocumentHandlers.ts"
-import { EncryptionHandlersLayer } from "./EncryptionHandlers.ts"
-import { ExplainHandlersLayer } from "./ExplainHandlers.ts"
 import { requestIdOf } from "../middleware/requestId.ts"
-import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
-import { InterfirmHandlersLayer } from "./InterfirmHandlers.ts"
-import { MetricsHandlersLayer } from "./MetricsHandlers.ts"
-import { PartnerHandlersLayer } from "./PartnerHandlers.ts"
-import { ScreeningHandlersLayer } from "./ScreeningHandlers.ts"
-import { SystemHandlersLayer } from "./SystemHandlers.ts"
-import { WebhookHandlersLayer } from "./WebhookHandlers.ts"
-import { WithdrawalHandlersLayer } from "./WithdrawalHandlers.ts"
-
-/** The services behind the operator's commands; they need the engine, the directory, settings and the database. */
-export const operatorServices = Approvals.layer.pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Partners.layer,
-      Adjustments.layer,
-      Interfirm.layer,
-      Payouts.layer,
-      OperatorKeys.layer,
-      WatchLists.layer,
-      ScreeningImports.layer,
-      Compliance.layer,
-      Lifecycle.layer,
-      KycFiles.layer,
-      SimClock.layer,
-      DocumentReads.layer,
-      Metrics.layer,
-      Inspect.layer.pipe(Layer.provideMerge(AuditTrail.layer))
-    )
-  )
-)
-
-/** The routes of the operator surface on an HttpRouter. */
-export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
-  Layer.provide([
-    PartnerHandlersLayer,
-    AppropriatenessHandlersLayer,
-    ComplianceHandlersLayer,
-    ScreeningHandlersLayer,
-    DepositHandlersLayer,
-    DocumentHandlersLayer,
-    EncryptionHandlersLayer,
-    ExplainHandlersLayer,
-    MetricsHandlersLayer,
-    SystemHandlersLayer,
-    InterfirmHandlersLayer,
-    WithdrawalHandlersLayer,
-    WebhookHandlersLayer
-  ]),
-  Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
-)
+import { operatorRoutes } from "./operatorFeatures.ts"
 
 /** Answers every request under /operator/v1; never fails, never answers without the envelope. */
 export type OperatorApp = Effect.Effect<
@@ -143,7 +70,7 @@ const enveloped = (response: HttpServerResponse.HttpServerResponse): HttpServerR
   }
 }
 
-/** Told by the body: an error of the contract says nothing about headers. */
+/** Known by the body: an error of the contract says nothing about headers. */
 const isUnsure = ({ body }: HttpServerResponse.HttpServerResponse): boolean => {
   if (body._tag !== "Uint8Array") return false
   const envelope = JSON.parse(new TextDecoder().decode(body.body)) as { readonly data?: { outcomeUnknown?: unknown } }

@@ -7,11 +7,15 @@ import { currentDryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { OperatorKeys } from "../../runtime/services/operator/OperatorKeys.ts"
 import { Partners } from "../../runtime/services/partner/Partners.ts"
+import { PartnerGroup } from "../api/operator/PartnerGroup.ts"
+import { KeyGroup } from "../api/operator/KeyGroup.ts"
+import { OperatorGroup } from "../api/operator/OperatorGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
-const PartnerHandlers = HttpApiBuilder.group(
+const partnerHandlers = HttpApiBuilder.group(
   OperatorApi,
   "partner",
   Effect.fnUntraced(function* (handlers) {
@@ -43,7 +47,9 @@ const PartnerHandlers = HttpApiBuilder.group(
   })
 )
 
-const KeyHandlers = HttpApiBuilder.group(
+export const partner = operatorFeature({ api: PartnerGroup, layer: Layer.empty, handlers: partnerHandlers })
+
+const keyHandlers = HttpApiBuilder.group(
   OperatorApi,
   "key",
   Effect.fnUntraced(function* (handlers) {
@@ -73,7 +79,9 @@ const KeyHandlers = HttpApiBuilder.group(
   })
 )
 
-const OperatorHandlers = HttpApiBuilder.group(
+export const key = operatorFeature({ api: KeyGroup, layer: Layer.empty, handlers: keyHandlers })
+
+const operatorHandlers = HttpApiBuilder.group(
   OperatorApi,
   "operator",
   Effect.fnUntraced(function* (handlers) {
@@ -94,7 +102,7 @@ const OperatorHandlers = HttpApiBuilder.group(
   })
 )
 
+export const operator = operatorFeature({ api: OperatorGroup, layer: Layer.empty, handlers: operatorHandlers })
+
 /** A machine wants a reason; the command does not ask for one. */
 const revoked = "revoked by the operator"
-
-export const PartnerHandlersLayer = Layer.mergeAll(PartnerHandlers, KeyHandlers, OperatorHandlers)

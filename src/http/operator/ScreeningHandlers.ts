@@ -1,18 +1,20 @@
 /** Handlers of the watch list and its imports: each is one call of a service (operator surface, screening). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { ScreeningImports } from "../../runtime/services/screening/ScreeningImports.ts"
 import { ScreeningPasses } from "../../runtime/services/screening/ScreeningPasses.ts"
 import { WatchLists } from "../../runtime/services/screening/WatchLists.ts"
+import { ScreeningGroup } from "../api/operator/ScreeningGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
 const unknownImport = Effect.succeed(refuse(unknown("Import")))
 
-export const ScreeningHandlersLayer = HttpApiBuilder.group(
+const screeningHandlers = HttpApiBuilder.group(
   OperatorApi,
   "screening",
   Effect.fnUntraced(function* (handlers) {
@@ -60,3 +62,9 @@ export const ScreeningHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const screening = operatorFeature({
+  api: ScreeningGroup,
+  layer: Layer.merge(WatchLists.layer, ScreeningImports.layer),
+  handlers: screeningHandlers
+})

@@ -8,21 +8,28 @@ import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/Acto
 import { BusinessClock } from "../../runtime/engine/clock/BusinessClock.ts"
 import { SealingService } from "../../runtime/engine/sealing/SealingService.ts"
 import { verifyLedger } from "../../runtime/ledger/verify.ts"
+import { Adjustments } from "../../runtime/services/ledger/Adjustments.ts"
 import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { AuditTrail } from "../../runtime/services/operator/AuditTrail.ts"
-import { findClient } from "../../runtime/services/client/clientLookup.ts"
+import { findClient } from "../../runtime/services/client/findClient.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { Inspect } from "../../runtime/services/operator/Inspect.ts"
 import { exportLedger } from "../../runtime/services/ledger/ledgerExport.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { SimClock } from "../../runtime/services/system/SimClock.ts"
 import { whenAway } from "../../runtime/store/whenAway.ts"
-import { mayRun } from "../api/operator/operatorCommands.ts"
+import { mayRun } from "../api/operator/commands.ts"
+import { LedgerGroup } from "../api/operator/LedgerGroup.ts"
+import { AuditGroup } from "../api/operator/AuditGroup.ts"
+import { MachineGroup } from "../api/operator/MachineGroup.ts"
+import { ClockGroup } from "../api/operator/ClockGroup.ts"
+import { ApprovalGroup } from "../api/operator/ApprovalGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf, engineError, forbidden, refusalError } from "./toOperatorError.ts"
 
-const LedgerHandlers = HttpApiBuilder.group(
+const ledgerHandlers = HttpApiBuilder.group(
   OperatorApi,
   "ledger",
   Effect.fnUntraced(function* (handlers) {
@@ -53,7 +60,9 @@ const LedgerHandlers = HttpApiBuilder.group(
   })
 )
 
-const AuditHandlers = HttpApiBuilder.group(
+export const ledger = operatorFeature({ api: LedgerGroup, layer: Adjustments.layer, handlers: ledgerHandlers })
+
+const auditHandlers = HttpApiBuilder.group(
   OperatorApi,
   "audit",
   Effect.fnUntraced(function* (handlers) {
@@ -84,7 +93,9 @@ const AuditHandlers = HttpApiBuilder.group(
   })
 )
 
-const MachineHandlers = HttpApiBuilder.group(
+export const audit = operatorFeature({ api: AuditGroup, layer: AuditTrail.layer, handlers: auditHandlers })
+
+const machineHandlers = HttpApiBuilder.group(
   OperatorApi,
   "machine",
   Effect.fnUntraced(function* (handlers) {
@@ -102,7 +113,13 @@ const MachineHandlers = HttpApiBuilder.group(
   })
 )
 
-const ClockHandlers = HttpApiBuilder.group(
+export const machine = operatorFeature({
+  api: MachineGroup,
+  layer: Inspect.layer.pipe(Layer.provide(AuditTrail.layer)),
+  handlers: machineHandlers
+})
+
+const clockHandlers = HttpApiBuilder.group(
   OperatorApi,
   "clock",
   Effect.fnUntraced(function* (handlers) {
@@ -115,15 +132,17 @@ const ClockHandlers = HttpApiBuilder.group(
   })
 )
 
-const ApprovalHandlers = HttpApiBuilder.group(
+export const clock = operatorFeature({ api: ClockGroup, layer: SimClock.layer, handlers: clockHandlers })
+
+const approvalHandlers = HttpApiBuilder.group(
   OperatorApi,
   "approval",
   Effect.fnUntraced(function* (handlers) {
     const approvals = yield* Approvals
-    /** Deciding needs the role of the command that waits. */
-    const decideApproval = <A>(
+    /** Ruling needs the role of the command that waits. */
+    const onApproval = <A>(
       segment: string,
-      decide: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>
+      rule: (caller: OperatorCaller, approvalId: number) => Effect.Effect<Verdict<A>, DispatchError>
     ) =>
       Effect.gen(function* () {
         const caller = yield* currentCaller
@@ -131,7 +150,7 @@ const ApprovalHandlers = HttpApiBuilder.group(
         const command = id === undefined ? null : yield* Effect.catch(approvals.commandOf(id), engineError)
         if (id === undefined || command === null) return yield* refusalError(unknown("Approval"))
         if (!mayRun(caller.role, command)) return yield* forbidden()
-        return yield* answer(decide(caller, id))
+        return yield* answer(rule(caller, id))
       })
     return handlers.handleAll({
       list: ({ query }) =>
@@ -144,16 +163,10 @@ const ApprovalHandlers = HttpApiBuilder.group(
             (list) => ({ approvals: list })
           )
         ),
-      grant: ({ params }) => decideApproval(params.approvalId, approvals.grant),
-      refuse: ({ params }) => decideApproval(params.approvalId, approvals.refuse)
+      grant: ({ params }) => onApproval(params.approvalId, approvals.grant),
+      refuse: ({ params }) => onApproval(params.approvalId, approvals.refuse)
     })
   })
 )
 
-export const SystemHandlersLayer = Layer.mergeAll(
-  LedgerHandlers,
-  AuditHandlers,
-  MachineHandlers,
-  ClockHandlers,
-  ApprovalHandlers
-)
+export const approval = operatorFeature({ api: ApprovalGroup, layer: Approvals.layer, handlers: approvalHandlers })

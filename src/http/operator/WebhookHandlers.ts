@@ -1,15 +1,17 @@
 /** Handlers of the webhook commands: each is one call of the service the partner surface uses too (operator surface). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseId } from "../../machines/shared/Ids.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
 import { refuse, unknown } from "../../machines/shared/Refusal.ts"
 import { Webhooks } from "../../runtime/services/webhook/Webhooks.ts"
+import { WebhookGroup } from "../api/operator/WebhookGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer } from "./toOperatorError.ts"
 
-export const WebhookHandlersLayer = HttpApiBuilder.group(
+const webhookHandlers = HttpApiBuilder.group(
   OperatorApi,
   "webhook",
   Effect.fnUntraced(function* (handlers) {
@@ -29,3 +31,5 @@ export const WebhookHandlersLayer = HttpApiBuilder.group(
     })
   })
 )
+
+export const webhook = operatorFeature({ api: WebhookGroup, layer: Layer.empty, handlers: webhookHandlers })

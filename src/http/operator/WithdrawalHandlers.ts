@@ -8,7 +8,10 @@ import { Approvals } from "../../runtime/services/operator/Approvals.ts"
 import { Breaks } from "../../runtime/services/reconciliation/Breaks.ts"
 import type { OperatorCaller } from "../../runtime/services/operator/OperatorKeys.ts"
 import { Withdrawals } from "../../runtime/services/withdrawal/Withdrawals.ts"
+import { WithdrawalGroup } from "../api/operator/WithdrawalGroup.ts"
+import { BreakGroup } from "../api/operator/BreakGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
 import { currentCaller } from "./operatorMiddleware.ts"
 import { answer, answerOf } from "./toOperatorError.ts"
 
@@ -25,7 +28,7 @@ const onObject = <A>(
 
 const maySeeDestinations = ({ role }: OperatorCaller): boolean => role === "ADMIN" || role === "FINANCE"
 
-const WithdrawalHandlers = HttpApiBuilder.group(
+const withdrawalHandlers = HttpApiBuilder.group(
   OperatorApi,
   "withdrawal",
   Effect.fnUntraced(function* (handlers) {
@@ -57,7 +60,7 @@ const WithdrawalHandlers = HttpApiBuilder.group(
         onRequest(params.requestId, (caller, requestId) => approvals.submit(caller, "withdrawal pay", { requestId })),
       reject: ({ params, payload }) =>
         onRequest(params.requestId, (caller, requestId) =>
-          withdrawals.decide(caller, requestId, { to: "REJECTED", reason: payload.reason })
+          withdrawals.rule(caller, requestId, { to: "REJECTED", reason: payload.reason })
         ),
       fail: ({ params, payload }) =>
         onRequest(params.requestId, (caller, requestId) =>
@@ -67,7 +70,9 @@ const WithdrawalHandlers = HttpApiBuilder.group(
   })
 )
 
-const BreakHandlers = HttpApiBuilder.group(
+export const withdrawal = operatorFeature({ api: WithdrawalGroup, layer: Layer.empty, handlers: withdrawalHandlers })
+
+const breakHandlers = HttpApiBuilder.group(
   OperatorApi,
   "break",
   Effect.fnUntraced(function* (handlers) {
@@ -85,4 +90,4 @@ const BreakHandlers = HttpApiBuilder.group(
   })
 )
 
-export const WithdrawalHandlersLayer = Layer.mergeAll(WithdrawalHandlers, BreakHandlers)
+export const breaks = operatorFeature({ api: BreakGroup, layer: Layer.empty, handlers: breakHandlers })

@@ -7,26 +7,18 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { isRecord } from "../../machines/shared/Fields.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
+import { operatorCommands } from "../api/operator/commands.ts"
 import { envelopeOf, OperatorInvalid, OperatorTooLarge } from "../api/operator/OperatorErrors.ts"
 import { notJson, parseBody } from "../middleware/parseBody.ts"
 import { gateRefusals } from "../toWire.ts"
 import { bodyError, fieldsError } from "./toOperatorError.ts"
-
-/** Commands that take more than the usual cap. */
-const caps: Readonly<Record<string, number>> = {
-  "screening entries": bodyCaps.watchListPiece,
-  "appropriateness publish": bodyCaps.questionnaire
-}
-
-/** No operator command takes more than this. */
-export const largestOperatorBody = Math.max(bodyCaps.operator, ...Object.values(caps))
 
 /** Refuses a body that its command must not see. Dies when the body could not be read to its end. */
 export const judgeBody = (
   request: HttpServerRequest.HttpServerRequest,
   command: string
 ): Effect.Effect<void, OperatorInvalid | OperatorTooLarge> =>
-  Effect.flatMap(bodyBytes(request, caps[command] ?? bodyCaps.operator), (bytes) => {
+  Effect.flatMap(bodyBytes(request, operatorCommands.get(command)?.bodyCap ?? bodyCaps.operator), (bytes) => {
     // Some commands need none; the others say what is missing.
     if (bytes.length === 0) return Effect.void
     const parsed = parseBody(bytes)

@@ -1,5 +1,6 @@
 /**
- * The two gates before every operator route: the key with its role, then the request's fields (operator surface, rules).
+ * What comes before every operator route: the gates (key, role, dry run, body), then the request's fields (operator
+ * surface, rules).
  * The key is looked up by its SHA-256 in the live directory, so a revoked key stops with the commit that revokes it.
  */
 import { Effect, Layer, Redacted, SchemaIssue } from "effect"
@@ -11,7 +12,7 @@ import { CurrentDryRun, DryRun } from "../../runtime/engine/mailbox/dryRun.ts"
 import { Directory } from "../../runtime/services/partner/Directory.ts"
 import { type OperatorPrincipal, principalOfOperator } from "../../runtime/services/shared/Principal.ts"
 import { RowReads } from "../../runtime/ports/RowReads.ts"
-import { auditedReads, mayRun } from "../api/operator/operatorCommands.ts"
+import { mayRun, operatorCommands } from "../api/operator/commands.ts"
 import {
   envelopeOf,
   type OperatorForbidden,
@@ -54,7 +55,8 @@ const roleGate: OperatorGate = ({ principal, command }) =>
 const dryRunGate: OperatorGate = (exchange) => {
   const asked = dryRunOf(exchange.request.url)
   if (asked === null) return Effect.fail(fieldsError({ dryRun: "It must be true or false." }))
-  if (asked && auditedReads.includes(exchange.command)) return Effect.fail(fieldsError({ dryRun: noDryRead }))
+  if (asked && operatorCommands.get(exchange.command)?.audited === true)
+    return Effect.fail(fieldsError({ dryRun: noDryRead }))
   exchange.dryRun = asked
   return null
 }
@@ -99,7 +101,7 @@ export const OperatorAuthorizationLayer = Layer.effect(
 const noDryRead = "Who reads this is written down: it can't be read in a dry run."
 
 /**
- * Whether the query asks for a dry run; null when nobody can tell. Every spelling of the name counts, and what only looks
+ * Whether the query asks for a dry run; null when nobody can know. Every spelling of the name counts, and what only looks
  * like it (dryRun[]) is refused: what was meant as a dry run must never be carried out.
  */
 const dryRunOf = (url: string): boolean | null => {

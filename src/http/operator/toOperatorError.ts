@@ -41,7 +41,7 @@ export const refusalError = (refusal: Refusal): OperatorError => {
     case "RelianceNotApproved":
     case "EmailTaken":
     case "RetakeTooEarly":
-      // These belong to the partner surface: an operator command that meets one is told so without its details.
+      // These belong to the partner surface: an operator command that meets one gets it without its details.
       return new OperatorConflict(envelopeOf(4092, "The client's state does not allow this command."))
   }
 }
@@ -90,7 +90,7 @@ const success = <A>(data: A): Success<A> => {
   return dryRun === null ? { code: 0, data } : { code: 0, data: withoutKeys(data), dryRun: dryRun.summary() }
 }
 
-/** A key that was never issued opens nothing: nobody is to keep it, nor to look for its beginning in a list. */
+/** A key that was never issued opens nothing: it is not to be kept, nor looked for by its beginning in a list. */
 const withoutKeys = <A>(data: A): A => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) return data
   const { key, result } = data as { readonly key?: unknown; readonly result?: unknown }

@@ -1,5 +1,7 @@
-// Money of one client as partners read it (doc 2, Balances, Ledger posting, Other account reads; A2-12, A2-60), declared once
-// for the contract and for the services.
+/**
+ * Money of one client as partners read it (doc 2, Balances, Ledger posting, Other account reads; A2-12, A2-60), declared once
+ * for the contract and for the services.
+ */
 import { Schema } from "effect"
 import { Currency } from "../shared/Currency.ts"
 import { Id } from "../shared/Ids.ts"

@@ -49,7 +49,7 @@ export const retakeTimer = "appropriateness.retake"
 /** The states that a MiFID grant rests on (doc 1, PASS or WARN acknowledged). */
 export const countingStates: ReadonlyArray<string> = ["PASSED", "ACKNOWLEDGED"] satisfies ReadonlyArray<AssessmentState>
 
-/** The facts told with client.level_changed; null while the assessment does not count. */
+/** The facts in client.level_changed; null while the assessment does not count. */
 export const factsOf = (state: string, context: AssessmentContext): AppropriatenessFacts | null => {
   const { version, outcome, score, attempt } = context
   if (!countingStates.includes(state) || version === null || outcome === null || score === null) return null

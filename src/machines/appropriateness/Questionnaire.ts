@@ -1,5 +1,7 @@
-// The appropriateness questionnaire: what the operator publishes (with points), what partners are served (without), and
-// the rules that keep every outcome reachable (doc 1, Appropriateness; F24; A1-39).
+/**
+ * The appropriateness questionnaire: what the operator publishes (with points), what partners are served (without), and
+ * the rules that keep every outcome reachable (doc 1, Appropriateness; F24; A1-39).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { checkFields } from "../shared/Refusal.ts"
@@ -136,10 +138,10 @@ const QuestionnaireFile = Fields.objectOf(
 
 const decodeFile = Fields.decoderOf(QuestionnaireFile)
 
-export type QuestionnaireDecision = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
+export type DecodedQuestionnaire = { readonly ok: true; readonly questionnaire: Questionnaire } | BodyFaults
 
 /** Judges a file to be published: every failing field by its path, or the one rule across fields that it breaks. */
-export const decodeQuestionnaire = (value: unknown): QuestionnaireDecision => {
+export const decodeQuestionnaire = (value: unknown): DecodedQuestionnaire => {
   const errors: Fields.FieldErrors = {}
   const decoded = decodeFile(value, (path, sentence) => {
     errors[path === "" ? "questionnaire" : path] ??= sentence

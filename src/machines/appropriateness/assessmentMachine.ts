@@ -1,7 +1,7 @@
 /**
  * Appropriateness assessment, one per client: an attempt is scored, a WARN waits to be acknowledged, and every attempt
  * starts the cooling period, which no move ends early (doc 1, Appropriateness; D19; A1-40). While a WARN or a FAIL waits
- * for the next attempt, the end of the period is told to the client's feed (A2-64). The block of the same name takes its
+ * for the next attempt, the end of the period goes to the client's feed (A2-64). The block of the same name takes its
  * event in the same commit.
  */
 import { assertEvent, setup } from "xstate"
@@ -88,7 +88,7 @@ const awaitRetake = assessment.emit(({ context }) => ({
   at: context.retakeAt ?? 0
 }))
 
-/** Nothing is to be taken again: an end of the period that is still awaited is told to nobody. */
+/** Nothing is to be taken again: an end of the period that is still awaited gives no notice. */
 const forgetRetake = assessment.emit({ type: "timer.clear", name: retakeTimer })
 
 const result = (from: AssessmentState, to: AssessmentState) => [

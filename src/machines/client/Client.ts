@@ -11,7 +11,7 @@ export type VerificationLevel = (typeof verificationLevels)[number]
 export const lifecycleStates = ["KYC_PENDING", "ACTIVE", "RESTRICTED", "KYC_REJECTED", "CLOSED"] as const
 export type LifecycleState = (typeof lifecycleStates)[number]
 
-/** The assessment a MiFID grant rests on, as told in client.level_changed (doc 3, Event catalogue). */
+/** The assessment a MiFID grant rests on, as shown in client.level_changed (doc 3, Event catalogue). */
 export type AppropriatenessFacts = {
   readonly version: number
   readonly outcome: "PASS" | "WARN" | "FAIL"

@@ -1,5 +1,5 @@
 /**
- * Collateral report: the partner tells that it received or paid out a client's money, and the service books or refuses
+ * Collateral report: the partner says that it received or paid out a client's money, and the service books or refuses
  * it in the same call. The wire form and what the machine keeps (doc 3, Collateral report, Collateral report rules; D11).
  */
 import { Schema } from "effect"

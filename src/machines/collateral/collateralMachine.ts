@@ -27,12 +27,13 @@ const book = collateral.assign({
   createdAt: ({ event }) => event.at
 })
 
-/** A refusal posts nothing, so an id taken in advance is dropped. */
+/** A refusal posts nothing: a `ledgerTxId` in its event is ignored. */
 const refuse = collateral.assign({
   refusal: ({ event }) => event.refusal ?? "The report could not be booked.",
   createdAt: ({ event }) => event.at
 })
 
+/** Without a settlement item: the partner has moved this money itself (postingRules). */
 const post = collateral.emit(({ context }) => {
   const deposit = context.direction === "DEPOSIT"
   return {

@@ -7,7 +7,7 @@ import type { RoleLabel } from "../verification/Block.ts"
 export const caseStatuses = ["OPEN", "CLEARED", "REJECTED"] as const
 export type CaseStatus = (typeof caseStatuses)[number]
 
-/** Why a case exists. DUPLICATE_PERSON is never told to a partner: it reads COMPLIANCE_REVIEW (A1-28). */
+/** Why a case exists. DUPLICATE_PERSON is never shown to a partner: it reads COMPLIANCE_REVIEW (A1-28). */
 export const caseReasons = [
   "SCREENING_HIT",
   "SCREENING_POSSIBLE_MATCH",

@@ -1,6 +1,6 @@
 /**
- * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening tells the audit alone: the event
- * that held the client is told by the client machine of the same commit.
+ * Compliance case: open until compliance clears or rejects it, once (D1, D2). Opening goes to the audit alone: the event
+ * that held the client comes from the client machine of the same commit.
  */
 import { setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -15,7 +15,7 @@ const review = setup({
   }
 })
 
-const decide = review.assign({
+const ruled = review.assign({
   decidedBy: ({ event }) => ("by" in event ? event.by : null),
   decidedAt: ({ event }) => event.at,
   note: ({ event }) => event.note
@@ -41,8 +41,8 @@ export const caseMachine = review.createMachine({
       })),
       on: {
         NOTE: { actions: note("case.note", "OPEN") },
-        CLEAR: { target: "CLEARED", actions: [decide, note("case.clear", "CLEARED")] },
-        REJECT: { target: "REJECTED", actions: [decide, note("case.reject", "REJECTED")] }
+        CLEAR: { target: "CLEARED", actions: [ruled, note("case.clear", "CLEARED")] },
+        REJECT: { target: "REJECTED", actions: [ruled, note("case.reject", "REJECTED")] }
       }
     },
     CLEARED: { type: "final", description: "The doubt is removed; the grant has run again." },

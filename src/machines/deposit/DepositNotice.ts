@@ -1,10 +1,10 @@
 /**
- * Deposit notice of BROKER custody: the partner tells that it passed a client's money on, and the operator's finance
+ * Deposit notice of BROKER custody: the partner says that it passed a client's money on, and the operator's finance
  * confirms or rejects it. The wire form and what the machine keeps (doc 3, Deposit notice; D9; A3-03..A3-06).
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRequest.ts"
+import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBody.ts"
 
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 export type DepositStatus = (typeof depositStatuses)[number]

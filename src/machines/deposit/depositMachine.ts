@@ -44,8 +44,8 @@ const post = deposit.emit(({ context }) => ({
   }
 }))
 
-/** What both events tell of the notice (doc 3, Event catalogue). */
-const told = ({ noticeId, partnerRef, currency, amount }: DepositContext, status: DepositStatus) => ({
+/** What both events say of the notice (doc 3, Event catalogue). */
+const announced = ({ noticeId, partnerRef, currency, amount }: DepositContext, status: DepositStatus) => ({
   noticeId,
   partnerRef,
   currency,
@@ -75,7 +75,7 @@ export const depositMachine = deposit.createMachine({
             deposit.emit(({ context }) => ({
               type: "event",
               name: "deposit.confirmed",
-              data: { ...told(context, "CONFIRMED"), ledgerTxId: context.ledgerTxId }
+              data: { ...announced(context, "CONFIRMED"), ledgerTxId: context.ledgerTxId }
             })),
             note("deposit.confirm", "PENDING", "CONFIRMED")
           ]
@@ -87,7 +87,7 @@ export const depositMachine = deposit.createMachine({
             deposit.emit(({ context }) => ({
               type: "event",
               name: "deposit.rejected",
-              data: { ...told(context, "REJECTED"), reason: context.decisionNote }
+              data: { ...announced(context, "REJECTED"), reason: context.decisionNote }
             })),
             note("deposit.reject", "PENDING", "REJECTED")
           ]

@@ -1,5 +1,7 @@
-// A client's document as partners see it: its facts, never its content (doc 1, Document; A1-37, A1-38). A document has no
-// state machine: it is live until an operator deletes it, and nothing else ever changes.
+/**
+ * A client's document as partners see it: its facts, never its content (doc 1, Document; A1-37, A1-38). A document has no
+ * state machine: it is live until an operator deletes it, and nothing else ever changes.
+ */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
 

@@ -1,5 +1,7 @@
-// The partner's attestation that it performed customer due diligence and can hand over the documents: what the
-// reliance rests on. Times are stored as sent, without a window (doc 1, attestation; A1-25).
+/**
+ * The partner's attestation that it performed customer due diligence and can hand over the documents: what the
+ * reliance rests on. Times are stored as sent, without a window (doc 1, attestation; A1-25).
+ */
 import * as Fields from "../shared/Fields.ts"
 import { kycLengths } from "../shared/Limits.ts"
 

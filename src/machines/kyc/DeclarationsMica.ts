@@ -1,5 +1,7 @@
-// Block DECLARATIONS_MICA: fourteen statements the client has accepted, each of which must be true, and when that was
-// (doc 1, kyc.declarationsMica; A1-24).
+/**
+ * Block DECLARATIONS_MICA: fourteen statements the client has accepted, each of which must be true, and when that was
+ * (doc 1, kyc.declarationsMica; A1-24).
+ */
 import * as Fields from "../shared/Fields.ts"
 
 const declared = (name: string) => Fields.mustBeTrue(`The declaration ${name}`)

@@ -1,5 +1,7 @@
-// Block FATCA: whether the client is a US person, and then the US tax number in the shape of an SSN, an ITIN or an EIN.
-// Only structure is judged; no register is asked (doc 1, kyc.fatca; A1-22).
+/**
+ * Block FATCA: whether the client is a US person, and then the US tax number in the shape of an SSN, an ITIN or an EIN.
+ * Only structure is judged; no register is asked (doc 1, kyc.fatca; A1-22).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { cleanText, trimText } from "../shared/Text.ts"

@@ -1,5 +1,7 @@
-// Block IDENTIFICATION: the identity document. Its expiry is judged against the UTC date of receipt, which the schema
-// cannot know (doc 1, kyc.identification; A1-19).
+/**
+ * Block IDENTIFICATION: the identity document. Its expiry is judged against the UTC date of receipt, which the schema
+ * cannot know (doc 1, kyc.identification; A1-19).
+ */
 import { Schema } from "effect"
 import { isAfterDate } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"

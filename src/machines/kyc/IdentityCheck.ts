@@ -1,5 +1,7 @@
-// The identity check the partner performed: who verified the person, how and when. Its age and the two configured
-// provider tokens are facts the schema cannot know (doc 1, identityCheck; A1-26, DATE-003).
+/**
+ * The identity check the partner performed: who verified the person, how and when. Its age and the two configured
+ * provider tokens are facts the schema cannot know (doc 1, identityCheck; A1-26, DATE-003).
+ */
 import { Schema } from "effect"
 import { isAfterDate } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"

@@ -1,5 +1,7 @@
-// What partners read of a KYC package and of an update of it (doc 1, KYC package and KYC update result), declared once for
-// the contract and for the services.
+/**
+ * What partners read of a KYC package and of an update of it (doc 1, KYC package and KYC update result), declared once for
+ * the contract and for the services.
+ */
 import { Schema } from "effect"
 import { lifecycleStates, verificationLevels } from "../client/Client.ts"
 import { OnboardingResult } from "../client/ClientWire.ts"
@@ -54,5 +56,5 @@ export const KycUpdateResult = Schema.Struct({
 }).annotate({ identifier: "KycUpdateResult" })
 export type KycUpdateResult = typeof KycUpdateResult.Type
 
-/** When the client was onboarded again: with the four members that tell so. */
+/** When the client was onboarded again: with the four members that say so. */
 export type ReonboardingResult = Required<KycUpdateResult>

@@ -1,5 +1,7 @@
-// Block PEP: the client's own public function and those of persons close to the client. Details sent while their flag
-// is false are ignored (doc 1, kyc.pep; A1-23).
+/**
+ * Block PEP: the client's own public function and those of persons close to the client. Details sent while their flag
+ * is false are ignored (doc 1, kyc.pep; A1-23).
+ */
 import { Schema } from "effect"
 import { isAdultOn, isAfterDate } from "../shared/CalendarDate.ts"
 import * as Fields from "../shared/Fields.ts"

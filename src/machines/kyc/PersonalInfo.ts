@@ -1,5 +1,7 @@
-// Block PERSONAL_INFO: who the client is. Wire schema with its sentences, and the rules that need a fact: age on the
-// UTC date, no citizenship twice, no blocked residence (doc 1, kyc.personalInfo; A1-14, A1-17, A1-19).
+/**
+ * Block PERSONAL_INFO: who the client is. Wire schema with its sentences, and the rules that need a fact: age on the
+ * UTC date, no citizenship twice, no blocked residence (doc 1, kyc.personalInfo; A1-14, A1-17, A1-19).
+ */
 import { Schema } from "effect"
 import { isAdultOn } from "../shared/CalendarDate.ts"
 import { countryCodes } from "../shared/Country.ts"

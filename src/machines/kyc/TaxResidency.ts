@@ -1,5 +1,7 @@
-// Block TAX_RESIDENCY: countries of tax residence with a tax number, or the reasons for having none. What the has_tin
-// answer makes irrelevant is ignored, not judged (doc 1, kyc.taxResidency; A1-20, A1-21).
+/**
+ * Block TAX_RESIDENCY: countries of tax residence with a tax number, or the reasons for having none. What the has_tin
+ * answer makes irrelevant is ignored, not judged (doc 1, kyc.taxResidency; A1-20, A1-21).
+ */
 import { Schema } from "effect"
 import { countryCodes } from "../shared/Country.ts"
 import * as Fields from "../shared/Fields.ts"

@@ -1,4 +1,4 @@
-// Block ACCOUNT_PURPOSE: what the client wants the account for (doc 1, MiFID blocks; A1-44).
+/** Block ACCOUNT_PURPOSE: what the client wants the account for (doc 1, MiFID blocks; A1-44). */
 import * as Fields from "../shared/Fields.ts"
 import { mifidLengths } from "../shared/Limits.ts"
 import { checkOther } from "./otherText.ts"

@@ -1,4 +1,6 @@
-// Block DECLARATIONS_MIFID: three statements the client has accepted, each of which must be true (doc 1, MiFID blocks).
+/**
+ * Block DECLARATIONS_MIFID: three statements the client has accepted, each of which must be true (doc 1, MiFID blocks).
+ */
 import * as Fields from "../shared/Fields.ts"
 
 const declared = (name: string) => Fields.mustBeTrue(`The declaration ${name}`)

@@ -1,5 +1,7 @@
-// Block EMPLOYMENT_FINANCIAL: the client's work and means. Industry, position and employer are asked of those who work
-// and ignored of everybody else (doc 1, MiFID blocks; A1-44).
+/**
+ * Block EMPLOYMENT_FINANCIAL: the client's work and means. Industry, position and employer are asked of those who work
+ * and ignored of everybody else (doc 1, MiFID blocks; A1-44).
+ */
 import { Schema } from "effect"
 import * as Fields from "../shared/Fields.ts"
 import { mifidLengths } from "../shared/Limits.ts"

@@ -1,5 +1,7 @@
-// Block SOURCE_OF_WEALTH: where income, the funds to be invested and the whole wealth come from (doc 1, MiFID blocks;
-// A1-44).
+/**
+ * Block SOURCE_OF_WEALTH: where income, the funds to be invested and the whole wealth come from (doc 1, MiFID blocks;
+ * A1-44).
+ */
 import * as Fields from "../shared/Fields.ts"
 import { mifidLengths } from "../shared/Limits.ts"
 import { checkOther } from "./otherText.ts"

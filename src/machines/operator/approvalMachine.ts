@@ -29,7 +29,7 @@ const approval = setup({
   }
 })
 
-const decide = approval.assign({
+const ruled = approval.assign({
   decidedBy: ({ event }) => ("by" in event ? event.by : null),
   decidedAt: ({ event }) => event.at
 })
@@ -57,10 +57,10 @@ export const approvalMachine = approval.createMachine({
         GRANT: {
           guard: "secondKeySameArguments",
           target: "GRANTED",
-          actions: [decide, note("approval.grant", "GRANTED")]
+          actions: [ruled, note("approval.grant", "GRANTED")]
         },
-        REFUSE: { target: "REFUSED", actions: [decide, note("approval.refuse", "REFUSED")] },
-        EXPIRE: { guard: "due", target: "EXPIRED", actions: [decide, note("approval.expire", "EXPIRED")] }
+        REFUSE: { target: "REFUSED", actions: [ruled, note("approval.refuse", "REFUSED")] },
+        EXPIRE: { guard: "due", target: "EXPIRED", actions: [ruled, note("approval.expire", "EXPIRED")] }
       }
     },
     GRANTED: { type: "final", description: "Granted by a second key, and the command has run." },

@@ -1,5 +1,7 @@
-// Counts and client cash over all clients of a partner (doc 1, Summary; A1-13), declared once for the contract and for the
-// service.
+/**
+ * Counts and client cash over all clients of a partner (doc 1, Summary; A1-13), declared once for the contract and for the
+ * service.
+ */
 import { Schema } from "effect"
 import { lifecycleStates, verificationLevels } from "../client/Client.ts"
 import { Currency } from "../shared/Currency.ts"

@@ -21,13 +21,13 @@ const partner = setup({
   }
 })
 
-const decide = partner.assign({ reason: ({ event }) => event.reason, changedAt: ({ event }) => event.at })
+const ruled = partner.assign({ reason: ({ event }) => event.reason, changedAt: ({ event }) => event.at })
 
 const note = (action: string, before: string | null, after: string) =>
   partner.emit(({ event }) => ({ type: "audit", action, before, after, reason: event.reason }))
 
 const close = (from: "ACTIVE" | "SUSPENDED") =>
-  ({ guard: "noBlockers", target: "CLOSED", actions: [decide, note("partner.close", from, "CLOSED")] }) as const
+  ({ guard: "noBlockers", target: "CLOSED", actions: [ruled, note("partner.close", from, "CLOSED")] }) as const
 
 /** The status stays as it is; only the audit hears of it, the model is the row's. */
 const changeCustody = {
@@ -47,12 +47,12 @@ export const partnerMachine = partner.createMachine({
   states: {
     NEW: {
       description: "Not stored: the partner is about to be created.",
-      on: { CREATE: { target: "ACTIVE", actions: [decide, note("partner.create", null, "ACTIVE")] } }
+      on: { CREATE: { target: "ACTIVE", actions: [ruled, note("partner.create", null, "ACTIVE")] } }
     },
     ACTIVE: {
       description: "Normal service.",
       on: {
-        SUSPEND: { target: "SUSPENDED", actions: [decide, note("partner.suspend", "ACTIVE", "SUSPENDED")] },
+        SUSPEND: { target: "SUSPENDED", actions: [ruled, note("partner.suspend", "ACTIVE", "SUSPENDED")] },
         CLOSE: close("ACTIVE"),
         CHANGE_CUSTODY: changeCustody
       }
@@ -60,7 +60,7 @@ export const partnerMachine = partner.createMachine({
     SUSPENDED: {
       description: "Every request with the partner's keys answers 403 code 4037; its clients' business goes on.",
       on: {
-        REACTIVATE: { target: "ACTIVE", actions: [decide, note("partner.reactivate", "SUSPENDED", "ACTIVE")] },
+        REACTIVATE: { target: "ACTIVE", actions: [ruled, note("partner.reactivate", "SUSPENDED", "ACTIVE")] },
         CLOSE: close("SUSPENDED"),
         CHANGE_CUSTODY: changeCustody
       }

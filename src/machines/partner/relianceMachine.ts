@@ -15,12 +15,12 @@ const reliance = setup({
   }
 })
 
-const decide = reliance.assign({ reason: ({ event }) => event.reason, changedAt: ({ event }) => event.at })
+const ruled = reliance.assign({ reason: ({ event }) => event.reason, changedAt: ({ event }) => event.at })
 
 const move = <To extends RelianceStatus>(action: string, before: RelianceStatus, target: To) => ({
   target,
   actions: [
-    decide,
+    ruled,
     reliance.emit(({ event }) => ({ type: "audit", action, before, after: target, reason: event.reason }))
   ]
 })

@@ -3,13 +3,13 @@
  *
  * The inequality: a Jaro likeness of j between texts of a and b characters needs m paired equal characters with
  * m/a + m/b >= 3j - 1, so at least (3j - 1)ab/(a + b) characters in common; and a Jaro-Winkler likeness of w with p
- * common first characters (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never tells fewer characters in common
+ * common first characters (at most 4) needs j >= (w - 0.1p)/(1 - 0.1p). A pattern never shows fewer characters in common
  * and never a shorter common beginning than there are, so what it refuses cannot reach w. Source: F26.
  */
 import { jaroNeeded, maxPrefix, pairsNeeded } from "./nameMatch.ts"
 
 /**
- * Letters A-Z and the space have a kind each; all other characters share these 27, so that other scripts are told apart
+ * Letters A-Z and the space have a kind each; all other characters share these 27, so that other scripts differ
  * too. Characters of one kind that differ count as common: too many, never too few.
  */
 export const kinds = 27

@@ -151,16 +151,16 @@ export class NameSheets {
     })
   }
 
-  /** Tells each column whose name lacks at most `most` of the asked bits, and how many; perhaps too few. */
+  /** Reports each column whose name lacks at most `most` of the asked bits, and how many; perhaps too few. */
   #find(
     sheet: Sheet,
     { bits, head }: NamePattern,
     most: number,
     first: boolean,
-    tell: (column: number, lacking: number) => void
+    report: (column: number, lacking: number) => void
   ): void {
     if (most > mostCounted) {
-      for (let column = 0; column < sheet.count; column += 1) tell(column, 0)
+      for (let column = 0; column < sheet.count; column += 1) report(column, 0)
       return
     }
     const begin = mostCounted - most
@@ -174,7 +174,7 @@ export class NameSheets {
       for (let at = foundAt; at < end; at += 1) {
         const found = this.#words[at]!
         const column = found & ((1 << columnBits) - 1)
-        if (column < sheet.count) tell(column, (found >>> columnBits) - begin)
+        if (column < sheet.count) report(column, (found >>> columnBits) - begin)
       }
     }
   }

@@ -43,7 +43,7 @@ const letter = (character: string): string => {
 
 /**
  * Upper-case text with Latin, Cyrillic and Greek letters as A-Z and every diacritic gone. Spaces, punctuation, digits
- * and letters of other scripts stay: the callers decide about them. Source: F26, F27.
+ * and letters of other scripts stay: the callers decide on them. Source: F26, F27.
  */
 export const transliterate = (text: string): string => {
   // Plain ASCII is by far the commonest name, on either side.

@@ -1,5 +1,5 @@
 /**
- * The published figures of PARTNER custody: how they are made of sums, their definitions as every answer tells them, and
+ * The published figures of PARTNER custody: how they are made of sums, their definitions as every answer has them, and
  * the wire forms of report, summary and interfirm records (doc 3, Settlement report, Settlement summary, Interfirm
  * settlement record; A3-22..A3-25).
  */
@@ -178,7 +178,7 @@ export const interfirmOf = (items: SumsByState, recorded: bigint): Interfirm => 
   }
 }
 
-/** One state's figures as the summary tells them. */
+/** One state's figures as the summary has them. */
 export const stateFigures = ({ count, credits, debits }: ItemSums): StateFigures => ({
   count,
   amount: usdc(credits - debits),

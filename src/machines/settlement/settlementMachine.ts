@@ -46,7 +46,7 @@ export const settlementMachine = item.createMachine({
         item.emit(({ context }) => ({
           type: "event",
           name: "settlement.item_created",
-          data: itemOf(context, "PENDING") as unknown as JsonObject
+          data: itemOf(context, "PENDING") as JsonObject
         })),
         item.emit({ type: "audit", action: "settlement.item", before: null, after: "PENDING", reason: null })
       ],

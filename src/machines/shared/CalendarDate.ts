@@ -1,5 +1,7 @@
-// Calendar dates without a time, written YYYY-MM-DD. Kept as text: such strings order by plain comparison and no time
-// zone can shift them. "Today" is always the UTC date of receipt (A1-19).
+/**
+ * Calendar dates without a time, written YYYY-MM-DD. Kept as text: such strings order by plain comparison and no time
+ * zone can shift them. "Today" is always the UTC date of receipt (A1-19).
+ */
 
 declare const calendarDateBrand: unique symbol
 /** A real Gregorian date, YYYY-MM-DD. */

@@ -1,5 +1,7 @@
-// ISO 3166-1 alpha-2: the 249 officially assigned codes, written out so that no reserved or user-assigned spelling
-// (UK, EL, XK) slips in through a library (A1-14, ISO-001), and the members of the European Economic Area.
+/**
+ * ISO 3166-1 alpha-2: the 249 officially assigned codes, written out so that no reserved or user-assigned spelling
+ * (UK, EL, XK) slips in through a library (A1-14, ISO-001), and the members of the European Economic Area.
+ */
 
 const assigned = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ

@@ -1,5 +1,7 @@
-// The eight currencies a client account can hold, with their scale and kind: one table, so that no other file
-// knows how many places a currency has (F2 scales; A2-12 kind and display decimals; doc 3, deposits route).
+/**
+ * The eight currencies a client account can hold, with their scale and kind: one table, so that no other file
+ * knows how many places a currency has (F2 scales; A2-12 kind and display decimals; doc 3, deposits route).
+ */
 import { Schema } from "effect"
 
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const

@@ -1,8 +1,10 @@
-// Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration
-// serves decoding and the OpenAPI document, and the collecting of those sentences by dotted path (A1-14, A1-27).
-// Schemas hold the wire form; trimming and other normalisation follow once a body is valid. Rules that join several
-// fields or need a fact (today, blocked countries) run as a second pure pass over the raw value, because struct-level
-// checks of a schema are skipped as soon as one field fails, and one answer must name every failing field.
+/**
+ * Building blocks of request bodies: schemas whose messages are the sentences partners read, so that one declaration
+ * serves decoding and the OpenAPI document, and the collecting of those sentences by dotted path (A1-14, A1-27).
+ * Schemas hold the wire form; trimming and other normalisation follow once a body is valid. Rules that join several
+ * fields or need a fact (today, blocked countries) run as a second pure pass over the raw value, because struct-level
+ * checks of a schema are skipped as soon as one field fails, and one answer must name every failing field.
+ */
 import { Result, Schema, SchemaIssue } from "effect"
 import { type CalendarDate, parseCalendarDate, yearOf } from "./CalendarDate.ts"
 import { isCountry } from "./Country.ts"

@@ -1,5 +1,7 @@
-// Identifiers: positive integers that stay below 2^53 on the wire, the client uid made from one, and the references
-// partners choose themselves (F31; A1-01 path ids; A1-18 references).
+/**
+ * Identifiers: positive integers that stay below 2^53 on the wire, the client uid made from one, and the references
+ * partners choose themselves (F31; A1-01 path ids; A1-18 references).
+ */
 import { Schema } from "effect"
 
 /** An id on the wire: positive integer below 2^53 (F31). */

@@ -1,5 +1,7 @@
-// The specification's limit tables as constants, each with its clause, so that no number of them is written twice
-// (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+/**
+ * The specification's limit tables as constants, each with its clause, so that no number of them is written twice
+ * (doc 1 Limits, doc 2 Limits, doc 3 Limits). Mailbox and queue capacities belong to the engine, not here.
+ */
 
 const second = 1_000
 const minute = 60 * second
@@ -55,7 +57,7 @@ export const bodyCaps = {
 export const bodyMembers = 50_000
 
 /**
- * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners are told of
+ * Faults that one answer names, ours: a body of wrong entries must not earn an answer of megabytes. Partners learn of
  * all that a form can have (A1-27); operators, whose lists are long, of fewer.
  */
 export const shownFaults = { partner: 1_000, operator: 100 } as const
@@ -81,8 +83,7 @@ export const documentLimits = { livePerClient: 20, nameLength: 255, retentionYea
 export const idempotency = {
   keyMaxLength: 128,
   replayMillis: 24 * hour,
-  waitMillis: 5 * second,
-  silentClaimMillis: 60 * second
+  waitMillis: 5 * second
 } as const
 
 /** Cooling period after an appropriateness attempt (doc 1 Limits). */
@@ -175,7 +176,7 @@ export const webhookLimits = {
   attempts: 10,
   retryBaseMillis: 5 * second,
   retryMaxDoublings: 7,
-  claimTakeoverMillis: 60 * second,
+  leaseTakeoverMillis: 60 * second,
   workerEveryMillis: 5 * second,
   signatureFreshMillis: 300 * second,
   failureBodyReadBytes: 16 * 1024,

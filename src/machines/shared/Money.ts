@@ -1,5 +1,7 @@
-// Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and
-// ceiling are judged once (F1 rounding, F2 scales and input grammar).
+/**
+ * Money: the only place where decimal strings become minor units (bigint) and back, so that grammar, scale and
+ * ceiling are judged once (F1 rounding, F2 scales and input grammar).
+ */
 import { Decimal } from "decimal.js"
 import { Schema } from "effect"
 import { type Currency, currencyFacts } from "./Currency.ts"

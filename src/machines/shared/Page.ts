@@ -1,8 +1,8 @@
-// The end of a page of a list (doc 1, Limits: Paging; A1-09).
+/** The end of a page of a list (doc 1, Limits: Paging; A1-09). */
 import { Schema } from "effect"
 import { Id } from "./Ids.ts"
 
-/** The two members that tell how a list goes on. */
+/** The two members that say how a list goes on. */
 export const pageEnd = {
   hasMore: Schema.Boolean.annotate({ description: "Whether older rows exist." }),
   nextBefore: Schema.NullOr(Id).annotate({ description: "The cursor of the next page; null on the last one." })

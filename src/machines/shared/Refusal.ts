@@ -34,7 +34,7 @@ export type Verdict<A> = { readonly ok: true; readonly value: A } | { readonly o
 export const accept = <A>(value: A): Verdict<A> => ({ ok: true, value })
 export const refuse = (refusal: Refusal): Verdict<never> => ({ ok: false, refusal })
 
-/** The faults that an answer names: when there are more, the others are told once these are gone. */
+/** The faults that an answer names: when there are more, the others are named once these are gone. */
 export const shownErrors = (
   errors: Readonly<Record<string, string>>,
   limit: number

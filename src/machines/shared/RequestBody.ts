@@ -1,5 +1,7 @@
-// What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
-// the documented order (doc 1, error registry, code 4000; A1-01, A1-27).
+/**
+ * What a decoder of a request body answers when it refuses, and the one walk through a body whose faults are named in
+ * the documented order (doc 1, error registry, code 4000; A1-01, A1-27).
+ */
 import * as Fields from "./Fields.ts"
 import { checkFields, invalidFields, type Refusal } from "./Refusal.ts"
 
@@ -15,10 +17,10 @@ export interface BodyFaults {
 
 export const notAnObject = "The request body must be a JSON object."
 
-/** The refusal of what is no JSON object, or can't be told by a field: the sentence alone. */
+/** The refusal of what is no JSON object, or has no field to name: the sentence alone. */
 export const invalidWhole = (sentence: string): Refusal => ({ _tag: "Invalid", sentence, errors: null })
 
-/** The refusal of a body with faults, told by their sentence. */
+/** The refusal of a body with faults, with their sentence. */
 export const invalidBody = ({ sentence, errors }: Omit<BodyFaults, "ok">): Refusal =>
   Object.keys(errors).length === 0 ? invalidWhole(sentence) : { _tag: "Invalid", sentence, errors }
 

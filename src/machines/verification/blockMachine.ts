@@ -1,7 +1,7 @@
 /**
  * Verification block. APPROPRIATENESS is written by the assessment alone: neither the partner nor compliance can approve
  * it, or a failed test could be written away (doc 1, Block statuses, Appropriateness; D3). Partner writes emit no audit
- * row: the KYC package's row of the same commit tells them, twelve more would say nothing new.
+ * row: the KYC package's row of the same commit shows them, twelve more would say nothing new.
  */
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
@@ -72,7 +72,7 @@ const note = (action: string, before: BlockStatus, after: BlockStatus) =>
 
 const partnerWrite = { guard: "ordinary", target: "APPROVED", actions: decidedByPartner } as const
 
-/** From every state, without an audit row of its own: the client's row tells that all twelve fell. */
+/** From every state, without an audit row of its own: the client's row shows that all twelve fell. */
 const rejectReliance = { target: "REJECTED", actions: decided } as const
 
 const reject = (from: BlockStatus) =>

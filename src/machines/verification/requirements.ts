@@ -56,7 +56,7 @@ export type GateRefusal = typeof GateRefusal.Type
 interface Need {
   readonly level: BlockLevel
   readonly needed: ReadonlyArray<BlockCode | "BANK_ACCOUNT">
-  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks nobody in (A1-31). */
+  /** Money in and out: an EXPIRED block counts as APPROVED, so that a passport's date locks no client in (A1-31). */
   readonly money: boolean
   readonly sourceOfWealth: boolean
 }

@@ -47,7 +47,7 @@ export type DeliveryEvent =
       readonly error: string
     }
   | { readonly type: "REDELIVER"; readonly at: number }
-  /** Nobody is told anything any more; the commit that closes the partner ends what waits (D13, D15). */
+  /** No event goes out any more; the commit that closes the partner ends what waits (D13, D15). */
   | { readonly type: "PARTNER_CLOSED"; readonly at: number }
 
 /** Why a delivery ended that nobody will try again. */

@@ -1,10 +1,12 @@
-// The body of POST .../withdrawals: the partner asks that a client is paid out (doc 3, Endpoints and Limits; A3-01,
-// A3-02, A3-07).
+/**
+ * The body of POST .../withdrawals: the partner asks that a client is paid out (doc 3, Endpoints and Limits; A3-01,
+ * A3-02, A3-07).
+ */
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
 import * as Fields from "../shared/Fields.ts"
 import { moneyLengths } from "../shared/Limits.ts"
-import { amountOf, moneyFields, moneyLabels, type MoneyRequest } from "../shared/MoneyRequest.ts"
+import { amountOf, moneyFields, moneyLabels, type MoneyBody } from "../shared/MoneyBody.ts"
 import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
 import { cleanText, codePointLength } from "../shared/Text.ts"
 
@@ -25,19 +27,19 @@ export const WithdrawalBody = Fields.objectOf(
 )
 
 /** A valid withdrawal request. */
-export interface WithdrawalDemand extends MoneyRequest {
+export interface WithdrawalBody extends MoneyBody {
   /** As sent, or null. */
   readonly destination: JsonObject | null
 }
 
-export type WithdrawalBodyDecision = { readonly ok: true; readonly demand: WithdrawalDemand } | BodyFaults
+export type DecodedWithdrawal = { readonly ok: true; readonly body: WithdrawalBody } | BodyFaults
 
 /**
  * Judges the body of a withdrawal request; `text` is the JSON it was parsed from, where it is known. On refusal
  * `sentence` is that of the first failing field in the documented order (partnerRef, currency, amount, destination) and
  * `errors` names all of them (400 code 4000).
  */
-export const decodeWithdrawal = (body: unknown, text?: string): WithdrawalBodyDecision =>
+export const decodeWithdrawal = (body: unknown, text?: string): DecodedWithdrawal =>
   judgeBody(body, labels, (raw, add) => {
     const decoded = decodeBody(raw, add)
     const amount = amountOf(raw, add)
@@ -47,7 +49,7 @@ export const decodeWithdrawal = (body: unknown, text?: string): WithdrawalBodyDe
     const { partnerRef, currency } = decoded
     return {
       ok: true,
-      demand: {
+      body: {
         partnerRef: cleanText(partnerRef),
         currency,
         amount,
@@ -73,7 +75,7 @@ const checkDestination = (destination: unknown, text: string | undefined, add: F
 /** Stands for a number that is written otherwise than it would be printed. */
 const rewritten = Symbol("rewritten")
 
-/** The reviver is told the source of each number; the compiler's library does not know it yet. */
+/** The reviver gets the source of each number; the compiler's library does not know it yet. */
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 const parseWith = JSON.parse as (text: string, reviver: Reviver) => unknown
 

@@ -6,7 +6,7 @@
 import { Schema } from "effect"
 import type { JsonObject } from "../Effects.ts"
 import { Id } from "../shared/Ids.ts"
-import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyRequest.ts"
+import { filedFields, type MoneyDecider, moneyDeciders } from "../shared/MoneyBody.ts"
 
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export type WithdrawalStatus = (typeof withdrawalStatuses)[number]

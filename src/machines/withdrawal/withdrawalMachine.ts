@@ -1,7 +1,7 @@
 /**
  * Withdrawal request: the amount leaves the client's cash when the request is filed, the reserve when finance approves,
  * and comes back whole when it is rejected, cancelled, or refused by the bank for good. Every key belongs to the request,
- * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition tells withdrawal.status.
+ * so no step is ever posted twice (doc 3, Withdrawal request; D10). Every transition emits withdrawal.status.
  */
 import { setup } from "xstate"
 import type { LedgerEntryType, MachineEffect } from "../Effects.ts"
@@ -21,7 +21,7 @@ const withdrawal = setup({
     input: {} as WithdrawalInput
   },
   guards: {
-    /** The money-out gate, run again by whoever sends the event. */
+    /** Whoever sends APPROVE has run the money-out gate again; `refusal` is what it said. */
     allowed: ({ event }) => event.type === "APPROVE" && event.refusal === null
   }
 })
@@ -56,7 +56,7 @@ const post = (entry: LedgerEntryType, step: "reserve" | "out" | "release" | "fai
 const release = post("WITHDRAWAL_RELEASE", "release", true)
 
 /** The event of a transition (doc 3, Event catalogue: one for every transition). */
-const tell = (status: WithdrawalStatus) =>
+const announce = (status: WithdrawalStatus) =>
   withdrawal.emit(({ context }) => ({
     type: "event",
     name: "withdrawal.status",
@@ -102,7 +102,7 @@ export const withdrawalMachine = withdrawal.createMachine({
       on: {
         REQUEST: {
           target: "REQUESTED",
-          actions: [post("WITHDRAWAL_RESERVE", "reserve", false), tell("REQUESTED"), noteFiling]
+          actions: [post("WITHDRAWAL_RESERVE", "reserve", false), announce("REQUESTED"), noteFiling]
         }
       }
     },
@@ -115,30 +115,30 @@ export const withdrawalMachine = withdrawal.createMachine({
           actions: [
             approve,
             post("WITHDRAWAL", "out", false),
-            tell("APPROVED"),
+            announce("APPROVED"),
             note("withdrawal.approve", "REQUESTED", "APPROVED")
           ]
         },
         REJECT: {
           target: "REJECTED",
-          actions: [turnDown, release, tell("REJECTED"), note("withdrawal.reject", "REQUESTED", "REJECTED")]
+          actions: [turnDown, release, announce("REJECTED"), note("withdrawal.reject", "REQUESTED", "REJECTED")]
         },
         CANCEL: {
           target: "CANCELLED",
-          actions: [cancel, release, tell("CANCELLED"), note("withdrawal.cancel", "REQUESTED", "CANCELLED")]
+          actions: [cancel, release, announce("CANCELLED"), note("withdrawal.cancel", "REQUESTED", "CANCELLED")]
         }
       }
     },
     APPROVED: {
       description: "The amount has left the client's account and is on its way through the bank or the chain.",
       on: {
-        PAY: { target: "PAID", actions: [pay, tell("PAID"), note("withdrawal.pay", "APPROVED", "PAID")] },
+        PAY: { target: "PAID", actions: [pay, announce("PAID"), note("withdrawal.pay", "APPROVED", "PAID")] },
         FAIL: {
           target: "REJECTED",
           actions: [
             turnDown,
             post("WITHDRAWAL", "fail", true),
-            tell("REJECTED"),
+            announce("REJECTED"),
             note("withdrawal.fail", "APPROVED", "REJECTED")
           ]
         }

@@ -1,7 +1,9 @@
-// EmbeddedPostgres: a real PostgreSQL in the data directory, started, supervised and stopped by us.
-// The server is a process of its own session: Ctrl-C reaches only us (we drain first), and it outlives a killed parent;
-// the next start proves that it is ours and adopts it. It is restarted with the same port and password when it dies.
-// Source: architecture, Start-up; operator surface, `serve` without --database-url.
+/**
+ * EmbeddedPostgres: a real PostgreSQL in the data directory, started, supervised and stopped by us.
+ * The server is a process of its own session: Ctrl-C reaches only us (we drain first), and it outlives a killed parent;
+ * the next start proves that it is ours and adopts it. It is restarted with the same port and password when it dies.
+ * Source: architecture, Start-up; operator surface, `serve` without --database-url.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Context, type Duration, Effect, Fiber, Layer, Redacted, Schedule, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -303,7 +305,7 @@ const spawnPostmaster = (cluster: Cluster): ChildProcess => {
   const serverArgs = ["-D", cluster.directory, ...flags]
   const [command, args] = postgresCommand(cluster.binaries, cluster.mode, "postgres", serverArgs)
   // A pid file left by a crash may name a pid that somebody else has now. PostgreSQL would refuse forever; pg_ctl's own
-  // variable tells it to look past that one pid. It still checks shared memory before it replaces the file.
+  // variable makes it look past that one pid. It still checks shared memory before it replaces the file.
   const stale = readPostmasterPid(cluster.directory)
   const foreign = stale !== undefined && !isPostmasterOf(stale.pid, cluster.directory)
   const child = spawnServer(command, args, {

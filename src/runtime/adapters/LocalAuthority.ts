@@ -1,6 +1,8 @@
-// LocalAuthority: the local certificate authority and the server certificate that `serve` uses when it got no TLS files.
-// The API is TLS only, also on a laptop: clients trust DATA_DIR/tls/ca.pem once, so the authority is kept for good and
-// only the server's certificate is issued again. Source: operator surface, `serve` (DATA_DIR/tls).
+/**
+ * LocalAuthority: the local certificate authority and the server certificate that `serve` uses when it got no TLS files.
+ * The API is TLS only, also on a laptop: clients trust DATA_DIR/tls/ca.pem once, so the authority is kept for good and
+ * only the server's certificate is issued again. Source: operator surface, `serve` (DATA_DIR/tls).
+ */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto"
 import * as Fs from "node:fs"

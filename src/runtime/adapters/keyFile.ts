@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { KeyStore } from "../engine/sealing/KeyStore.ts"
+import type { KeyStore } from "../ports/KeyStore.ts"
 import { lastKeyNumber, SealingError, type SealingKeys } from "../engine/sealing/Sealing.ts"
 import { writeWhole } from "./writeWhole.ts"
 

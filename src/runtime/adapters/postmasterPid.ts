@@ -1,8 +1,10 @@
-// postmasterPid: reads PostgreSQL's own `postmaster.pid` and proves which process it names.
-// A pid alone proves nothing (pids are reused after a reboot or in a restarted container), so a postmaster counts as ours
-// only when the process runs PostgreSQL inside our data directory. The file is never deleted by us: PostgreSQL checks
-// shared memory before it replaces it. Beside it lies our own lock, which names the brokerage process by the same proof.
-// Source: architecture, Start-up (adopt or stop, never delete the pid file).
+/**
+ * postmasterPid: reads PostgreSQL's own `postmaster.pid` and proves which process it names.
+ * A pid alone proves nothing (pids are reused after a reboot or in a restarted container), so a postmaster counts as ours
+ * only when the process runs PostgreSQL inside our data directory. The file is never deleted by us: PostgreSQL checks
+ * shared memory before it replaces it. Beside it lies our own lock, which names the brokerage process by the same proof.
+ * Source: architecture, Start-up (adopt or stop, never delete the pid file).
+ */
 import { execFileSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { linkSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -73,7 +75,7 @@ export const isPostmasterOf = (pid: number, cluster: string): boolean => {
   }
 }
 
-/** Distinguishes two processes that had the same pid: boot id and start tick. Empty where the system can not tell. */
+/** Distinguishes two processes that had the same pid: boot id and start tick. Empty where the system does not say. */
 export const processStamp = (pid: number): string => {
   const ticks = procStat(pid)?.[19]
   if (ticks !== undefined) return `${(readText("/proc/sys/kernel/random/boot_id") ?? "").trim()}:${ticks}`

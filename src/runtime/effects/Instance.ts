@@ -3,7 +3,7 @@ import type { Kind } from "../../machines/registry.ts"
 import type { EndpointRow } from "../store/tables/webhook.ts"
 
 /**
- * What an audit row is about, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
+ * What an audit row names, as kind:id. A block is CLIENT:CODE; partner and reliance share the partner's id. Besides
  * the machines' objects there are some that no machine moves.
  */
 export type ObjectName =

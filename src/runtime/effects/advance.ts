@@ -38,7 +38,7 @@ export const start = <T extends MachineTable>(turn: Turn, table: T, options: Sta
 interface Advance<T extends MachineTable> extends Belonging {
   /** Columns that change with the step and are no mirror of the context. */
   readonly set?: Partial<NewColumns<T>>
-  /** Effects of these types are left out: nobody is to hear of them. */
+  /** Effects of these types are left out: they reach no one. */
   readonly without?: ReadonlyArray<MachineEffect["type"]>
 }
 

@@ -5,7 +5,7 @@
 import type { EventFrom, InputFrom } from "xstate"
 import type { MachineEffect } from "../../machines/Effects.ts"
 import { machines, type MachineOf } from "../../machines/registry.ts"
-import { begin, type Decision, step, versionOf } from "../engine/machine/decide.ts"
+import { begin, type Step, step, versionOf } from "../engine/machine/step.ts"
 import { catalogue, type KindOf, type MachineTable, type NewColumns, type Tables } from "../store/Catalogue.ts"
 import type { MachineRow, TableSpec } from "../store/Table.ts"
 
@@ -40,9 +40,9 @@ const specOf = (table: MachineTable): TableSpec => catalogue[table]
 
 const machineOf = (table: MachineTable) => machines[catalogue[table].machine as KindOf<typeof table>].machine
 
-const stepped = <T extends MachineTable>(table: T, columns: object, decision: Decision): Stepped<T> => {
+const stepped = <T extends MachineTable>(table: T, columns: object, moved: Step): Stepped<T> => {
   const { machine, mirrors } = specOf(table)
-  const { state, context, effects } = decision
+  const { state, context, effects } = moved
   const row = {
     ...columns,
     state,
@@ -50,6 +50,6 @@ const stepped = <T extends MachineTable>(table: T, columns: object, decision: De
     context: context as object,
     ...mirrors?.(context as never)
   }
-  // The one place where a decision, typed by its machine, becomes the row of that machine's table.
-  return { row: row as unknown as Tables[T], effects }
+  // The one place where a step, typed by its machine, becomes the row of that machine's table.
+  return { row: row as Tables[T], effects }
 }

@@ -1,6 +1,7 @@
 /**
- * A settlement item for each posting that changes what a PARTNER-custody client owns in USDC: written into the draft of
- * the posting itself, so that one exists if and only if the other does (doc 3, Settlement item; F28; A3-18, A3-19,
+ * A settlement item for each posting that changes what a PARTNER-custody client owns in USDC, unless the partner moved the
+ * collateral itself (`postingRules` says which types make items; a collateral report's makes none). It is written into the
+ * draft of the posting, so that one exists if and only if the other does (doc 3, Settlement item; F28; A3-18, A3-19,
  * A3-27). The interpreter applies what the item's machine emits.
  */
 import type { MachineEffect } from "../../machines/Effects.ts"
@@ -10,7 +11,7 @@ import type { Instance } from "./Instance.ts"
 import { firstRow } from "./machineRow.ts"
 import { shardOf } from "../store/shard.ts"
 import type { Posting } from "../ledger/Ledger.ts"
-import { postingRules } from "../ledger/postingRules.ts"
+import { postingRules } from "../../machines/ledger/postingRules.ts"
 
 export interface NewItem {
   readonly itemId: number

@@ -9,7 +9,7 @@ import type { Turn } from "../engine/mailbox/ActorHost.ts"
 import type { SubjectState } from "../engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, tableNames } from "../store/Catalogue.ts"
 import type { BalanceRow } from "../store/tables/ledger.ts"
-import { clientAccount, postingRules } from "./postingRules.ts"
+import { clientAccount, postingRules } from "../../machines/ledger/postingRules.ts"
 
 export interface Posting {
   readonly txId: number

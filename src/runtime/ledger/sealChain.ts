@@ -5,19 +5,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import {
-  idIn,
-  nothingSecret,
-  type SealedTable,
-  sealedTableNames,
-  sealedTables,
-  sealEnds,
-  sealGenesis,
-  sealRows
-} from "../engine/sealing/seal.ts"
-import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import { idIn, type SealedTable, sealedTableNames, sealEnds, sealGenesis, sealRows } from "../engine/sealing/seal.ts"
+import { rowsBetween, sealsBetween } from "../store/reads/sealReads.ts"
 import type { SealRow } from "../store/tables/engine.ts"
 
 /** Seals read and hashed at a time, with their rows: a few milliseconds, in which the service does nothing else. */
@@ -26,7 +15,7 @@ const pageOfSeals = 20
 export interface ChainFinding {
   readonly seals: number
   readonly rows: number
-  /** Hash of the last seal: whoever notes it elsewhere can tell later that nothing was cut off. */
+  /** Hash of the last seal: whoever notes it elsewhere can prove later that nothing was cut off. */
   readonly last: string
   /** The first break; null when the chain is whole. */
   readonly detail: string | null
@@ -64,38 +53,22 @@ export const findBreak = (from: SealRow, seals: ReadonlyArray<SealRow>, rows: Ch
 /** The whole chain up to the seal `upTo`. */
 export const readChain = Effect.fnUntraced(function* (upTo: bigint) {
   const sql = yield* PgClient.PgClient
-  const decode = (table: keyof typeof catalogue, found: ReadonlyArray<Record<string, unknown>>) =>
-    found.map((raw) => decodeRow(catalogue[table] as TableSpec, raw, nothingSecret))
-  const covered = (table: SealedTable, after: SealRow, last: SealRow) => {
-    const spec = catalogue[table] as TableSpec
-    const column = spec.columns.find(({ name }) => name === sealedTables[table])?.sqlName
-    return Effect.map(
-      sql.unsafe<Record<string, unknown>>(
-        `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE "${column}" > $1 AND "${column}" <= $2 ORDER BY "${column}"`,
-        [BigInt(after[sealEnds[table]]), BigInt(last[sealEnds[table]])]
-      ),
-      (found) => decode(table, found)
-    )
-  }
   let before = sealGenesis
   let rows = 0
   let seals = 0
   while (true) {
-    const found = yield* sql.unsafe<Record<string, unknown>>(
-      `SELECT ${columnList(catalogue.seals)} FROM seals WHERE number >= $1 AND number <= $2 ORDER BY number LIMIT $3`,
-      [BigInt(seals === 0 ? 0 : before.number + 1), upTo, BigInt(pageOfSeals)]
-    )
-    const page = decode("seals", found) as ReadonlyArray<SealRow>
+    const page = yield* sealsBetween(sql, seals === 0 ? 0 : before.number + 1, upTo, pageOfSeals)
     // Seal 0 stands where the chain was begun over rows that were there already.
     const [first] = page
     const start = seals === 0 && first?.number === 0 ? first : before
     const links = page.filter((seal) => seal.number > 0)
     const last = page.at(-1)
     if (last === undefined) return { seals, rows, last: before.hash, detail: null } satisfies ChainFinding
-    const lists = yield* Effect.all(sealedTableNames.map((table) => covered(table, start, last)))
-    const byTable = Object.fromEntries(
-      sealedTableNames.map((table, index) => [table, lists[index] ?? []])
-    ) as unknown as ChainRows
+    const lists = yield* Effect.all(sealedTableNames.map((table) => rowsBetween(sql, table, start, last)))
+    const byTable = Object.fromEntries(sealedTableNames.map((table, index) => [table, lists[index] ?? []])) as Record<
+      SealedTable,
+      Array<object>
+    >
     const detail = findBreak(start, links, byTable)
     seals += page.length
     rows += lists.reduce((sum, list) => sum + list.length, 0)

@@ -3,25 +3,13 @@
  * Each check has a figure; the first break comes with what it found. Writers never wait for it; but rows they change often
  * are kept for its snapshot, so what can be judged after the snapshot is: sealed rows never change.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { depositChecks } from "./depositChecks.ts"
-import { figureChecks } from "./figureChecks.ts"
-import { onceChecks } from "./onceChecks.ts"
-import { ownershipChecks } from "./ownershipChecks.ts"
+import { type CheckResult, runChecks } from "../store/checks/runChecks.ts"
 import { readChain } from "./sealChain.ts"
-import { settlementChecks } from "./settlementChecks.ts"
-import { withdrawalChecks } from "./withdrawalChecks.ts"
 import { checkDestinations } from "./withdrawalDestinations.ts"
 
-export interface LedgerCheck {
-  readonly name: string
+export interface LedgerCheck extends CheckResult {
   readonly ok: boolean
-  /** What was counted or summed. */
-  readonly figure: string
-  /** The first thing that breaks the rule; null when it holds. */
-  readonly detail: string | null
 }
 
 export interface LedgerReport {
@@ -29,142 +17,14 @@ export interface LedgerReport {
   readonly checks: ReadonlyArray<LedgerCheck>
 }
 
-interface SqlCheck {
-  readonly name: string
-  /** One row, one column `n`: how much was looked at. */
-  readonly figure: string
-  /** Rows that break the rule, one column `what`; none when it holds. */
-  readonly breaks: string
-}
-
-const checks: ReadonlyArray<SqlCheck> = [
-  {
-    name: "every transaction sums to zero per currency",
-    figure: "SELECT count(*) AS n FROM ledger_transactions",
-    breaks: `SELECT 'transaction ' || tx_id || ' ' || currency || ' sums to ' || sum(amount) AS what
-               FROM postings GROUP BY tx_id, currency HAVING sum(amount) <> 0 LIMIT 1`
-  },
-  {
-    name: "every posting belongs to a transaction and every transaction has postings",
-    figure: "SELECT count(*) AS n FROM postings",
-    breaks: `SELECT coalesce('posting ' || p.posting_id || ' has no transaction', 'transaction ' || t.tx_id || ' has no posting') AS what
-               FROM postings p FULL JOIN ledger_transactions t USING (tx_id)
-              WHERE p.tx_id IS NULL OR t.tx_id IS NULL LIMIT 1`
-  },
-  {
-    name: "cash and reserved of every client equal the sum of its postings",
-    figure: "SELECT count(*) AS n FROM balances",
-    breaks: `WITH sums AS (
-               SELECT client_id, currency, sum(amount) FILTER (WHERE kind = 'cash') AS cash,
-                      sum(amount) FILTER (WHERE kind = 'reserved') AS reserved
-                 FROM postings WHERE client_id IS NOT NULL GROUP BY client_id, currency)
-             SELECT 'client ' || client_id || ' ' || currency || ': balance ' || coalesce(b.cash, 0) || ' + ' || coalesce(b.reserved, 0)
-                    || ', postings ' || coalesce(s.cash, 0) || ' + ' || coalesce(s.reserved, 0) AS what
-               FROM balances b FULL JOIN sums s USING (client_id, currency)
-              WHERE coalesce(b.cash, 0) <> coalesce(s.cash, 0) OR coalesce(b.reserved, 0) <> coalesce(s.reserved, 0) LIMIT 1`
-  },
-  {
-    name: "no reserve is negative",
-    figure: "SELECT count(*) AS n FROM balances WHERE reserved <> 0",
-    breaks:
-      "SELECT 'client ' || client_id || ' ' || currency || ' reserved ' || reserved AS what FROM balances WHERE reserved < 0 LIMIT 1"
-  },
-  {
-    name: "every BOOKED collateral report has exactly its posting, no REFUSED one has any",
-    figure: "SELECT count(*) AS n FROM collateral_reports",
-    breaks: `WITH booked AS MATERIALIZED (
-               SELECT t.key, p.client_id, p.amount FROM ledger_transactions t JOIN postings p USING (tx_id)
-                WHERE p.client_id IS NOT NULL AND t.key LIKE 'collateral:%'),
-             filed AS MATERIALIZED (
-               SELECT 'collateral:' || id AS key, id, client_id, state, replace(context ->> 'amount', '.', '')::bigint
-                      * (CASE context ->> 'direction' WHEN 'DEPOSIT' THEN 1 ELSE -1 END) AS amount FROM collateral_reports)
-             SELECT 'report ' || f.id || ' is ' || f.state || ' with ' || count(b.key) || ' client postings' AS what
-               FROM filed f LEFT JOIN booked b ON b.key = f.key AND b.client_id = f.client_id AND b.amount = f.amount
-              GROUP BY f.id, f.state
-             HAVING count(b.key) <> (CASE f.state WHEN 'BOOKED' THEN 1 ELSE 0 END) LIMIT 1`
-  },
-  ...depositChecks,
-  ...withdrawalChecks,
-  {
-    name: "partner_custody is minus the collateral held for the partner's clients",
-    figure: "SELECT count(DISTINCT account) AS n FROM postings WHERE account LIKE 'partner_custody:%'",
-    breaks: `WITH held AS (
-               SELECT partner_id, -sum(amount) AS house FROM postings WHERE account LIKE 'partner_custody:%' GROUP BY partner_id),
-             booked AS (
-               SELECT p.partner_id, sum(p.amount) AS clients FROM postings p JOIN ledger_transactions t USING (tx_id)
-                WHERE p.client_id IS NOT NULL AND t.type IN ('PARTNER_COLLATERAL_IN', 'PARTNER_COLLATERAL_OUT') GROUP BY p.partner_id)
-             SELECT 'partner ' || partner_id || ' holds ' || coalesce(house, 0) || ', clients were booked ' || coalesce(clients, 0) AS what
-               FROM held FULL JOIN booked USING (partner_id) WHERE coalesce(house, 0) <> coalesce(clients, 0) LIMIT 1`
-  },
-  ...settlementChecks,
-  ...figureChecks,
-  ...ownershipChecks,
-  ...onceChecks,
-  {
-    name: "every audit row, decision, transaction, posting, interfirm record and change of custody is sealed",
-    figure: "SELECT count(*) AS n FROM seals",
-    breaks: `WITH last AS (SELECT * FROM seals ORDER BY number DESC LIMIT 1)
-             SELECT what FROM (
-               SELECT 'audit row ' || id AS what FROM audit WHERE id > coalesce((SELECT audit_to FROM last), 0)
-               UNION ALL SELECT 'decision ' || id FROM decisions WHERE id > coalesce((SELECT decision_to FROM last), 0)
-               UNION ALL SELECT 'transaction ' || tx_id FROM ledger_transactions WHERE tx_id > coalesce((SELECT transaction_to FROM last), 0)
-               UNION ALL SELECT 'posting ' || posting_id FROM postings WHERE posting_id > coalesce((SELECT posting_to FROM last), 0)
-               UNION ALL SELECT 'interfirm record ' || id FROM interfirm_records WHERE id > coalesce((SELECT interfirm_to FROM last), 0)
-               UNION ALL SELECT 'change of custody ' || id FROM custody_changes WHERE id > coalesce((SELECT custody_to FROM last), 0)
-             ) AS unsealed LIMIT 1`
-  },
-  {
-    name: "event numbers have no gap per partner",
-    figure: "SELECT count(*) AS n FROM events",
-    breaks: `SELECT 'partner ' || partner_id || ' has ' || count(*) || ' events up to ' || max(seq) AS what
-               FROM events GROUP BY partner_id HAVING count(*) <> max(seq) LIMIT 1`
-  },
-  {
-    name: "every claim of a client's reference and e-mail names a client",
-    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'ref:%' OR name LIKE 'email:%'",
-    breaks: `SELECT 'claim ' || split_part(name, ':', 1) || ' of client ' || owner || ' has no client' AS what
-               FROM claims LEFT JOIN clients ON clients.id = owner
-              WHERE (name LIKE 'ref:%' OR name LIKE 'email:%') AND clients.id IS NULL LIMIT 1`
-  }
-]
-
-/** What the snapshot says: the checks in SQL, and the last seal it holds. */
-const snapshotChecks = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* sql
-    .withTransaction(
-      Effect.gen(function* () {
-        // Every check reads whole tables once: slow on large books by design, never by nested loops, and on one core.
-        yield* sql.unsafe("SET LOCAL statement_timeout = '30min'")
-        yield* sql.unsafe("SET LOCAL enable_nestloop = off")
-        yield* sql.unsafe("SET LOCAL max_parallel_workers_per_gather = 0")
-        const results: Array<LedgerCheck> = []
-        for (const check of checks) {
-          const counted = yield* sql.unsafe<{ readonly n: bigint }>(check.figure)
-          const broken = yield* sql.unsafe<{ readonly what: string }>(check.breaks)
-          results.push({
-            name: check.name,
-            ok: broken.length === 0,
-            figure: String(counted[0]?.n ?? 0),
-            detail: broken[0]?.what ?? null
-          })
-        }
-        const last = yield* sql.unsafe<{ readonly n: bigint }>("SELECT coalesce(max(number), 0) AS n FROM seals")
-        return { results, lastSeal: last[0]?.n ?? 0n }
-      })
-    )
-    .pipe(Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-})
-
 /** The checks that need no key, on one REPEATABLE READ snapshot. Interrupted, it ends its statement too. */
 export const verifyBooks = Effect.gen(function* () {
-  const { results, lastSeal } = yield* snapshotChecks
+  const { results, lastSeal } = yield* runChecks
   const chain = yield* readChain(lastSeal)
   const checked = [
     ...results,
     {
       name: "the chain over all that is sealed is whole",
-      ok: chain.detail === null,
       figure: `${chain.rows} rows, ${chain.seals} seals, last ${chain.last}`,
       detail: chain.detail
     }
@@ -177,10 +37,10 @@ export const verifyLedger = Effect.gen(function* () {
   const { checks: checked } = yield* verifyBooks
   const { compared, detail } = yield* checkDestinations
   const name = "every withdrawal request shows the destination it was filed with"
-  return reportOf([...checked, { name, ok: detail === null, figure: String(compared), detail }])
+  return reportOf([...checked, { name, figure: String(compared), detail }])
 })
 
-const reportOf = (checked: ReadonlyArray<LedgerCheck>): LedgerReport => ({
-  ok: checked.every((result) => result.ok),
-  checks: checked
+const reportOf = (checked: ReadonlyArray<CheckResult>): LedgerReport => ({
+  ok: checked.every(({ detail }) => detail === null),
+  checks: checked.map(({ name, figure, detail }) => ({ name, ok: detail === null, figure, detail }))
 })

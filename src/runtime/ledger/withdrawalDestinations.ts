@@ -1,7 +1,7 @@
 /**
  * That a withdrawal request still shows the destination it was filed with (doc 3, Withdrawal request; D10). A sealed
  * value is bound to its column, not to its row, so one request's destination could be put into another's. A keyed
- * fingerprint over id and destination, kept in the request and in the audit row of its filing, tells.
+ * fingerprint over id and destination, kept in the request and in the audit row of its filing, shows.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -9,12 +9,10 @@ import type { JsonObject } from "../../machines/Effects.ts"
 import { filedDestination } from "../../machines/withdrawal/WithdrawalRequest.ts"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
-import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
-import { catalogue } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import { type FiledRequest, filedRequests } from "../store/reads/withdrawalReads.ts"
 import type { WithdrawalRow } from "../store/tables/withdrawal.ts"
 
-/** Only the one who holds the key can make it, and it tells nothing of the destination. None at all has one too. */
+/** Only the one who holds the key can make it, and it shows nothing of the destination. None at all has one too. */
 export const destinationFingerprint = (
   { fingerprint }: Pick<Sealing, "fingerprint">,
   requestId: number,
@@ -28,33 +26,13 @@ export const showsFiledDestination = (sealing: Pick<Sealing, "fingerprint">, row
 /** Requests opened and compared at a time: a few milliseconds, in which the service does nothing else. */
 const pageOfRequests = 200
 
-const requestPage = (spec: TableSpec): string => `WITH page AS MATERIALIZED (
-    SELECT ${columnList(spec)} FROM withdrawal_requests WHERE id > $1 ORDER BY id LIMIT ${pageOfRequests})
-  SELECT page.*, filed.reason AS filed
-    FROM page LEFT JOIN LATERAL (
-      SELECT reason FROM audit WHERE object = 'withdrawalRequest:' || page.id AND action = 'withdrawal.request'
-       ORDER BY id LIMIT 1) filed ON true ORDER BY page.id`
-
-/** A row as it may be in the database: one that does not open is a break, not a failure. */
-const decoded = (sealing: Sealing, raw: Readonly<Record<string, unknown>>): WithdrawalRow | null => {
-  try {
-    return decodeRow(catalogue.withdrawalRequests as TableSpec, raw, sealing) as WithdrawalRow
-  } catch {
-    return null
-  }
-}
-
-const judge = (sealing: Sealing, raw: Readonly<Record<string, unknown>>): string | null => {
-  const row = decoded(sealing, raw)
-  if (row === null) return `request ${raw["id"]} can't be read`
+const judge = (sealing: Sealing, { id, row, filed }: FiledRequest): string | null => {
+  if (row === null) return `request ${id} can't be read`
   const { destinationFingerprint: kept } = row.context
   // The audit is sealed: what it says of the filing stands.
-  const filed = raw["filed"] ?? null
-  if (kept === null) return filed === null ? null : `request ${row.id} has lost the fingerprint it was filed with`
-  if (filed !== filedDestination(kept)) return `request ${row.id} shows another fingerprint than its filing`
-  return showsFiledDestination(sealing, row)
-    ? null
-    : `request ${row.id} shows another destination than it was filed with`
+  if (kept === null) return filed === null ? null : `request ${id} has lost the fingerprint it was filed with`
+  if (filed !== filedDestination(kept)) return `request ${id} shows another fingerprint than its filing`
+  return showsFiledDestination(sealing, row) ? null : `request ${id} shows another destination than it was filed with`
 }
 
 /**
@@ -64,17 +42,17 @@ const judge = (sealing: Sealing, raw: Readonly<Record<string, unknown>>): string
 export const checkDestinations = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const sealing = yield* SealingService
-  const text = requestPage(catalogue.withdrawalRequests as TableSpec)
-  let after = 0n
+  let after = 0
   let compared = 0
   while (true) {
-    const page = yield* sql.unsafe<Readonly<Record<string, unknown>>>(text, [after])
-    for (const raw of page) {
-      const detail = judge(sealing, raw)
+    const page = yield* filedRequests(sql, sealing, after, pageOfRequests)
+    for (const request of page) {
+      const detail = judge(sealing, request)
       if (detail !== null) return { compared, detail }
       compared++
     }
-    if (page.length < pageOfRequests) return { compared, detail: null }
-    after = BigInt(page.at(-1)?.["id"] as bigint)
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageOfRequests) return { compared, detail: null }
+    after = last.id
   }
 })

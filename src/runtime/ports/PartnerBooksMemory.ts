@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { type OpenGroup, openTables } from "../store/openRows.ts"
-import { type HeldGroup, namedIds, PartnerBooks } from "./PartnerBooks.ts"
+import { type HeldGroup, namedIds } from "../store/reads/partnerReads.ts"
+import { PartnerBooks } from "./PartnerBooks.ts"
 
 export interface PartnerBooksMemoryOptions {
   readonly store: MemoryStore
@@ -91,7 +92,7 @@ const openGroups = (
   { table, open }: (typeof openTables)[number],
   partnerId: number
 ): ReadonlyArray<OpenGroup> => {
-  const rows = store.rows(table) as unknown as ReadonlyArray<OpenRow>
+  const rows = store.rows(table) as ReadonlyArray<OpenRow>
   const own = rows.filter((row) => row.partnerId === partnerId && open.states.includes(row.state))
   const nameOf = ({ state, currency }: OpenRow): string => `${open.states.indexOf(state)} ${currency}`
   return [...Map.groupBy(own, nameOf)]

@@ -2,16 +2,15 @@
  * Reads of stored rows outside a mailbox, as a port: pages, whole tables for live views, holders of unique facts. The
  * service reads Postgres; the deterministic simulation reads the store of JournalMemory instead (architecture, Proof).
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../engine/journal/Commit.ts"
 import { SealingService } from "../engine/sealing/SealingService.ts"
-import { columnList, decodeRow } from "../engine/journal/SubjectLoader.ts"
 import { withinTime } from "../engine/withinTime.ts"
-import { catalogue, type TableName, type Tables } from "../store/Catalogue.ts"
-import type { TableSpec } from "../store/Table.ts"
+import type { TableName, Tables } from "../store/Catalogue.ts"
 import { type Condition, pageOf, type PageQuery } from "../store/paging.ts"
+import { allRows, holdersOf, rowsWithIds } from "../store/reads/rowReads.ts"
 import { whenAway } from "../store/whenAway.ts"
 
 export class RowReads extends Context.Service<
@@ -43,37 +42,9 @@ export class RowReads extends Context.Service<
         withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
       return RowReads.of({
         page: (table, conditions, query) => inTime(pageOf(sql, sealing, table, conditions, query)),
-        among: (table, ids) => {
-          const spec = catalogue[table] as TableSpec
-          const id = spec.columns.find(({ name }) => name === spec.key[0])?.sqlName
-          return inTime(
-            Effect.map(
-              sql.unsafe<Record<string, unknown>>(
-                `SELECT ${columnList(spec)} FROM ${spec.sqlName} WHERE "${id}" = ANY($1)`,
-                [Result.getOrThrow(PgTypes.array(ids.map(BigInt), PgTypes.OID.int8))]
-              ),
-              (rows) => rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[typeof table])
-            )
-          )
-        },
-        all: (table) => {
-          const spec = catalogue[table] as TableSpec
-          return inTime(
-            Effect.map(sql.unsafe<Record<string, unknown>>(`SELECT ${columnList(spec)} FROM ${spec.sqlName}`), (rows) =>
-              rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[typeof table])
-            )
-          )
-        },
-        holders: (names) =>
-          inTime(
-            Effect.map(
-              sql.unsafe<{ readonly name: string; readonly owner: bigint }>(
-                "SELECT name, owner FROM claims WHERE name = ANY($1)",
-                [Result.getOrThrow(PgTypes.array(names, PgTypes.OID.text))]
-              ),
-              (rows) => rows.map(({ name, owner }) => ({ name, owner: Number(owner) }))
-            )
-          )
+        among: (table, ids) => inTime(rowsWithIds(sql, sealing, table, ids)),
+        all: (table) => inTime(allRows(sql, sealing, table)),
+        holders: (names) => inTime(holdersOf(sql, names))
       })
     })
   )

@@ -42,9 +42,7 @@ export const RowReadsMemory = {
           reach(() => {
             const key = catalogue[table].key[0] as string
             const wanted = new Set(ids)
-            return store
-              .rows(table)
-              .filter((row) => wanted.has((row as unknown as Record<string, number>)[key] as number))
+            return store.rows(table).filter((row) => wanted.has((row as Record<string, number>)[key] as number))
           }),
         all: (table) => reach(() => store.rows(table)),
         holders: (names) =>

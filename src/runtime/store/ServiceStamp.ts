@@ -3,8 +3,9 @@
  * once used as a sandbox is refused without --sandbox, and the reverse (operator surface, `serve`); one whose canary
  * does not open belongs to another key file, and starting would only produce unreadable rows.
  */
+import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { Sealing } from "../engine/sealing/Sealing.ts"
 
 export class StampMismatch extends Schema.TaggedError<StampMismatch>()("StampMismatch", { sentence: Schema.String }) {
@@ -43,7 +44,7 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
     return { clockOffset: Number(stamp.clock_offset) }
   })
 
-/** What the stamp says about keys: the one its canary is sealed with, and the one all values were found sealed with. */
+/** What the stamp says of keys: the one its canary is sealed with, and the one all values were found sealed with. */
 export const stampedKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [stamp] = yield* sql<{ readonly canary: Uint8Array; readonly resealed_key: number | null }>`
@@ -63,3 +64,24 @@ export const stampResealed = (number: number) =>
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE service_stamp SET resealed_key = ${BigInt(number)} WHERE id = 1`
   })
+
+/**
+ * Moves the stored clock offset on by so many ms and answers it; null when it would not stay below `end`, which moves
+ * nothing. The database adds, so that two moves at once are both counted and neither passes the end. A dry run asks the
+ * same question of the same row.
+ */
+export const moveClock = (
+  sql: PgClient.PgClient,
+  millis: number,
+  end: number,
+  isDry: boolean
+): Effect.Effect<number | null, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly clock_offset: bigint }>(
+      isDry
+        ? "SELECT clock_offset + $1 AS clock_offset FROM service_stamp WHERE id = 1 AND clock_offset + $1 < $2"
+        : "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset",
+      [BigInt(millis), BigInt(end)]
+    ),
+    ([row]) => (row === undefined ? null : Number(row.clock_offset))
+  )

@@ -66,8 +66,40 @@ export interface OpenWork<S extends string = string> {
 
 type ColumnsOf<Row> = ReadonlyArray<keyof Row & string>
 
-/** What the author of a table says about it. */
-export interface Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> {
+/** What is counted of open work: rows with their amounts. */
+interface Counted {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly currency: string
+  readonly amount: bigint
+}
+
+/** What of a row may still come back to the client's cash, in minor units of `currency`; it keeps room for that (F2). */
+type Returns<Row> = (row: Row) => { readonly currency: string; readonly amount: bigint } | null
+
+/**
+ * The table of a client's objects that a machine moves says what of them is open, and of amounts what may still come back
+ * to cash; null: none of them. It is never left unsaid, so that no account closes over what somebody forgot.
+ */
+type Closing<Row, K extends Kind | null> = K extends Kind
+  ? Row extends { readonly clientId: number }
+    ? Row extends Counted
+      ? { readonly open: OpenWork<StateOf<K>> | null; readonly returns: Returns<Row> | null }
+      : { readonly open: null; readonly returns?: null }
+    : Unsaid
+  : Unsaid
+
+interface Unsaid {
+  readonly open?: null
+  readonly returns?: null
+}
+
+/** What the author of a table says of it. */
+type Descriptor<Row, K extends Kind | null, I extends string | null, Mirrored> = Closing<Row, K> &
+  Description<Row, K, I, Mirrored>
+
+interface Description<Row, K extends Kind | null, I extends string | null, Mirrored> {
   /** One row in words, such as "deposit notice": reports and refusals use it. */
   readonly title: string
   /** The machine that moves the rows; null for plain facts. */
@@ -87,11 +119,8 @@ export interface Descriptor<Row, K extends Kind | null, I extends string | null,
   /** True when the row keeps the table's CHECK constraints. */
   readonly check?: (row: Row) => boolean
   readonly residence?: Residence<Row>
-  readonly open?: K extends Kind ? OpenWork<StateOf<K>> : undefined
   /** The name space of the partner's references: each is filed once for ever, under a claim that holds the row's id (A3-01). */
   readonly reference?: string
-  /** What of a row may still come back to the client's cash, in minor units of `currency`; it keeps room for that (F2). */
-  readonly returns?: (row: Row) => { readonly currency: string; readonly amount: bigint } | null
   /** The kind of id that the rows are numbered with, and the size of its blocks. */
   readonly id?: readonly [kind: I, block: IdBlock]
 }
@@ -127,7 +156,7 @@ export interface TableSpec<T extends string = string> {
   readonly residence: Residence | null
   readonly open: OpenWork | null
   readonly reference: string | null
-  readonly returns: ((row: never) => { readonly currency: string; readonly amount: bigint } | null) | null
+  readonly returns: Returns<never> | null
 }
 
 export interface Column {
@@ -168,7 +197,7 @@ export const table =
       residence: descriptor.residence ?? null,
       open: (descriptor.open as OpenWork | undefined) ?? null,
       reference: descriptor.reference ?? null,
-      returns: descriptor.returns ?? null
+      returns: (descriptor.returns as TableSpec["returns"] | undefined) ?? null
     })
   })
 

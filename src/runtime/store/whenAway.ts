@@ -1,7 +1,7 @@
 /**
  * What a failed statement of a service means for its caller (doc 1, error registry: 5030 and 5000). Only a database that
  * is away or busy is a reason to come back later; a statement the server refused fails again for ever, so that is a
- * defect with an id in the log, told without the values it carried.
+ * defect with an id in the log, without the values it carried.
  */
 import { Cause, Effect } from "effect"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"

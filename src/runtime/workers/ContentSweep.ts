@@ -1,6 +1,6 @@
 /** Removes contents that no document came to own: a crash between content and commit leaves one (A1-37). */
 import { Clock, Effect, Layer, Schedule } from "effect"
-import { DocumentContents } from "../services/document/DocumentContents.ts"
+import { DocumentContents } from "../ports/DocumentContents.ts"
 
 /** Far longer than any upload waits for its commit. */
 const forgottenAfterMillis = 24 * 3_600_000

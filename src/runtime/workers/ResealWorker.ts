@@ -94,14 +94,14 @@ export const ResealWorker = {
     )
 }
 
-/** At start: a key that was filed and never told is told now, and a pass that was cut short is asked for. */
+/** At start: a key that was filed and is not in the audit is noted there now, and a pass that was cut short is asked for. */
 const takeUpKeys = (rotation: KeyRotation["Service"], sealing: Sealing) =>
   Effect.gen(function* () {
     const stamp = yield* stampedKeys
     if (stamp === null) return
     const current = sealing.current()
     if (stamp.canaryKey !== current) {
-      yield* rotation.tell(byService, "encryption.adopt", stamp.canaryKey, current)
+      yield* rotation.note(byService, "encryption.adopt", stamp.canaryKey, current)
       yield* stampCanary(sealing)
     }
     if (stamp.resealedKey !== current) rotation.beginResealing()
@@ -120,19 +120,19 @@ const resealAll = (resealing: Resealing) =>
     const { rotation, sealing, pace } = resealing
     const number = sealing.current()
     let moved = 0
-    let told = false
+    let audited = false
     while (true) {
       const wait = rotation.rotatedAt() + pace.settleMillis - (yield* Clock.currentTimeMillis)
       const pass = yield* onePass(resealing)
       moved += pass.moved
       if (pass.moved === 0 && pass.skipped === 0 && wait <= 0) {
-        if (told || (moved === 0 && rotation.rotatedAt() === 0)) {
+        if (audited || (moved === 0 && rotation.rotatedAt() === 0)) {
           if (pass.unreadable > 0) yield* Effect.logError(`${pass.unreadable} sealed values do not open with any key`)
           break
         }
         // Commits are written in order: when this one is in, so is every batch that was sealed before the rotation.
-        yield* rotation.tell(byService, "encryption.resealed", null, number)
-        told = true
+        yield* rotation.note(byService, "encryption.resealed", null, number)
+        audited = true
         continue
       }
       yield* Effect.sleep(pass.moved > 0 || pass.skipped > 0 ? betweenPasses : Math.max(wait, 0))
@@ -186,7 +186,7 @@ const oneBatch = (
     pass.skipped += replacements.length - moved
   })
 
-/** Null for a value that does not open: it stays as it is, and is told of at the end. */
+/** Null for a value that does not open: it stays as it is, and is named at the end. */
 const replacementOf = (sealing: Sealing, { place }: SealedColumn, { key, sealed }: SealedValue): Replacement | null => {
   try {
     return { key, was: sealed, sealed: sealing.reseal(sealed, place) }

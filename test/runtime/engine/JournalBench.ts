@@ -1,4 +1,4 @@
-// What the conformance suite needs of an implementation: a journal and ways to look behind it.
+/** What the conformance suite needs of an implementation: a journal and ways to look behind it. */
 import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"
 

@@ -1,8 +1,9 @@
-// Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost.
+/** Mailboxes and turns (architecture section 4, Mailbox): order, output gate, doubt, and limits of ActorHost. */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { type Command, FactNeeded, mailboxLimit } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { IdsExhausted } from "../../../src/runtime/engine/journal/IdBlocks.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, sampleRows } from "./fixtures.ts"
 import { failureOf, type HostBench, increment, look, openHost, until } from "./hostBench.ts"
 
@@ -105,6 +106,7 @@ describe("turns", () => {
   })
 
   it("a live view that throws harms neither the answer nor other views nor later commands", async () => {
+    expectLog(/a view of balances failed.*broken view/)
     const seen: Array<bigint> = []
     bench.host.onCommitted("balances", () => {
       throw new Error("broken view")
@@ -260,7 +262,7 @@ describe("limits", () => {
     assert.strictEqual(bench.host.stats().resident, 0)
   })
 
-  it("rows of no subject are written and told to the views", async () => {
+  it("rows of no subject are written and shown to the views", async () => {
     const seen: Array<string> = []
     bench.host.onCommitted("answers", (row) => seen.push(row.key))
     await Effect.runPromise(bench.host.record({ answers: [sampleRows(4).answers] }))

@@ -1,4 +1,4 @@
-// The texts of the batch statement: one a set of parts, made once, and never more of them kept than the bound.
+/** The texts of the batch statement: one a set of parts, made once, and never more of them kept than the bound. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   batchText,

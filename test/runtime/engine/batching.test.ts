@@ -1,4 +1,4 @@
-// takeBatch and stampBatch as properties: what is written together, in which order, with which numbers.
+/** takeBatch and stampBatch as properties: what is written together, in which order, with which numbers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { claimNames, type Commit } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -43,7 +43,7 @@ const commits: fc.Arbitrary<Commit> = fc
   )
 
 const waitingFor = (list: ReadonlyArray<Commit>): Array<Waiting> =>
-  list.map((commit) => ({ commit, done: () => undefined }))
+  list.map((commit) => ({ commit, done: () => undefined, defects: assert.fail }))
 
 /** What of a commit no other commit of its batch may touch. */
 const exclusive = (commit: Commit): ReadonlyArray<string> => [

@@ -1,14 +1,19 @@
-// The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
+/**
+ * The catalogue and the memory journal's rules say the same as the migrated schema: names, types, empty columns, keys.
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { idBlockSize, idKinds, idSequenceOf } from "../../../src/runtime/engine/journal/IdBlocks.ts"
 import { catalogue, tableNames } from "../../../src/runtime/store/Catalogue.ts"
 import { type ColumnType, snake } from "../../../src/runtime/store/Table.ts"
-import { openPgBench, type PgBench } from "./pgBench.ts"
+import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { commitOf, sampleRows, submit } from "./fixtures.ts"
+import { openPg } from "./pgBench.ts"
 
-let bench: PgBench
+// Without a journal, which does not start on a database that lacks something.
+let bench: Awaited<ReturnType<typeof openPg>>
 beforeAll(async () => {
-  bench = await openPgBench()
+  const database = await makeTestDatabase()
+  bench = await openPg(database.url, database.drop)
 })
 afterAll(() => bench.close())
 
@@ -99,7 +104,7 @@ describe("catalogue", () => {
     const marker = "PLANTED-MARKER-7f3a"
     const rows = sampleRows(1)
     const outcome = await submit(
-      bench.journal,
+      await bench.start(),
       commitOf({
         rows: {
           blockPayloads: [{ ...rows.blockPayloads, data: { street: marker } }],

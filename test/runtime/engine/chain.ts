@@ -1,4 +1,4 @@
-// The chain of seals over what a journal stored, judged by the reader that `ledger verify` uses.
+/** The chain of seals over what a journal stored, judged by the reader that `ledger verify` uses. */
 import { sealEnds, sealGenesis, sealedTableNames, sealedTables } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type ChainRows, findBreak } from "../../../src/runtime/ledger/sealChain.ts"
 import type { SealRow } from "../../../src/runtime/store/tables/engine.ts"

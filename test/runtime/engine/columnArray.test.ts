@@ -1,4 +1,4 @@
-// Columns of a batch are the driver's arrays to the byte, filled value by value and used again.
+/** Columns of a batch are the driver's arrays to the byte, filled value by value and used again. */
 import { PgTypes } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"

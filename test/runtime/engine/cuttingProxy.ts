@@ -1,5 +1,7 @@
-// A TCP proxy in front of PostgreSQL that cuts connections at a chosen moment: before a request reaches the server, or
-// after the server has done the work but before its answer reaches us.
+/**
+ * A TCP proxy in front of PostgreSQL that cuts connections at a chosen moment: before a request reaches the server, or
+ * after the server has done the work but before its answer reaches us.
+ */
 import { Redacted } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 

@@ -1,4 +1,4 @@
-// Polls a fact of the database or of a journal on it; gives up after ten seconds.
+/** Polls a fact of the database or of a journal on it; gives up after ten seconds. */
 import { Effect, Schedule } from "effect"
 
 export const eventually = (fact: () => boolean | Promise<boolean>): Promise<void> =>

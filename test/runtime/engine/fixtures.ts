@@ -1,5 +1,5 @@
-// Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders.
-import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
+/** Rows and commits for the engine's tests: one sample row per table of the catalogue, and small builders. */
+import { versionOf } from "../../../src/runtime/engine/machine/step.ts"
 import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { randomBytes } from "node:crypto"
 import {

@@ -1,4 +1,4 @@
-// A host over a memory journal that the test can hold, bend and watch.
+/** A host over a memory journal that the test can hold, bend and watch. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
 import { ActorHost, type Command, type DispatchError } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -8,6 +8,7 @@ import { Journal, JournalUnavailable, type Outcome } from "../../../src/runtime/
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { keyOf } from "../../../src/runtime/store/Catalogue.ts"
+import { layerTestLogs } from "../../support/testLogs.ts"
 import { balance } from "./fixtures.ts"
 
 export const by = { role: "PARTNER", keyLabel: "main", requestId: "req-1", actor: "partner:X" }
@@ -21,7 +22,7 @@ export interface HostBench {
   readonly loads: ReadonlyArray<ReadonlyArray<SubjectKey>>
   /** True for commits whose answer stays back until `release`. */
   hold: (commit: Commit) => boolean
-  /** What the host is told instead of the truth. */
+  /** What the host learns instead of the truth. */
   bend: (commit: Commit, outcome: Outcome) => Outcome
   accepting: () => boolean
   loadFails: () => boolean
@@ -62,7 +63,8 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
   const scope = await Effect.runPromise(Scope.make())
   const layer = ActorHost.layer({ residentLimit, facts: () => bench.market() }).pipe(
     Layer.provide(Layer.succeed(Journal, journal)),
-    Layer.provide(BusinessClock.layer(0))
+    Layer.provide(BusinessClock.layer(0)),
+    Layer.provide(layerTestLogs)
   )
   const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
   const bench: HostBench = {

@@ -1,11 +1,21 @@
-// The promises of a journal (architecture section 4, Journal), as one suite that every implementation passes:
-// journalMemory.test.ts and journalPg.test.ts run it.
+/**
+ * The promises of a journal (architecture section 4, Journal), as one suite that every implementation passes:
+ * journalMemory.test.ts and journalPg.test.ts run it.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Commit, CommitBuilder, type SubjectKey } from "../../../src/runtime/engine/journal/Commit.ts"
+import {
+  type Commit,
+  CommitBuilder,
+  type CommitRows,
+  type SubjectKey
+} from "../../../src/runtime/engine/journal/Commit.ts"
 import type { SubjectImage } from "../../../src/runtime/engine/journal/Journal.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { catalogue, keyOf, type TableName, tableNames, type Tables } from "../../../src/runtime/store/Catalogue.ts"
+import type { PartnerRow } from "../../../src/runtime/store/tables/partner.ts"
+import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
+import { expectLog } from "../../support/expectLog.ts"
 import { balance, clientCommit, commitOf, noon, sampleRows, submit, submitAll, tags, transaction } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 import { orderTests, ownerTests } from "./journalOrder.ts"
@@ -91,6 +101,38 @@ const rowTests = () => {
       (await load("system")).rows.map(({ table }) => table),
       ["operatorKeys", "operatorKeys", "questionnaires", "questionnaires", "approvals", "approvals"]
     )
+  })
+
+  it("D15: the commit that closes a partner ends what waits of its deliveries, and no other one does", async () => {
+    const { partners: firm, webhookDeliveries: sample } = sampleRows(1)
+    const context = { attempts: 1, lastStatus: 500, error: "The endpoint answered 500.", sentAt: null, nextAt: noon }
+    const delivery = (id: number, parts: Partial<DeliveryRow>): DeliveryRow => ({ ...sample, id, context, ...parts })
+    const given = [
+      delivery(1, { state: "PENDING" }),
+      delivery(2, { state: "RETRYING", claimToken: null, claimedAt: null }),
+      delivery(3, { state: "SENT" }),
+      delivery(4, { state: "PENDING", partnerId: 2 })
+    ]
+    const partner = (state: PartnerRow["state"], changedAt: number): CommitRows => ({
+      partners: [{ ...firm, state, context: { ...firm.context, changedAt } }]
+    })
+    const stored = async () => (await bench.rows("webhookDeliveries")).toSorted((one, other) => one.id - other.id)
+    await submitHere(commitOf({ rows: { ...partner("ACTIVE", noon), webhookDeliveries: given } }))
+    await submitHere(commitOf({ rows: partner("SUSPENDED", noon + 1) }))
+    assert.deepStrictEqual(await stored(), given)
+    await submitHere(commitOf({ rows: partner("CLOSED", noon + 2) }))
+    const ended: Partial<DeliveryRow> = {
+      state: "FAILED",
+      context: { ...context, error: "The partner is closed.", nextAt: null },
+      nextAt: noon + 2,
+      claimToken: null,
+      claimedAt: null
+    }
+    const after = given.map((row) => (row.id <= 2 ? { ...row, ...ended } : row))
+    assert.deepStrictEqual(await stored(), after)
+    await submitHere(commitOf({ rows: { webhookDeliveries: given.slice(0, 1) } }))
+    await submitHere(commitOf({ rows: partner("CLOSED", noon + 3) }))
+    assert.deepStrictEqual((await stored())[0], given[0])
   })
 
   it.each(
@@ -313,7 +355,8 @@ const refusalTests = () => {
     })
   }
 
-  it("a callback that throws harms no other commit", async () => {
+  it("a callback that throws is logged and harms no other commit", async () => {
+    expectLog(/the answer to a commit failed.*a listener failed/)
     bench.journal.submit(clientCommit(1, null), () => {
       throw new Error("a listener failed")
     })

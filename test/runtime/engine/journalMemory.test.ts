@@ -1,12 +1,19 @@
-// JournalMemory: the common promises, and the faults that simulation provokes.
+/** JournalMemory: the common promises, and the faults that simulation provokes. */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { makeDefectLog } from "../../../src/runtime/engine/DefectLog.ts"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
+import * as migration from "../../../src/runtime/migrations/0023_closed_deliveries.ts"
+import { endedByCommit } from "../../../src/runtime/store/triggers.ts"
+import { layerProvokedLogs } from "../../support/testLogs.ts"
 import { journalConformance } from "./journalConformance.ts"
 
 journalConformance("JournalMemory", () => {
   const store = new MemoryStore()
+  const defects = Effect.runSync(Effect.provide(makeDefectLog, layerProvokedLogs))
   let processes = 0
-  const process = () => makeJournalMemory({ store, owner: `process-${++processes}` })
+  const process = () => makeJournalMemory({ store, owner: `process-${++processes}`, defects })
   return Promise.resolve({
     journal: process(),
     rows: (table) => Promise.resolve(store.rows(table)),
@@ -15,3 +22,6 @@ journalConformance("JournalMemory", () => {
     close: () => Promise.resolve()
   })
 })
+
+it("D15: the closing commit ends as many deliveries as the migration's trigger does", () =>
+  assert.strictEqual(endedByCommit, migration.endedByCommit))

@@ -1,5 +1,7 @@
-// The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
-// doubled whatever the faults, and equal seeds give equal runs.
+/**
+ * The faults of JournalMemory, in virtual time: a lost batch is resolved as JournalPg resolves it, nothing is lost or
+ * doubled whatever the faults, and equal seeds give equal runs.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -172,7 +174,7 @@ describe("faults", () => {
     assert.strictEqual(tokenOf(store, 1), 0)
   })
 
-  it("another process takes over while the fate is unknown: callers are told that it is unknown", () => {
+  it("another process takes over while the fate is unknown: callers are answered that it is unknown", () => {
     const { timeline, journal, store } = open({
       owner: "first",
       faults: { batch: script({ lost: "after-commit", awayMillis: 100 }) }
@@ -189,7 +191,7 @@ describe("faults", () => {
     assert.isFalse(journal.accepting())
   })
 
-  it("an idle journal is told that it was replaced", () => {
+  it("an idle journal learns that it was replaced", () => {
     const { timeline, journal, store } = open({ owner: "first" })
     let stops = 0
     journal.onUsurped(() => stops++)
@@ -239,7 +241,7 @@ const simulate = (scripted: ReadonlyArray<BatchFault | null>, clients: number, r
 }
 
 describe("under any faults", () => {
-  it("everybody is told once and truly; events have no gap and the chain is whole; runs repeat", () => {
+  it("everybody is answered once and truly; events have no gap and the chain is whole; runs repeat", () => {
     fc.assert(
       fc.property(fc.array(faults, { maxLength: 25 }), fc.integer({ min: 1, max: 6 }), (scripted, clients) => {
         const { told, store } = simulate(scripted, clients, 8)

@@ -1,4 +1,4 @@
-// The promises of a journal about order and ownership: a part of journalConformance.ts.
+/** The promises of a journal about order and ownership: a part of journalConformance.ts. */
 import { assert, beforeEach, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -141,7 +141,7 @@ export const ownerTests = (current: () => JournalBench) => () => {
     await Effect.runPromise(bench.journal.drain)
   })
 
-  it("a second writer takes over: the first is told once and writes nothing more", async () => {
+  it("a second writer takes over: the first learns it once and writes nothing more", async () => {
     let stops = 0
     bench.journal.onUsurped(() => stops++)
     await submitHere(clientCommit(1, null))

@@ -1,5 +1,7 @@
-// JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
-// written twice, and nobody is told something that is not so. Waits poll facts, never a fixed time.
+/**
+ * JournalPg when the database goes away (architecture section 4, Journal, unknown outcome): nothing is lost, nothing is
+ * written twice, and nobody is answered something that is not so. Waits poll facts, never a fixed time.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Scope } from "effect"
@@ -149,7 +151,7 @@ describe("a lost connection", () => {
     await assertWhole(base, 4)
   })
 
-  it("another process takes over while the fate is unknown: the callers are not told that nothing was written", async () => {
+  it("another process takes over while the fate is unknown: the callers are not answered that nothing was written", async () => {
     const journal = await startWarm(60_000)
     let stops = 0
     journal.onUsurped(() => stops++)

@@ -1,11 +1,12 @@
-// A journal on a private database, with ways to look behind it. Closed by the test that opened it.
+/** A journal on a private database, with ways to look behind it. Closed by the test that opened it. */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Exit, Layer, Redacted, References, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import type { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
 import { type JournalPgOptions, makeJournalPg } from "../../../src/runtime/engine/journal/JournalPg.ts"
 import { columnList, decodeRow } from "../../../src/runtime/engine/journal/SubjectLoader.ts"
 import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
+import { layerProvokedLogs } from "../../support/testLogs.ts"
 import { testSealing } from "./fixtures.ts"
 import type { JournalBench } from "./JournalBench.ts"
 
@@ -30,8 +31,7 @@ export const openPg = async (url: Redacted.Redacted, after: () => Promise<void>)
     run(
       makeJournalPg({ url, sql, sealing: testSealing, owner: `process-${++processes}`, ...options }).pipe(
         Scope.provide(scope),
-        // What goes wrong here goes wrong on purpose.
-        Effect.provideService(References.MinimumLogLevel, "Fatal")
+        Effect.provide(layerProvokedLogs)
       )
     )
   return {

@@ -1,4 +1,4 @@
-// Subjects are read in one statement a kind, however many tables they have and however many are asked for at once.
+/** Subjects are read in one statement a kind, however many tables they have and however many are asked for at once. */
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

@@ -1,4 +1,4 @@
-// What a turn sees of the market: taken once, of one moment, and anew for each decision.
+/** What a turn sees of the market: taken once, of one moment, and anew for each decision. */
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"

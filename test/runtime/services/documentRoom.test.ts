@@ -1,5 +1,7 @@
-// The room of uploads in memory: who waits, who is passed over, who is told to come back; and the list that has no pages
-// (architecture 8; doc 1, Document).
+/**
+ * The room of uploads in memory: who waits, who is passed over, who is asked to come back; and the list that has no pages
+ * (architecture 8; doc 1, Document).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import * as fc from "fast-check"
@@ -60,7 +62,7 @@ describe("architecture 8: uploads wait for room", () => {
     })
   )
 
-  it.effect("architecture 8: without room in time, or in the queue, the caller is told to come back", () =>
+  it.effect("architecture 8: without room in time, or in the queue, the caller is asked to come back", () =>
     Effect.gen(function* () {
       const room = new DocumentRoom({ capacity: 10, share: 10, waiting: 10, waitingShare: 6, waitMillis: 1 })
       const { enter, leave } = hall(room)

@@ -1,4 +1,6 @@
-// Filing under a reference: its promises for everything that is filed, over the memory journal (services/shared/fileOnce.ts).
+/**
+ * Filing under a reference: its promises for everything that is filed, over the memory journal (services/shared/fileOnce.ts).
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { accept, conflict, refuse, type Verdict } from "../../../src/machines/shared/Refusal.ts"
@@ -238,7 +240,7 @@ describe.each(filings)("$what", (filed) => {
     assert.strictEqual(await run(file(filed)), "replayed 77")
   })
 
-  it("a commit whose fate is unknown: the caller is told so, and the same filing replays what was written", async () => {
+  it("a commit whose fate is unknown: the caller gets that answer, and the same filing replays what was written", async () => {
     world.bench.bend = () => ({ _tag: "Unavailable", unknown: true })
     assert.deepStrictEqual(await failureOf(file(filed)), new Unavailable({ unknown: true }))
     world.bench.bend = (_, outcome) => outcome

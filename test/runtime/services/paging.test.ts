@@ -1,4 +1,4 @@
-// Keyset pages (A1-09): one row more than the page is read, cut off, and told as hasMore and nextBefore.
+/** Keyset pages (A1-09): one row more than the page is read, cut off, and shown as hasMore and nextBefore. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { cutPage, onePast, type PageQuery } from "../../../src/runtime/store/paging.ts"

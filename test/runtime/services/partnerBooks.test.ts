@@ -1,15 +1,14 @@
-// PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change in
-// the simulation meets what it would meet on the database (architecture, Proof; doc 3, Changing the custody model).
+/**
+ * PartnerBooks over Postgres and over the memory store: the same figures for the same commits, so that a custody change in
+ * the simulation meets what it would meet on the database (architecture, Proof; doc 3, Changing the custody model).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Effect } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
-import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
-import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { PartnerBooks } from "../../../src/runtime/ports/PartnerBooks.ts"
 import { PartnerBooksMemory } from "../../../src/runtime/ports/PartnerBooksMemory.ts"
-import { clientCommit, commitOf, sampleRows, submit } from "../engine/fixtures.ts"
-import { openPgBench, type PgBench } from "../engine/pgBench.ts"
+import { type BothStores, openBothStores } from "../engine/bothStores.ts"
+import { clientCommit, commitOf, sampleRows } from "../engine/fixtures.ts"
 
 const ids = [1, 2, 3, 4, 5, 6, 7]
 
@@ -39,30 +38,16 @@ const commits: ReadonlyArray<Commit> = [
 ]
 
 describe("PartnerBooks", () => {
-  let bench: PgBench
-  let scope: Scope.Closeable
+  let both: BothStores
   let postgres: PartnerBooks["Service"]
   let memory: PartnerBooks["Service"]
 
   beforeAll(async () => {
-    bench = await openPgBench()
-    scope = await Effect.runPromise(Scope.make())
-    const store = new MemoryStore()
-    const journal = makeJournalMemory({ store })
-    for (const commit of commits) {
-      assert.strictEqual((await submit(bench.journal, commit))._tag, "Committed")
-      assert.strictEqual((await submit(journal, commit))._tag, "Committed")
-    }
-    const build = <E>(layer: Layer.Layer<PartnerBooks, E>) =>
-      Effect.runPromise(Effect.map(Layer.buildWithScope(layer, scope), (context) => Context.get(context, PartnerBooks)))
-    const database = PgClient.layer({ url: bench.url, maxConnections: 2 })
-    postgres = await build(PartnerBooks.layer.pipe(Layer.provide(database)))
-    memory = await build(PartnerBooksMemory.layer({ store }))
+    both = await openBothStores(commits)
+    postgres = await both.build(PartnerBooks, PartnerBooks.layer)
+    memory = await both.build(PartnerBooks, PartnerBooksMemory.layer(both))
   })
-  afterAll(async () => {
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    await bench.close()
-  })
+  afterAll(() => both.close())
 
   const questions: ReadonlyArray<
     readonly [what: string, ask: (books: PartnerBooks["Service"]) => Effect.Effect<unknown, unknown>]
@@ -75,13 +60,13 @@ describe("PartnerBooks", () => {
   ]
 
   for (const [what, ask] of questions)
-    it(`tells ${what} alike from the database and from the memory store`, async () => {
+    it(`shows ${what} alike from the database and from the memory store`, async () => {
       const stored = await Effect.runPromise(ask(postgres))
       assert.notDeepEqual(stored, [])
       assert.deepStrictEqual(await Effect.runPromise(ask(memory)), stored)
     })
 
-  it("tells nothing of another partner", async () => {
+  it("shows nothing of another partner", async () => {
     for (const books of [postgres, memory]) {
       assert.deepStrictEqual(await Effect.runPromise(books.held(2, false)), [])
       assert.deepStrictEqual(await Effect.runPromise(books.open(2)), [])

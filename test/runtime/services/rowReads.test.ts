@@ -1,5 +1,7 @@
-// RowReads over Postgres and over the memory store: the same rows, pages and holders for the same commits, so that what
-// the simulation proves of the services holds for the database too (architecture, Proof).
+/**
+ * RowReads over Postgres and over the memory store: the same rows, pages and holders for the same commits, so that what
+ * the simulation proves of the services holds for the database too (architecture, Proof).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"

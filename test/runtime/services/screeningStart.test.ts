@@ -1,4 +1,6 @@
-// The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
+/**
+ * The watch list at start: read page by page, whole, without what was removed; then kept current by committed rows (F26).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
@@ -45,7 +47,7 @@ const imported = (id: number, state: WatchImportRow["state"], sourceVersion: str
   startedAt: 1
 })
 
-/** A start on `count` stored entries; `commit` tells the listeners of a row. */
+/** A start on `count` stored entries; `commit` calls the listeners of a row. */
 const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = []) => {
   const rows = Array.from({ length: count }, (_, index) => entry(index + 1))
   const imports = [imported(2, "REPLACED", "1"), imported(4, "DONE", "2"), imported(5, "ABANDONED", "3")]

@@ -1,5 +1,7 @@
-// Decisions on rows read beside a mailbox: what counts as moved in between, and a mailbox that moves all the time
-// (operator surface, Back office; D1).
+/**
+ * Decisions on rows read beside a mailbox: what counts as moved in between, and a mailbox that moves all the time
+ * (operator surface, Back office; D1).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
@@ -72,7 +74,7 @@ describe("decideUnmoved", () => {
     })
   )
 
-  it.live("tells a mailbox that always moves as such, with nothing done", () =>
+  it.live("answers that a mailbox always moves, with nothing done", () =>
     Effect.gen(function* () {
       const { run, looks } = mailbox((_, write) => write("balances"))
       assert.deepStrictEqual([yield* run(), looks()], [Exit.fail(new Unavailable({ unknown: false })), 8])

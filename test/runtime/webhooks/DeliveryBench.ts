@@ -1,6 +1,6 @@
-// What the common suite of delivery stores needs of each implementation, and the rows it puts into them.
-import type { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
-import { versionOf } from "../../../src/runtime/engine/machine/decide.ts"
+/** What the common suite of delivery stores needs of each implementation, and the rows it puts into them. */
+import type { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
+import { versionOf } from "../../../src/runtime/engine/machine/step.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
 import { noon } from "../engine/fixtures.ts"
 

@@ -1,5 +1,7 @@
-// One partner's endpoint must not delay another's deliveries, and a stop loses none (architecture section 4, Webhooks;
-// section 8, shutdown; A3-34).
+/**
+ * One partner's endpoint must not delay another's deliveries, and a stop loses none (architecture section 4, Webhooks;
+ * section 8, shutdown; A3-34).
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
@@ -74,7 +76,7 @@ describe("Stop and start", () => {
     await first.close()
     const before = to.received.length
     assert.isBelow(before, 1_000)
-    // A stop that ended in time has given every claim back or written its result.
+    // A stop that ended in time has given every lease back or written its result.
     assert.deepStrictEqual(await world.rows("webhookDeliveries", "claim_token IS NOT NULL AND partner_id > 10"), [])
     await worker()
     await until("all to arrive", () => new Set(to.received.map(({ id }) => id)).size === 1_000)
@@ -91,7 +93,7 @@ describe("Stop and start", () => {
     )
   })
 
-  it("a stop does not wait for a hanging endpoint longer than its share, and the claim stays for takeover", async () => {
+  it("a stop does not wait for a hanging endpoint longer than its share, and the lease stays for takeover", async () => {
     const to = await receiver(() => undefined)
     await world.register(21, to.url)
     const mine = await world.startWorker({ stopMillis: 100 })
@@ -105,7 +107,7 @@ describe("Stop and start", () => {
 
   it("a defect of the sender counts as a failed attempt and keeps no slot", async () => {
     await world.register(22, "https://127.0.0.1:1/")
-    const mine = await worker({ sender: { send: () => Effect.die(new Error("broken")) } })
+    const mine = await worker({ receive: () => Effect.die(new Error("broken")) })
     const queued = await world.queue(22, 9)
     await until("all to have failed", async () =>
       (await world.rows("webhookDeliveries", `id = ANY('{${queued.join(",")}}')`)).every(
@@ -117,7 +119,7 @@ describe("Stop and start", () => {
 })
 
 describe("Lanes", () => {
-  const limits = { perPartner: 4, total: 6, reserved: 0, ahead: 8, held: 12, perClaim: 3 }
+  const limits = { perPartner: 4, total: 6, reserved: 0, ahead: 8, held: 12, perLease: 3 }
 
   it("A3-34: whatever happens, no lane and no total is passed, and every delivery is started or given back once", () =>
     fc.assert(
@@ -125,7 +127,7 @@ describe("Lanes", () => {
         fc.array(
           fc.oneof(
             fc.record({ type: fc.constant("hunger" as const), partner: fc.integer({ min: 1, max: 5 }) }),
-            fc.record({ type: fc.constant("claim" as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+            fc.record({ type: fc.constant("lease" as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
             fc.record({ type: fc.constant("start" as const) }),
             fc.record({ type: fc.constant("finish" as const), index: fc.nat(), quick: fc.boolean() }),
             fc.record({ type: fc.constant("drop" as const), partner: fc.integer({ min: 1, max: 5 }) })
@@ -140,14 +142,14 @@ describe("Lanes", () => {
           let ids = 0
           for (const move of moves) {
             if (move.type === "hunger") lanes.mayHave(move.partner)
-            if (move.type === "claim") {
+            if (move.type === "lease") {
               const asked = lanes.asks()
-              assert.isAtMost(asked.length, limits.perClaim)
+              assert.isAtMost(asked.length, limits.perLease)
               const rows = asked.flatMap(({ partnerId, limit }) =>
                 Array.from({ length: Math.round(limit * move.share) }, () => deliveryOf(++ids, partnerId))
               )
               for (const { id } of rows) open.add(id)
-              lanes.claimed(asked, rows)
+              lanes.leased(asked, rows)
               assert.isAtMost(open.size, limits.held)
             }
             if (move.type === "start") for (let row = lanes.next(); row !== null; row = lanes.next()) inFlight.push(row)
@@ -173,7 +175,7 @@ describe("Lanes", () => {
   it("lanes take turns while slots are short", () => {
     const lanes = new DeliveryLanes({ ...limits, total: 16 })
     for (const partner of [1, 2]) lanes.mayHave(partner)
-    lanes.claimed(
+    lanes.leased(
       lanes.asks(),
       [1, 2].flatMap((partner) => Array.from({ length: 4 }, (_, n) => deliveryOf(partner * 10 + n, partner)))
     )
@@ -183,10 +185,10 @@ describe("Lanes", () => {
   })
 
   it("A3-34: however many endpoints hang, a quick lane finds slots, and slow ones go down to one attempt each", () => {
-    const many = new DeliveryLanes({ ...limits, total: 24, reserved: 8, held: 1_000, perClaim: 100 })
+    const many = new DeliveryLanes({ ...limits, total: 24, reserved: 8, held: 1_000, perLease: 100 })
     const give = (partner: number, count: number) => {
       many.mayHave(partner)
-      many.claimed(
+      many.leased(
         many.asks(),
         Array.from({ length: count }, (_, n) => deliveryOf(partner * 100 + n, partner))
       )

@@ -1,13 +1,12 @@
-// Delivery stores: the common suite on Postgres and in memory.
+/** Delivery stores: the common suite on Postgres and in memory. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
 import { SealingService } from "../../../src/runtime/engine/sealing/SealingService.ts"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
-import { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
-import { DeliveryStoreMemory } from "../../../src/runtime/services/webhook/DeliveryStoreMemory.ts"
-import { DeliveryStorePg } from "../../../src/runtime/services/webhook/DeliveryStorePg.ts"
+import { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
+import { DeliveryStoreMemory } from "../../../src/runtime/ports/DeliveryStoreMemory.ts"
 import { commitOf, submit, testSealing } from "../engine/fixtures.ts"
 import { openPgBench } from "../engine/pgBench.ts"
 import { deliveryStoreConformance } from "./deliveryStoreConformance.ts"
@@ -15,12 +14,12 @@ import { deliveryStoreConformance } from "./deliveryStoreConformance.ts"
 const commitOfRows = (rows: ReadonlyArray<DeliveryRow>): Commit => commitOf({ rows: { webhookDeliveries: rows } })
 const byId = (rows: ReadonlyArray<DeliveryRow>): ReadonlyArray<DeliveryRow> => rows.toSorted((a, b) => a.id - b.id)
 
-deliveryStoreConformance("DeliveryStorePg", async () => {
+deliveryStoreConformance("DeliveryStore", async () => {
   const pg = await openPgBench()
   const scope = await Effect.runPromise(Scope.make())
   const context = await Effect.runPromise(
     Layer.buildWithScope(
-      DeliveryStorePg.layer.pipe(
+      DeliveryStore.layer.pipe(
         Layer.provide(SealingService.layer(testSealing)),
         Layer.provide(PgClient.layer({ url: pg.url, maxConnections: 8 }))
       ),

@@ -1,11 +1,14 @@
-// The promises of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
-// passes: deliveryStore.test.ts runs it on Postgres and in memory.
+/**
+ * The promises of a delivery store (A3-34, D14; doc 3 Limits: claim takeover), as one suite that every implementation
+ * passes: deliveryStore.test.ts runs it on Postgres and in memory.
+ */
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DeliveryContext } from "../../../src/machines/webhook/Webhook.ts"
 import type { Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
-import type { ClaimRequest, DeliveryChange } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
+import type { LeaseRequest } from "../../../src/runtime/store/writes/deliveryWrites.ts"
+import type { DeliveryChange } from "../../../src/runtime/store/writes/deliveryWrites.ts"
 import { noon } from "../engine/fixtures.ts"
 import { type DeliveryBench, deliveryOf } from "./DeliveryBench.ts"
 
@@ -29,11 +32,11 @@ const retrying = (before: DeliveryRow, at: number): DeliveryChange => ({
 })
 
 let bench: DeliveryBench
-let claims = 0
-const claim = (lanes: ReadonlyArray<readonly [number, number]>, over: Partial<ClaimRequest> = {}) =>
+let leases = 0
+const lease = (lanes: ReadonlyArray<readonly [number, number]>, over: Partial<LeaseRequest> = {}) =>
   run(
-    bench.store.claim({
-      token: `claim-${++claims}`,
+    bench.store.lease({
+      token: `lease-${++leases}`,
       now: noon,
       lanes: lanes.map(([partnerId, limit]) => ({ partnerId, limit })),
       except: [],
@@ -47,12 +50,12 @@ export const deliveryStoreConformance = (name: string, open: () => Promise<Deliv
       bench = await open()
     })
     afterEach(() => bench.close())
-    describe("claims", claimTests)
+    describe("leases", leaseTests)
     describe("results", resultTests)
   })
 }
 
-const claimTests = () => {
+const leaseTests = () => {
   it("A3-34: takes each lane's oldest due deliveries up to its limit, and nothing of other partners", async () => {
     await bench.put([
       deliveryOf(1, 1, { nextAt: noon - 1 }),
@@ -66,7 +69,7 @@ const claimTests = () => {
     ])
     assert.deepStrictEqual(
       ids(
-        await claim([
+        await lease([
           [1, 2],
           [3, 4]
         ])
@@ -75,49 +78,49 @@ const claimTests = () => {
     )
     assert.deepStrictEqual(
       ids(
-        await claim([
+        await lease([
           [1, 9],
           [3, 9]
         ])
       ),
       [1]
     )
-    assert.deepStrictEqual(await claim([]), [])
+    assert.deepStrictEqual(await lease([]), [])
   })
 
-  it("D14: a claimed row carries the claim and is otherwise as stored", async () => {
+  it("D14: a leased row carries the lease and is otherwise as stored", async () => {
     const row = deliveryOf(1, 1, { clientId: 9, state: "RETRYING", body: '{"text":"Zoë 🙂"}' })
     await bench.put([row])
-    const claimed = { ...row, claimToken: "t", claimedAt: noon }
-    assert.deepStrictEqual(await claim([[1, 1]], { token: "t" }), [claimed])
-    assert.deepStrictEqual(await bench.rows(), [claimed])
+    const leased = { ...row, claimToken: "t", claimedAt: noon }
+    assert.deepStrictEqual(await lease([[1, 1]], { token: "t" }), [leased])
+    assert.deepStrictEqual(await bench.rows(), [leased])
   })
 
-  it("doc 3 Limits: a claim older than 60 s is taken over, one of 60 s is not, and never one's own", async () => {
+  it("doc 3 Limits: a lease older than 60 s is taken over, one of 60 s is not, and never one's own", async () => {
     await bench.put([deliveryOf(1, 1)])
-    assert.deepStrictEqual(ids(await claim([[1, 4]])), [1])
-    assert.deepStrictEqual(ids(await claim([[1, 4]], { now: noon + 60_000 })), [])
-    assert.deepStrictEqual(ids(await claim([[1, 4]], { now: noon + 60_001, except: [1] })), [])
-    const [taken] = await claim([[1, 4]], { now: noon + 60_001, token: "second" })
+    assert.deepStrictEqual(ids(await lease([[1, 4]])), [1])
+    assert.deepStrictEqual(ids(await lease([[1, 4]], { now: noon + 60_000 })), [])
+    assert.deepStrictEqual(ids(await lease([[1, 4]], { now: noon + 60_001, except: [1] })), [])
+    const [taken] = await lease([[1, 4]], { now: noon + 60_001, token: "second" })
     assert.deepStrictEqual([taken?.claimToken, taken?.claimedAt], ["second", noon + 60_001])
   })
 
-  it("doc 3: workers that claim at the same moment never hold the same delivery", async () => {
+  it("doc 3: workers that lease at the same moment never hold the same delivery", async () => {
     await bench.put(Array.from({ length: 200 }, (_, index) => deliveryOf(index + 1, (index % 4) + 1)))
     const lanes = [1, 2, 3, 4].map((partnerId) => [partnerId, 10] as const)
-    const rounds = await Promise.all(Array.from({ length: 8 }, () => claim(lanes)))
+    const rounds = await Promise.all(Array.from({ length: 8 }, () => lease(lanes)))
     let all = rounds.flat()
     // What was locked in the crowd is free again afterwards.
-    for (let more = await claim(lanes); more.length > 0; more = await claim(lanes)) all = [...all, ...more]
+    for (let more = await lease(lanes); more.length > 0; more = await lease(lanes)) all = [...all, ...more]
     assert.strictEqual(all.length, 200)
     assert.strictEqual(new Set(ids(all)).size, 200)
   })
 }
 
 const resultTests = () => {
-  it("D14: results end claims, several in one go, with their next time in column and context", async () => {
+  it("D14: results end leases, several in one go, with their next time in column and context", async () => {
     await bench.put([deliveryOf(1, 1), deliveryOf(2, 1), deliveryOf(3, 1)])
-    const [one, two] = (await claim([[1, 2]])) as readonly [DeliveryRow, DeliveryRow]
+    const [one, two] = (await lease([[1, 2]])) as readonly [DeliveryRow, DeliveryRow]
     assert.deepStrictEqual(
       await run(bench.store.finish([retrying(two, noon + 10_000), sent(one, noon + 5)])),
       new Set([1, 2])
@@ -131,36 +134,36 @@ const resultTests = () => {
       ...deliveryOf(2, 1, { state: "RETRYING", nextAt: noon + 10_000 }),
       context: retrying(two, noon + 10_000).context as never
     })
-    assert.deepStrictEqual(ids(await claim([[1, 9]], { now: noon + 9_999 })), [3])
-    assert.deepStrictEqual(ids(await claim([[1, 9]], { now: noon + 10_000 })), [2])
+    assert.deepStrictEqual(ids(await lease([[1, 9]], { now: noon + 9_999 })), [3])
+    assert.deepStrictEqual(ids(await lease([[1, 9]], { now: noon + 10_000 })), [2])
     assert.deepStrictEqual(await run(bench.store.finish([])), new Set())
   })
 
   it("D14: a result after takeover is not written; the others of the same statement are", async () => {
     await bench.put([deliveryOf(1, 1), deliveryOf(2, 1)])
-    const [one, two] = (await claim([[1, 2]])) as readonly [DeliveryRow, DeliveryRow]
-    const [again] = (await claim([[1, 1]], { now: noon + 60_001 })) as readonly [DeliveryRow]
+    const [one, two] = (await lease([[1, 2]])) as readonly [DeliveryRow, DeliveryRow]
+    const [again] = (await lease([[1, 1]], { now: noon + 60_001 })) as readonly [DeliveryRow]
     assert.strictEqual(again.id, 1)
     assert.deepStrictEqual(await run(bench.store.finish([sent(one, noon), sent(two, noon)])), new Set([2]))
     assert.deepStrictEqual(await run(bench.store.finish([sent(again, noon)])), new Set([1]))
     assert.deepStrictEqual(await run(bench.store.finish([sent(again, noon)])), new Set())
   })
 
-  it("A3-31: a claim given back leaves the row as it was before", async () => {
+  it("A3-31: a lease given back leaves the row as it was before", async () => {
     const row = deliveryOf(1, 1, { state: "RETRYING" })
     await bench.put([row])
-    const [claimed] = (await claim([[1, 1]])) as readonly [DeliveryRow]
+    const [leased] = (await lease([[1, 1]])) as readonly [DeliveryRow]
     const context = row.context as unknown as DeliveryContext
-    await run(bench.store.finish([{ before: claimed, state: "RETRYING", context, nextAt: row.nextAt }]))
+    await run(bench.store.finish([{ before: leased, state: "RETRYING", context, nextAt: row.nextAt }]))
     assert.deepStrictEqual(await bench.rows(), [row])
-    assert.deepStrictEqual(ids(await claim([[1, 1]])), [1])
+    assert.deepStrictEqual(ids(await lease([[1, 1]])), [1])
   })
 
-  it("D14: reads rows as they are now, claimed or not; unknown ids are missing", async () => {
+  it("D14: reads rows as they are now, leased or not; unknown ids are missing", async () => {
     await bench.put([deliveryOf(1, 1), deliveryOf(2, 1)])
-    const [claimed] = await claim([[1, 1]])
+    const [leased] = await lease([[1, 1]])
     const found = (await run(bench.store.read([2, 1, 77]))).toSorted((a, b) => a.id - b.id)
-    assert.deepStrictEqual(found, [claimed, deliveryOf(2, 1)])
+    assert.deepStrictEqual(found, [leased, deliveryOf(2, 1)])
     assert.deepStrictEqual(await run(bench.store.read([])), [])
   })
 }

@@ -1,5 +1,7 @@
-// The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
-// delivery. Business time is moved, never waited for.
+/**
+ * The delivery worker on Postgres and real sockets: the machine's table (D14) and doc 3, Webhook registration and
+ * delivery. Business time is moved, never waited for.
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { webhookLimits } from "../../../src/machines/shared/Limits.ts"
@@ -210,10 +212,10 @@ describe("Claims of a worker", () => {
     const [deliveryId = 0] = await world.queue(id)
     await until("the first attempt", () => to.received.length === 1)
     await doomed.close()
-    const claimed = await world.delivery(deliveryId)
-    assert.deepStrictEqual([claimed.state, claimed.claimToken === null], ["PENDING", false])
+    const leased = await world.delivery(deliveryId)
+    assert.deepStrictEqual([leased.state, leased.claimToken === null], ["PENDING", false])
     await worker()
-    world.advance(59_000 - (world.now() - (claimed.claimedAt ?? 0)))
+    world.advance(59_000 - (world.now() - (leased.claimedAt ?? 0)))
     const [control = 0] = await world.queue(id)
     await reached(control, "SENT")
     assert.deepStrictEqual(
@@ -267,8 +269,8 @@ describe("Claims of a worker", () => {
       worker({
         store: (real) => ({
           ...real,
-          claim: (request) =>
-            Effect.tap(real.claim(request), (rows) => Effect.sync(() => (counts[n] = (counts[n] ?? 0) + rows.length)))
+          lease: (request) =>
+            Effect.tap(real.lease(request), (rows) => Effect.sync(() => (counts[n] = (counts[n] ?? 0) + rows.length)))
         })
       })
     for (const id of ids) await world.register(id, to.url)
@@ -326,8 +328,8 @@ describe("Claims of a worker", () => {
     held.release()
   })
 
-  /** A worker with four deliveries in flight at an endpoint that was quick so far, and more claimed ahead. */
-  const claimedAhead = async () => {
+  /** A worker with four deliveries in flight at an endpoint that was quick so far, and more leased ahead. */
+  const leasedAhead = async () => {
     const held = await holding()
     const id = await partner(held.url)
     const mine = await worker()
@@ -335,13 +337,13 @@ describe("Claims of a worker", () => {
     for (const first of await world.queue(id, 2)) await reached(first, "SENT")
     held.hold()
     const queued = await world.queue(id, 30)
-    await until("claims ahead of the slots", () => held.waiting() === 4 && mine.stats().held > 4)
+    await until("leases ahead of the slots", () => held.waiting() === 4 && mine.stats().held > 4)
     return { held, id, mine, queued }
   }
   const rowsOf = (ids: ReadonlyArray<number>) => world.rows("webhookDeliveries", `id = ANY('{${ids.join(",")}}')`)
 
-  it("A3-31: what was claimed but not begun is given back when the endpoint goes INACTIVE", async () => {
-    const { held, id, mine, queued } = await claimedAhead()
+  it("A3-31: what was leased but not begun is given back when the endpoint goes INACTIVE", async () => {
+    const { held, id, mine, queued } = await leasedAhead()
     await world.register(id, held.url, { state: "INACTIVE" })
     held.release()
     await until("all to be given back", () => mine.stats().held === 0)
@@ -356,8 +358,8 @@ describe("Claims of a worker", () => {
     for (const queuedId of queued) await reached(queuedId, "SENT", 1)
   })
 
-  it("a stop waits for what is in flight and gives back what was claimed but not begun", async () => {
-    const { held, mine, queued } = await claimedAhead()
+  it("a stop waits for what is in flight and gives back what was leased but not begun", async () => {
+    const { held, mine, queued } = await leasedAhead()
     const stopped = mine.close()
     await until("all but the four to be given back", () => mine.stats().held === 4)
     held.release()
@@ -368,8 +370,8 @@ describe("Claims of a worker", () => {
     assert.strictEqual(held.received.length, 6)
   })
 
-  it("an endpoint that stops being quick keeps no claims ahead", async () => {
-    const { held, mine } = await claimedAhead()
+  it("an endpoint that stops being quick keeps no leases ahead", async () => {
+    const { held, mine } = await leasedAhead()
     held.answer(500)
     await until("the surplus to be given back", () => mine.stats().held <= 8)
     held.release()
@@ -388,8 +390,8 @@ describe("Claims of a worker", () => {
       })
     const mine = await worker({
       store: (real) => ({
-        claim: (request) =>
-          Effect.tap(gone(real.claim(request)), (rows) => Effect.sync(() => (away ||= rows.length > 0))),
+        lease: (request) =>
+          Effect.tap(gone(real.lease(request)), (rows) => Effect.sync(() => (away ||= rows.length > 0))),
         finish: (changes) => gone(real.finish(changes)),
         read: (ids) => gone(real.read(ids))
       })

@@ -1,11 +1,11 @@
-// The sweep of the notification feeds and the retention of the delivery log (doc 3, sweep rules; A3-36, A3-38).
+/** The sweep of the notification feeds and the retention of the delivery log (doc 3, sweep rules; A3-36, A3-38). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { feedEvents } from "../../../src/http/api/feedEvents.ts"
 import { notificationLimits } from "../../../src/machines/shared/Limits.ts"
 import { feedEventOf } from "../../../src/machines/webhook/feedEventOf.ts"
 import { deleteOldDeliveries, retentionMillis } from "../../../src/runtime/services/webhook/DeliveryRetention.ts"
-import { FeedSourcePg } from "../../../src/runtime/services/webhook/FeedSource.ts"
+import { FeedSource } from "../../../src/runtime/ports/FeedSource.ts"
 import { FeedSweep } from "../../../src/runtime/services/webhook/FeedSweep.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 import { deliveryOf } from "./DeliveryBench.ts"
@@ -26,7 +26,7 @@ afterAll(() => world.stop())
 const openSweep = async () => {
   const scope = await Effect.runPromise(Scope.make())
   const context = await world.run(
-    Layer.buildWithScope(Layer.fresh(FeedSweep.layer).pipe(Layer.provide(FeedSourcePg.layer)), scope)
+    Layer.buildWithScope(Layer.fresh(FeedSweep.layer).pipe(Layer.provide(FeedSource.layer)), scope)
   )
   return {
     sweep: () => Effect.runPromise(Context.get(context, FeedSweep).sweep),

@@ -1,4 +1,4 @@
-// Signatures and log sentences of webhook attempts.
+/** Signatures and log sentences of webhook attempts. */
 import { assert, describe, it } from "@effect/vitest"
 import { createHmac } from "node:crypto"
 import * as fc from "fast-check"

@@ -1,5 +1,7 @@
-// Where a webhook may be sent: literals, names with every kind of address, exempt hosts, and that nothing is remembered
-// (doc 3, Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
+/**
+ * Where a webhook may be sent: literals, names with every kind of address, exempt hosts, and that nothing is remembered
+ * (doc 3, Webhook registration and delivery; A3-32; SSRF-001..SSRF-041).
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -238,7 +240,7 @@ describe("A3-32: the host of a webhook", () => {
     )
   )
 
-  it.effect("A3-32: an exempt host is told by its name, whatever its port and spelling", () =>
+  it.effect("A3-32: an exempt host is known by its name, whatever its port and spelling", () =>
     Effect.gen(function* () {
       const addresses = yield* WebhookAddresses
       for (const host of ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.1", "::1", "[::1]"])

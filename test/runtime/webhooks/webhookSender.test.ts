@@ -1,5 +1,7 @@
-// One attempt over a real TLS socket: which addresses are dialled, what counts as an answer, and what the log says
-// (doc 3, Webhook registration and delivery; A3-32, A3-33).
+/**
+ * One attempt over a real TLS socket: which addresses are dialled, what counts as an answer, and what the log says
+ * (doc 3, Webhook registration and delivery; A3-32, A3-33).
+ */
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -14,7 +16,7 @@ import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { EndpointAgents } from "../../../src/runtime/services/webhook/EndpointAgents.ts"
 import { HttpsWebhookSender } from "../../../src/runtime/services/webhook/HttpsWebhookSender.ts"
 import { type Resolve, WebhookAddresses } from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
-import { type SendOutcome, WebhookSender } from "../../../src/runtime/services/webhook/WebhookSender.ts"
+import { type SendOutcome, WebhookSender } from "../../../src/runtime/ports/WebhookSender.ts"
 import { type Behaviour, secretOf, startCanary, startReceiver, until } from "./webhookWorld.ts"
 
 let folder: string

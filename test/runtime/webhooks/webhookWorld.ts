@@ -1,5 +1,7 @@
-// A service without HTTP on a private database: engine, endpoints and deliveries, with as many workers as a test starts,
-// and receivers on real TLS sockets of 127.0.0.1 behind a local certificate authority.
+/**
+ * A service without HTTP on a private database: engine, endpoints and deliveries, with as many workers as a test starts,
+ * and receivers on real TLS sockets of 127.0.0.1 behind a local certificate authority.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -25,8 +27,7 @@ import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { catalogue, type TableName, type Tables } from "../../../src/runtime/store/Catalogue.ts"
 import type { TableSpec } from "../../../src/runtime/store/Table.ts"
 import type { DeliveryRow } from "../../../src/runtime/store/tables/webhook.ts"
-import { DeliveryStore } from "../../../src/runtime/services/webhook/DeliveryStore.ts"
-import { DeliveryStorePg } from "../../../src/runtime/services/webhook/DeliveryStorePg.ts"
+import { DeliveryStore } from "../../../src/runtime/ports/DeliveryStore.ts"
 import { DeliveryWorker, type DeliveryWorkerOptions } from "../../../src/runtime/services/webhook/DeliveryWorker.ts"
 import {
   HttpsWebhookSender,
@@ -34,7 +35,7 @@ import {
 } from "../../../src/runtime/services/webhook/HttpsWebhookSender.ts"
 import { type Resolve, WebhookAddresses } from "../../../src/runtime/services/webhook/WebhookAddresses.ts"
 import { WebhookEndpoints } from "../../../src/runtime/services/webhook/WebhookEndpoints.ts"
-import { WebhookSender } from "../../../src/runtime/services/webhook/WebhookSender.ts"
+import { WebhookSenderMemory } from "../../../src/runtime/ports/WebhookSenderMemory.ts"
 import { makeTestDatabase } from "../../support/TestDatabase.ts"
 import { sampleRows, testSealing } from "../engine/fixtures.ts"
 
@@ -52,7 +53,8 @@ export interface WorldOptions {
 export interface WorkerOptions extends HttpsWebhookSenderOptions, Partial<DeliveryWorkerOptions> {
   /** Puts something between the worker and the store. */
   readonly store?: (real: DeliveryStore["Service"]) => DeliveryStore["Service"]
-  readonly sender?: WebhookSender["Service"]
+  /** Receives instead of the network. */
+  readonly receive?: Parameters<typeof WebhookSenderMemory.layer>[0]
 }
 
 /** Waits for a fact; what does not come in time is a defect with a name. */
@@ -94,7 +96,7 @@ export const startWorld = async (options: WorldOptions = {}) => {
     Layer.provideMerge(RowReads.layer),
     Layer.provideMerge(ActorHost.layer({ residentLimit: 100 })),
     Layer.provideMerge(WebhookAddresses.layer(options.resolve === undefined ? {} : { resolve: options.resolve })),
-    Layer.provideMerge(DeliveryStorePg.layer),
+    Layer.provideMerge(DeliveryStore.layer),
     Layer.provideMerge(base),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
   )
@@ -160,9 +162,9 @@ export const startWorld = async (options: WorldOptions = {}) => {
     const real = Context.get(context, DeliveryStore)
     const ports = Layer.mergeAll(
       Layer.succeed(DeliveryStore, given.store?.(real) ?? real),
-      given.sender === undefined
+      given.receive === undefined
         ? Layer.fresh(HttpsWebhookSender.layer(given))
-        : Layer.succeed(WebhookSender, given.sender)
+        : WebhookSenderMemory.layer(given.receive)
     )
     const layer = Layer.fresh(DeliveryWorker.layer({ ...given, name: given.name ?? `worker-${++workers}` })).pipe(
       Layer.provide(ports)

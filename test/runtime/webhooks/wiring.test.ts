@@ -1,5 +1,7 @@
-// The whole service sends: an endpoint registered over HTTP gets the events of its clients and of their feeds, signed with
-// the secret that PUT answered (doc 3, Webhook registration and delivery; sweep rules).
+/**
+ * The whole service sends: an endpoint registered over HTTP gets the events of its clients and of their feeds, signed with
+ * the secret that PUT answered (doc 3, Webhook registration and delivery; sweep rules).
+ */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"

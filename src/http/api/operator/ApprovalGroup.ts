@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { approvalOutcomes, approvalStatuses } from "../../../machines/operator/Approval.ts"
 import { token } from "../../../machines/shared/Fields.ts"
+import { deciding, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -25,13 +26,13 @@ export class ApprovalGroup extends HttpApiGroup.make("approval").add(
   HttpApiEndpoint.get("list", "/approvals", {
     query: { status: Schema.optionalKey(token("The status", approvalStatuses)), limit: Limit(500) },
     success: Answer(Schema.Struct({ approvals: Schema.Array(ApprovalView) }))
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("grant", "/approvals/:approvalId/grant", {
     params: approval,
     success: Answer(Schema.Struct({ approvalId: Schema.Int, command: Schema.String, result: Schema.Json }))
-  }),
+  }).pipe(openTo(deciding)),
   HttpApiEndpoint.post("refuse", "/approvals/:approvalId/refuse", {
     params: approval,
     success: Answer(ApprovalView)
-  })
+  }).pipe(openTo(deciding))
 ) {}

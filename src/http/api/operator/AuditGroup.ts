@@ -1,6 +1,7 @@
 /** The audit stream, read in commit order (A3-45; operator surface, audit tail). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -31,5 +32,5 @@ export class AuditGroup extends HttpApiGroup.make("audit").add(
       limit: Limit(1_000)
     },
     success: Answer(Schema.Struct({ entries: Schema.Array(AuditEntry), nextAfter: Schema.Int }))
-  })
+  }).pipe(openTo(everyone))
 ) {}

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { breakScopes, breakStatuses } from "../../../machines/reconciliation/ReconBreak.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { flag, text, token } from "../../../machines/shared/Fields.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -23,7 +24,7 @@ export const BreakView = Schema.Struct({
 })
 
 /** Scope: ALL, a partner's id or code, a client's id or uid. Amount: the difference, with its sign. */
-export const BreakRequest = Schema.Struct({
+export const BreakBody = Schema.Struct({
   scope: text("The scope", 64),
   currency: token("The currency", currencyCodes),
   amount: text("The amount", 40),
@@ -39,11 +40,11 @@ export class BreakGroup extends HttpApiGroup.make("break").add(
       before: Cursor("The cursor")
     },
     success: Answer(Schema.Struct({ breaks: Schema.Array(BreakView) }))
-  }),
-  HttpApiEndpoint.post("open", "/breaks", { payload: BreakRequest, success: Answer(BreakView) }),
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.post("open", "/breaks", { payload: BreakBody, success: Answer(BreakView) }).pipe(openTo(finance)),
   HttpApiEndpoint.post("close", "/breaks/:breakId/close", {
     params: { breakId: Reference },
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(Schema.Union([ApprovalPending, BreakView]))
-  })
+  }).pipe(openTo(finance, { fourEyes: "on request" }))
 ) {}

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { caseReasons, caseStatuses } from "../../../machines/compliance/Case.ts"
 import { token } from "../../../machines/shared/Fields.ts"
+import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
@@ -44,6 +45,7 @@ export class CaseGroup extends HttpApiGroup.make("case").add(
   HttpApiEndpoint.get("list", "/cases", {
     query: {
       open: Schema.optionalKey(token("The open mark", ["true", "false"])),
+      client: Schema.optionalKey(Reference),
       limit: Limit(500),
       before: Cursor("The cursor")
     },
@@ -54,6 +56,8 @@ export class CaseGroup extends HttpApiGroup.make("case").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
-  HttpApiEndpoint.get("show", "/cases/:caseId", { params: { caseId: Reference }, success: Answer(CaseFile) })
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/cases/:caseId", { params: { caseId: Reference }, success: Answer(CaseFile) }).pipe(
+    openTo(everyone)
+  )
 ) {}

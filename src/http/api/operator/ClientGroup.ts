@@ -6,6 +6,7 @@ import { restrictionNames } from "../../../machines/client/Restriction.ts"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { BlockView } from "../../../machines/verification/Blocks.ts"
+import { compliance, everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { categorizations, settableRestrictions } from "./operatorTokens.ts"
@@ -80,18 +81,20 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
-  HttpApiEndpoint.get("show", "/clients/:client", { params: client, success: Answer(ClientView) }),
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/clients/:client", { params: client, success: Answer(ClientView) }).pipe(
+    openTo(everyone)
+  ),
   HttpApiEndpoint.post("restrict", "/clients/:client/restrict", {
     params: client,
     payload: Schema.Struct({ restriction, reason: Reason }),
     success: Answer(ClientView)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("lift", "/clients/:client/lift", {
     params: client,
     payload: Schema.Struct({ restriction, reason: Schema.optionalKey(Reason) }),
     success: Answer(ClientView)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("payout", "/clients/:client/payout", {
     params: client,
     payload: Schema.Struct({
@@ -101,13 +104,19 @@ export class ClientGroup extends HttpApiGroup.make("client").add(
       reference: Schema.optionalKey(text("The reference", 64))
     }),
     success: Answer(Schema.Union([ApprovalPending, PayoutView]))
-  }),
-  HttpApiEndpoint.post("close", "/clients/:client/close", { params: client, payload: reasoned, success }),
-  HttpApiEndpoint.post("reopen", "/clients/:client/reopen", { params: client, payload: reasoned, success }),
-  HttpApiEndpoint.post("downgrade", "/clients/:client/downgrade", { params: client, payload: reasoned, success }),
+  }).pipe(openTo(finance, { fourEyes: "usual" })),
+  HttpApiEndpoint.post("close", "/clients/:client/close", { params: client, payload: reasoned, success }).pipe(
+    openTo(compliance)
+  ),
+  HttpApiEndpoint.post("reopen", "/clients/:client/reopen", { params: client, payload: reasoned, success }).pipe(
+    openTo(compliance)
+  ),
+  HttpApiEndpoint.post("downgrade", "/clients/:client/downgrade", { params: client, payload: reasoned, success }).pipe(
+    openTo(compliance)
+  ),
   HttpApiEndpoint.post("categorize", "/clients/:client/categorize", {
     params: client,
     payload: Schema.Struct({ categorization: token("The categorization", categorizations), reason: Reason }),
     success
-  })
+  }).pipe(openTo(compliance))
 ) {}

@@ -1,6 +1,7 @@
 /** The sandbox's business clock: it can be read and moved forward (operator surface, sim clock). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, rangeOf } from "./OperatorFieldSchemas.ts"
 
@@ -10,9 +11,9 @@ export const maxAdvanceMillis = 10 * 366 * 86_400_000
 export const ClockView = Schema.Struct({ now: Millis, wallNow: Millis, offsetMillis: Schema.Int })
 
 export class ClockGroup extends HttpApiGroup.make("clock").add(
-  HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockView) }),
+  HttpApiEndpoint.get("show", "/sim/clock", { success: Answer(ClockView) }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("advance", "/sim/clock", {
     payload: Schema.Struct({ advanceMillis: rangeOf("The advance in milliseconds", 1, maxAdvanceMillis) }),
     success: Answer(ClockView)
-  })
+  }).pipe(openTo(admin))
 ) {}

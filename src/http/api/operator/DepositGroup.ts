@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { DepositNotice, depositStatuses } from "../../../machines/deposit/DepositNotice.ts"
 import { optionalText, token } from "../../../machines/shared/Fields.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, OptionalBody, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -23,15 +24,15 @@ export class DepositGroup extends HttpApiGroup.make("deposit").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("confirm", "/deposits/:noticeId/confirm", {
     params: notice,
     payload: OptionalBody({ note: optionalText("The note", 500) }),
     success: Answer(DepositNotice)
-  }),
+  }).pipe(openTo(finance)),
   HttpApiEndpoint.post("reject", "/deposits/:noticeId/reject", {
     params: notice,
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(DepositNotice)
-  })
+  }).pipe(openTo(finance))
 ) {}

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Document, documentPurposes } from "../../../machines/document/Document.ts"
 import { Id } from "../../../machines/shared/Ids.ts"
+import { compliance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -18,16 +19,16 @@ export class DocumentGroup extends HttpApiGroup.make("document").add(
     params: { client: Reference },
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(Schema.Struct({ documents: Schema.Array(ClientDocument) }))
-  }),
+  }).pipe(openTo(compliance, { audited: true })),
   // The content in base64, as it came: one file is 8 MB at the most.
   HttpApiEndpoint.post("show", "/documents/:documentId/show", {
     params: { documentId: Reference },
     payload: Schema.Struct({ reason: Reason, content: Schema.optionalKey(Schema.Boolean) }),
     success: Answer(Schema.Struct({ ...ClientDocument.fields, dataBase64: Schema.NullOr(Schema.String) }))
-  }),
+  }).pipe(openTo(compliance, { audited: true })),
   HttpApiEndpoint.post("delete", "/documents/:documentId/delete", {
     params: { documentId: Reference },
     payload: Schema.Struct({ reason: Reason }),
     success: Answer(Schema.Struct({ ...Document.fields, clientId: Id }))
-  })
+  }).pipe(openTo(compliance))
 ) {}

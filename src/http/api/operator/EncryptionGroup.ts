@@ -1,6 +1,7 @@
 /** The keys of what is encrypted at rest, by number: never a key itself (architecture, At rest: rotation by command). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 
 export class EncryptionGroup extends HttpApiGroup.make("encryption").add(
@@ -12,8 +13,8 @@ export class EncryptionGroup extends HttpApiGroup.make("encryption").add(
         resealing: Schema.Struct({ running: Schema.Boolean, remaining: Schema.Int })
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("rotate", "/encryption/rotate", {
     success: Answer(Schema.Struct({ previous: Schema.Int, current: Schema.Int }))
-  })
+  }).pipe(openTo(admin))
 ) {}

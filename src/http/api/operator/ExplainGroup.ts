@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text } from "../../../machines/shared/Fields.ts"
 import { Explanation } from "../explanation.ts"
+import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -35,17 +36,17 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
         occurredAt: Cursor("The time of occurrence")
       }),
       success
-    }),
+    }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("deposit", "/clients/:client/explain/deposit", {
       params,
       query: only({ ...question, method: sent, evidenceRef: sent }),
       success
-    }),
+    }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("withdrawal", "/clients/:client/explain/withdrawal", {
       params,
       // The destination as JSON.
       query: only({ ...question, destination: sent }),
       success
-    })
+    }).pipe(openTo(everyone))
   )
   .annotateEndpoints(HttpApi.QueryParseOptions, { errors: "all", onExcessProperty: "error" }) {}

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { text } from "../../../machines/shared/Fields.ts"
 import { moneyLengths } from "../../../machines/shared/Limits.ts"
+import { finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -11,7 +12,7 @@ import { ApprovalPending, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 const moment = (label: string) => rangeOf(label, 0, Number.MAX_SAFE_INTEGER)
 
 /** Amount: USDC with a sign, positive when the service paid the partner. */
-export const InterfirmRequest = Schema.Struct({
+export const InterfirmBody = Schema.Struct({
   amount: text("The amount", 40),
   periodFrom: moment("The start of the period"),
   periodTo: moment("The end of the period"),
@@ -22,7 +23,7 @@ export const InterfirmRequest = Schema.Struct({
 export class InterfirmGroup extends HttpApiGroup.make("interfirm").add(
   HttpApiEndpoint.post("record", "/partners/:partner/interfirm", {
     params: { partner: Reference },
-    payload: InterfirmRequest,
+    payload: InterfirmBody,
     success: Answer(Schema.Union([ApprovalPending, InterfirmRecord]))
-  })
+  }).pipe(openTo(finance, { fourEyes: "usual" }))
 ) {}

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
 import { nameText, text, token } from "../../../machines/shared/Fields.ts"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, OptionalBody, Reference } from "./OperatorFieldSchemas.ts"
 import { keyScopes } from "./operatorTokens.ts"
@@ -28,21 +29,21 @@ export const IssuedKey = Schema.Struct({
   scope: Schema.Literals(keyScopes)
 })
 
-export const KeyRequest = Schema.Struct({ label: nameText("The label", 64), scope: token("The scope", keyScopes) })
+export const KeyBody = Schema.Struct({ label: nameText("The label", 64), scope: token("The scope", keyScopes) })
 
 export class KeyGroup extends HttpApiGroup.make("key").add(
   HttpApiEndpoint.post("issue", "/partners/:partner/keys", {
     params: { partner: Reference },
-    payload: KeyRequest,
+    payload: KeyBody,
     success: Answer(Schema.Union([ApprovalPending, IssuedKey]))
-  }),
+  }).pipe(openTo(admin, { fourEyes: "usual" })),
   HttpApiEndpoint.get("list", "/partners/:partner/keys", {
     params: { partner: Reference },
     success: Answer(Schema.Struct({ keys: Schema.Array(KeyView) }))
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("revoke", "/keys/:keyId/revoke", {
     params: { keyId: Reference },
     payload: OptionalBody({ reason: Schema.optionalKey(text("The reason", 500)) }),
     success: Answer(KeyView)
-  })
+  }).pipe(openTo(admin))
 ) {}

@@ -11,12 +11,14 @@ import { text } from "../../../machines/shared/Fields.ts"
 import { BlockCode, BlockStatus } from "../../../machines/verification/Blocks.ts"
 import { CandidateEntry } from "./CaseGroup.ts"
 import { ClientView } from "./ClientGroup.ts"
+import { compliance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, OptionalBody, rangeOf, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
 const client = { client: Reference }
 const reasoned = Schema.Struct({ reason: Reason })
 const success = Answer(ClientView)
+const anyId = (label: string) => rangeOf(label, 1, Number.MAX_SAFE_INTEGER)
 
 /** The whole file of one client; lists newest first. */
 export const KycFileView = Schema.Struct({
@@ -87,25 +89,35 @@ export class KycGroup extends HttpApiGroup.make("kyc").add(
     params: client,
     payload: reasoned,
     success: Answer(KycFileView)
-  }),
+  }).pipe(openTo(compliance, { audited: true })),
   HttpApiEndpoint.post("clear", "/clients/:client/kyc/clear", {
     params: client,
     payload: OptionalBody({
       note: Schema.optionalKey(text("The note", 500)),
-      revision: Schema.optionalKey(rangeOf("The revision", 1, Number.MAX_SAFE_INTEGER))
+      revision: Schema.optionalKey(anyId("The revision")),
+      // What was looked at: open cases that are not named, or screened again later, are not cleared.
+      cases: Schema.optionalKey(
+        Schema.Array(anyId("A case"))
+          .annotate({ message: "The cases must be a list of their numbers." })
+          .check(Schema.isMaxLength(500, { message: "At most 500 cases can be named." }))
+      ),
+      // 0: the cases showed none.
+      screeningRun: Schema.optionalKey(rangeOf("The screening run", 0, Number.MAX_SAFE_INTEGER))
     }),
     success
-  }),
-  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }),
+  }).pipe(openTo(compliance)),
+  HttpApiEndpoint.post("reject", "/clients/:client/kyc/reject", { params: client, payload: reasoned, success }).pipe(
+    openTo(compliance)
+  ),
   HttpApiEndpoint.post("reject-person", "/clients/:client/kyc/reject-person", {
     params: client,
     payload: reasoned,
     success
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("request-documents", "/clients/:client/kyc/request-documents", {
     params: client,
     payload: Schema.Struct({ note: text("The note", 500) }),
     success
-  }),
-  HttpApiEndpoint.post("sample", "/clients/:client/kyc/sample", { params: client, success })
+  }).pipe(openTo(compliance)),
+  HttpApiEndpoint.post("sample", "/clients/:client/kyc/sample", { params: client, success }).pipe(openTo(compliance))
 ) {}

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { LedgerExportPage, ledgerExportQuery } from "./LedgerExport.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -23,7 +24,7 @@ export const Adjustment = Schema.Struct({
  * Amount: a decimal string with an optional sign, in the currency's scale. Reference: the operator's own name of the
  * correction; a client's ledger takes each one once, so a request that is repeated is never booked twice.
  */
-export const AdjustmentRequest = Schema.Struct({
+export const AdjustmentBody = Schema.Struct({
   currency: token("The currency", currencyCodes),
   amount: text("The amount", 40),
   reason: Reason,
@@ -45,9 +46,11 @@ export const LedgerProof = Schema.Struct({
 export class LedgerGroup extends HttpApiGroup.make("ledger").add(
   HttpApiEndpoint.post("adjust", "/clients/:client/ledger/adjust", {
     params: { client: Reference },
-    payload: AdjustmentRequest,
+    payload: AdjustmentBody,
     success: Answer(Schema.Union([ApprovalPending, Adjustment]))
-  }),
-  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }),
-  HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage })
+  }).pipe(openTo(finance, { fourEyes: "usual" })),
+  HttpApiEndpoint.get("verify", "/ledger/verify", { success: Answer(LedgerProof) }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("export", "/ledger/export", { query: ledgerExportQuery, success: LedgerExportPage }).pipe(
+    openTo(finance)
+  )
 ) {}

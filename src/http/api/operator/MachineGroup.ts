@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEntry } from "./AuditGroup.ts"
+import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -28,10 +29,10 @@ export class MachineGroup extends HttpApiGroup.make("machine").add(
         machines: Schema.Array(Schema.Struct({ name: Schema.String, states: Schema.Record(Schema.String, Schema.Int) }))
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("inspect", "/machines/:kind/:id", {
     params: { kind: Reference, id: Reference },
     query: { limit: Limit(1_000), before: Cursor("The cursor") },
     success: Answer(MachineInstance)
-  })
+  }).pipe(openTo(everyone))
 ) {}

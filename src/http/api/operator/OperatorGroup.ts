@@ -3,9 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { apiKeyStatuses } from "../../../machines/partner/ApiKey.ts"
 import { nameText, text, token } from "../../../machines/shared/Fields.ts"
-import { operatorRoles } from "./operatorCommands.ts"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Millis, OptionalBody, Reference } from "./OperatorFieldSchemas.ts"
+import { operatorRoles } from "./operatorTokens.ts"
 
 export const OperatorView = Schema.Struct({
   operatorId: Schema.Int,
@@ -29,13 +30,13 @@ export class OperatorGroup extends HttpApiGroup.make("operator").add(
         role: Schema.Literals(operatorRoles)
       })
     )
-  }),
+  }).pipe(openTo(admin)),
   HttpApiEndpoint.get("list", "/operators", {
     success: Answer(Schema.Struct({ operators: Schema.Array(OperatorView) }))
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("revoke", "/operators/:operatorId/revoke", {
     params: { operatorId: Reference },
     payload: OptionalBody({ reason: Schema.optionalKey(text("The reason", 500)) }),
     success: Answer(OperatorView)
-  })
+  }).pipe(openTo(admin))
 ) {}

@@ -4,8 +4,8 @@
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import type { OperatorRole } from "./operatorCommands.ts"
 import { OperatorForbidden, operatorErrors, OperatorTooLarge, OperatorUnauthorized } from "./OperatorErrors.ts"
+import type { OperatorRole } from "./operatorTokens.ts"
 
 /** The operator behind a request. The role is what partners may see; the label stays in the audit. */
 export class CurrentOperator extends Context.Service<

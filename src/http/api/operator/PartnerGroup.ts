@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { partnerStatuses } from "../../../machines/partner/Partner.ts"
 import { relianceStatuses } from "../../../machines/partner/Reliance.ts"
 import { boundedList, country, flag, nameText, optionalText, shaped, token } from "../../../machines/shared/Fields.ts"
+import { admin, compliance, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Millis, OptionalBody, PerMinute, Reason, Reference } from "./OperatorFieldSchemas.ts"
 import { custodyModels, licenceTypes } from "./operatorTokens.ts"
@@ -55,7 +56,7 @@ const Blockers = Schema.Struct({
 export const codeShape = /^(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/
 export const uidPrefixShape = /^[A-Z][A-Z0-9]{0,7}$/
 
-export const PartnerCreation = Schema.Struct({
+export const PartnerBody = Schema.Struct({
   code: shaped(
     "The code",
     codeShape,
@@ -92,19 +93,21 @@ const partner = { partner: Reference }
 
 export class PartnerGroup extends HttpApiGroup.make("partner").add(
   HttpApiEndpoint.post("create", "/partners", {
-    payload: PartnerCreation,
+    payload: PartnerBody,
     success: Answer(Schema.Struct({ ...PartnerProfile.fields, notes: Schema.Array(Schema.String) }))
-  }),
+  }).pipe(openTo(admin)),
   HttpApiEndpoint.get("list", "/partners", {
     success: Answer(Schema.Struct({ partners: Schema.Array(PartnerProfile) }))
-  }),
-  HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(ShownPartner) }),
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/partners/:partner", { params: partner, success: Answer(ShownPartner) }).pipe(
+    openTo(everyone)
+  ),
   HttpApiEndpoint.post("status", "/partners/:partner/status", {
     params: partner,
     // The blockers answer a dry run of a closing alone: the other moves have nothing in their way.
     payload: Schema.Struct({ status: token("The status", partnerStatuses), reason: Reason }),
     success: Answer(Schema.Union([Blockers, PartnerProfile]))
-  }),
+  }).pipe(openTo(admin)),
   HttpApiEndpoint.post("custody", "/partners/:partner/custody", {
     params: partner,
     payload: Schema.Struct({
@@ -113,20 +116,20 @@ export class PartnerGroup extends HttpApiGroup.make("partner").add(
       reason: Reason
     }),
     success: Answer(Schema.Union([ApprovalPending, Blockers, PartnerProfile]))
-  }),
+  }).pipe(openTo(admin, { fourEyes: "usual" })),
   HttpApiEndpoint.post("reliance", "/partners/:partner/reliance", {
     params: partner,
     payload: Schema.Struct({ status: token("The reliance status", relianceStatuses), reason: Reason }),
     success: Answer(PartnerProfile)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("limits", "/partners/:partner/limits", {
     params: partner,
     payload: OptionalBody({ read: PerMinute("The read limit"), trade: PerMinute("The trade limit") }),
     success: Answer(PartnerProfile)
-  }),
+  }).pipe(openTo(admin)),
   HttpApiEndpoint.post("cidrs", "/partners/:partner/cidrs", {
     params: partner,
     payload: Schema.Struct({ cidrs: Cidrs }),
     success: Answer(PartnerProfile)
-  })
+  }).pipe(openTo(admin))
 ) {}

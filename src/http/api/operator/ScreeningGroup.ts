@@ -4,6 +4,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { passScopes, passTriggers, screeningPassStates } from "../../../machines/screening/ScreeningPass.ts"
 import { watchImportStates } from "../../../machines/screening/WatchImport.ts"
 import { boundedList, country, date, shaped, text, token } from "../../../machines/shared/Fields.ts"
+import { bodyCaps } from "../../../machines/shared/Limits.ts"
+import { compliance, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Millis, OptionalBody, rangeOf, Reference } from "./OperatorFieldSchemas.ts"
 import { watchLists } from "./operatorTokens.ts"
@@ -58,7 +60,7 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
       list: token("The list", watchLists)
     }),
     success: Answer(WatchEntryView)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.get("list", "/screening", {
     query: { limit: Limit(5_000), before: Cursor("The cursor") },
     success: Answer(
@@ -68,11 +70,11 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("remove", "/screening/:entryId/remove", {
     params: { entryId: Reference },
     success: Answer(WatchEntryView)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.get("sources", "/screening/sources", {
     success: Answer(
       Schema.Struct({
@@ -87,7 +89,7 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
         )
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.get("passes", "/screening/passes", {
     query: { limit: Limit(1_000), before: Cursor("The cursor") },
     success: Answer(
@@ -110,7 +112,7 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("import", "/screening/imports", {
     payload: Schema.Struct({
       source: shaped(
@@ -127,7 +129,7 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
       hash: shaped("The hash", /^[0-9a-f]{64}$/, "The hash must be a SHA-256 in hexadecimal.")
     }),
     success: Answer(ImportView)
-  }),
+  }).pipe(openTo(compliance)),
   HttpApiEndpoint.post("entries", "/screening/imports/:importId/entries", {
     params: { importId: Reference },
     payload: Schema.Struct({
@@ -135,10 +137,10 @@ export class ScreeningGroup extends HttpApiGroup.make("screening").add(
       entries: boundedList(Person, "The entries", 1, maxImportPiece)
     }),
     success: Answer(ImportView)
-  }),
+  }).pipe(openTo(compliance, { partOf: "screening import", bodyCap: bodyCaps.watchListPiece })),
   HttpApiEndpoint.post("finish", "/screening/imports/:importId/finish", {
     params: { importId: Reference },
     payload: OptionalBody({ allowShrink: Schema.optionalKey(Schema.Boolean) }),
     success: Answer(ImportView)
-  })
+  }).pipe(openTo(compliance, { partOf: "screening import" }))
 ) {}

@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"
 import { pageLimits } from "../../../machines/shared/Limits.ts"
 import { WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import { admin, everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
 import { deliveryStatuses } from "./operatorTokens.ts"
@@ -23,9 +24,9 @@ export class WebhookGroup extends HttpApiGroup.make("webhook").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
+  }).pipe(openTo(everyone)),
   HttpApiEndpoint.post("redeliver", "/webhook/deliveries/:deliveryId/redeliver", {
     params: { deliveryId: Reference },
     success: Answer(WebhookDelivery)
-  })
+  }).pipe(openTo(admin))
 ) {}

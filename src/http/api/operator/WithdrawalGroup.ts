@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { token } from "../../../machines/shared/Fields.ts"
 import { WithdrawalRequest, withdrawalStatuses } from "../../../machines/withdrawal/WithdrawalRequest.ts"
+import { everyone, finance, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { ApprovalPending, Cursor, Limit, Reason, Reference } from "./OperatorFieldSchemas.ts"
 
@@ -26,17 +27,21 @@ export class WithdrawalGroup extends HttpApiGroup.make("withdrawal").add(
         nextBefore: Schema.NullOr(Schema.Int)
       })
     )
-  }),
-  HttpApiEndpoint.post("approve", "/withdrawals/:requestId/approve", { params: request, success: guarded }),
-  HttpApiEndpoint.post("pay", "/withdrawals/:requestId/pay", { params: request, success: guarded }),
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.post("approve", "/withdrawals/:requestId/approve", { params: request, success: guarded }).pipe(
+    openTo(finance, { fourEyes: "usual" })
+  ),
+  HttpApiEndpoint.post("pay", "/withdrawals/:requestId/pay", { params: request, success: guarded }).pipe(
+    openTo(finance, { fourEyes: "usual" })
+  ),
   HttpApiEndpoint.post("reject", "/withdrawals/:requestId/reject", {
     params: request,
     payload: reasoned,
     success: Answer(WithdrawalRequest)
-  }),
+  }).pipe(openTo(finance)),
   HttpApiEndpoint.post("fail", "/withdrawals/:requestId/fail", {
     params: request,
     payload: reasoned,
     success: guarded
-  })
+  }).pipe(openTo(finance, { fourEyes: "on request" }))
 ) {}

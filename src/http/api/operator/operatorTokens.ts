@@ -1,4 +1,6 @@
 /** Tokens of operator requests, free of any import: the command line offers them as choices without loading a schema. */
+export const operatorRoles = ["ADMIN", "FINANCE", "COMPLIANCE", "SUPPORT"] as const
+export type OperatorRole = (typeof operatorRoles)[number]
 export const licenceTypes = ["MICA_CASP", "MIFID_IF", "EMI", "CREDIT_INSTITUTION", "OTHER"] as const
 export const custodyModels = ["BROKER", "PARTNER"] as const
 export const keyScopes = ["READ", "TRADE"] as const
@@ -10,7 +12,7 @@ export const categorizations = ["RETAIL", "PROFESSIONAL"] as const
 export const deliveryStatuses = ["PENDING", "RETRYING", "SENT", "FAILED"] as const
 /** The statuses of a deposit notice again: their file carries a schema too. */
 export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
-/** The statuses of a withdrawal request and of a reconciliation break again: so do theirs. */
+/** The statuses of a withdrawal request and of a reconciliation break again: their files carry schemas too. */
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export const breakStatuses = ["OPEN", "CLOSED"] as const
 /** The outcomes of the appropriateness test again: their file carries a schema too. */

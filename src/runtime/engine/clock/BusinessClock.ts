@@ -10,7 +10,7 @@ export class BusinessClock extends Context.Service<
     /** Unix ms. Synchronous: every turn reads it. */
     readonly now: () => number
     readonly offset: () => number
-    /** Moves the clock forward and tells listeners (timers, sweeps); the caller has stored the new offset. */
+    /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
     readonly onMove: (listener: () => void) => void
   }

@@ -69,7 +69,7 @@ export const maxCommitRows = 4_096
 /** Up to here looking through the rows of a table beats a map of them. */
 const fewRows = 8
 
-/** Whether two rows of a table are the same one: what `keyOf` tells, without making the keys. */
+/** Whether two rows of a table are the same one: what `keyOf` says, without making the keys. */
 const sameKey = (table: TableName, one: object, other: object): boolean =>
   catalogue[table].key.every(
     (name) => (one as Record<string, unknown>)[name] === (other as Record<string, unknown>)[name]

@@ -12,7 +12,7 @@ import type { Claim, Commit, SubjectKey } from "./Commit.ts"
  * What became of a commit.
  * `ClaimLost`: a unique fact is taken (by `owner`); nothing was written. `Fenced`: memory was stale; reload and decide
  * again. `PartnerMoved`: the partner changed meanwhile; decide again. `Rejected`: the database refuses the data; nothing
- * was written. `Unavailable`: nothing was written, or nobody can tell yet (`unknown`); the caller retries later.
+ * was written. `Unavailable`: nothing was written, or nobody can know yet (`unknown`); the caller retries later.
  */
 export type Outcome =
   | { readonly _tag: "Committed" }

@@ -4,13 +4,14 @@
  * as JournalPg, test/runtime/engine/journalConformance.ts (architecture section 4, Journal).
  */
 import { Effect } from "effect"
+import type { DefectLog } from "../DefectLog.ts"
 import { BatchSizes } from "./BatchSizes.ts"
 import type { Commit } from "./Commit.ts"
 import { makeIdBlocks } from "./IdBlocks.ts"
 import { type Journal, journalQueueLimit, JournalUnavailable, type Outcome, type SubjectImage } from "./Journal.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 import { passPausePoint } from "../PausePoints.ts"
-import { takeBatch, tell, tellLate, type Waiting } from "./takeBatch.ts"
+import { takeBatch, conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 
 /** What goes wrong with one batch. */
 export interface BatchFault {
@@ -41,6 +42,8 @@ export interface JournalMemoryOptions {
   readonly schedule?: (task: () => void, delayMillis: number) => void
   /** How long callers wait while the fate of their batch is unknown, in scheduler ms. */
   readonly patienceMillis?: number
+  /** Gets what a callback of a commit throws. The default throws it again, on its own: an uncaught error. */
+  readonly defects?: DefectLog
 }
 
 /** Between two looks for a store that is away, in scheduler ms. */
@@ -55,7 +58,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   )
   Effect.runSync(Effect.orDie(ids.fill))
   return {
-    submit: (commit, done) => writer.submit({ commit, done }),
+    submit: (commit, done) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }),
     accepting: () => writer.accepting,
     certain: () => writer.certain,
     held: () => ({ rows: 0, tables: 0 }),
@@ -75,6 +78,12 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     batches: () => writer.sizes
   }
 }
+
+/** A double hides no defect: this ends the process, or fails the test that runs. */
+const throwAlone: DefectLog = (_, cause) =>
+  queueMicrotask(() => {
+    throw cause
+  })
 
 class MemoryWriter {
   readonly store: MemoryStore
@@ -118,7 +127,7 @@ class MemoryWriter {
   }
 
   submit(waiting: Waiting): void {
-    if (!this.accepting) return tell(waiting, { _tag: "Unavailable", unknown: false })
+    if (!this.accepting) return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     if (this.busy) return
     this.busy = true
@@ -161,7 +170,7 @@ class MemoryWriter {
     }))
     passPausePoint("after-commit")
     const lost = fault.lost === "after-commit"
-    for (const { waiting, outcome } of outcomes) if (!lost || outcome._tag !== "Committed") tell(waiting, outcome)
+    for (const { waiting, outcome } of outcomes) if (!lost || outcome._tag !== "Committed") conclude(waiting, outcome)
     if (!lost) return this.flush()
     this.lose(
       outcomes.filter(({ outcome }) => outcome._tag === "Committed").map(({ waiting }) => waiting),
@@ -171,14 +180,14 @@ class MemoryWriter {
   }
 
   private settle(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
-    for (const waiting of batch) tell(waiting, outcome)
+    for (const waiting of batch) conclude(waiting, outcome)
     this.flush()
   }
 
   /** Another process owns the store: this one stops for good. Returns the batch, still to be answered. */
   private usurp(batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> {
     this.up = false
-    for (const waiting of this.queue.splice(0)) tell(waiting, { _tag: "Unavailable", unknown: false })
+    for (const waiting of this.queue.splice(0)) conclude(waiting, { _tag: "Unavailable", unknown: false })
     if (!this.usurped) this.stop()
     this.usurped = true
     return batch
@@ -188,31 +197,31 @@ class MemoryWriter {
   private lose(batch: ReadonlyArray<Waiting>, committed: boolean, fault: BatchFault): void {
     this.up = false
     const giveUpWaiting = (): void => {
-      for (const waiting of batch) tell(waiting, { _tag: "Unavailable", unknown: true })
-      for (const waiting of this.queue.splice(0)) tell(waiting, { _tag: "Unavailable", unknown: false })
+      for (const waiting of batch) conclude(waiting, { _tag: "Unavailable", unknown: true })
+      for (const waiting of this.queue.splice(0)) conclude(waiting, { _tag: "Unavailable", unknown: false })
     }
-    const look = (waitMillis: number, waitedMillis: number, told: boolean): void => {
+    const look = (waitMillis: number, waitedMillis: number, concluded: boolean): void => {
       const left = this.patienceMillis - waitedMillis
-      if (!told && waitMillis > left) {
+      if (!concluded && waitMillis > left) {
         return this.schedule(() => {
           giveUpWaiting()
           look(waitMillis - left, this.patienceMillis, true)
         }, left)
       }
       this.schedule(() => {
-        if (this.faults.away?.() === true) look(reconnectMillis, waitedMillis + waitMillis, told)
-        else this.resolve(batch, committed, told)
+        if (this.faults.away?.() === true) look(reconnectMillis, waitedMillis + waitMillis, concluded)
+        else this.resolve(batch, committed, concluded)
       }, waitMillis)
     }
     look(fault.awayMillis ?? 0, 0, false)
   }
 
-  private resolve(batch: ReadonlyArray<Waiting>, committed: boolean, told: boolean): void {
+  private resolve(batch: ReadonlyArray<Waiting>, committed: boolean, concluded: boolean): void {
     if (this.store.owner !== this.owner) return this.settle(this.usurp(batch), { _tag: "Unavailable", unknown: true })
     this.epoch = ++this.store.epoch
-    if (told && committed) tellLate(batch)
+    if (concluded && committed) concludeLate(batch)
     this.up = true
-    if (told || committed) this.settle(told ? [] : batch, { _tag: "Committed" })
+    if (concluded || committed) this.settle(concluded ? [] : batch, { _tag: "Committed" })
     else this.send(batch)
   }
 }

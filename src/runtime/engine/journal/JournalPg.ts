@@ -1,6 +1,7 @@
 /** The journal on Postgres: one writer (Writer) with its own connection, ids in blocks, subjects read through the pool. */
 import { Effect, Scope } from "effect"
 import type { SqlError } from "effect/sql"
+import { makeDefectLog } from "../DefectLog.ts"
 import { makeIdBlocks } from "./IdBlocks.ts"
 import { Journal, JournalUnavailable } from "./Journal.ts"
 import { makeSubjectLoader } from "./SubjectLoader.ts"
@@ -18,6 +19,7 @@ export const makeJournalPg = (
     // Added first, so it runs last: the flushing fibers must be gone before their connection is.
     yield* Scope.addFinalizer(scope, writer.close)
     yield* writer.takeOver
+    const defects = yield* makeDefectLog
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const ids = makeIdBlocks(writer.reserveIds, (refill) => void fork(refill))
     yield* Effect.mapError(ids.fill, (error) => error as SqlError.SqlError)
@@ -26,7 +28,7 @@ export const makeJournalPg = (
     yield* Effect.forkIn(writer.watchLocks, scope)
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
-      submit: (commit, done) => writer.submit({ commit, done }),
+      submit: (commit, done) => writer.submit({ commit, done, defects }),
       accepting: () => writer.accepting,
       certain: () => writer.up,
       held: () => writer.locks.held.counts(),

@@ -4,6 +4,7 @@
  */
 import { catalogue, type IdKind, keyOf, type TableName, type Tables } from "../../store/Catalogue.ts"
 import type { TableSpec } from "../../store/Table.ts"
+import { triggers } from "../../store/triggers.ts"
 import { answerClaim, type Claim, type ClearedTimer, type Commit, type SubjectKey } from "./Commit.ts"
 import { idBlockSize } from "./IdBlocks.ts"
 import type { Outcome, SubjectImage } from "./Journal.ts"
@@ -29,7 +30,7 @@ export class MemoryStore {
   private readonly uniques = new Map<string, string>()
   private readonly sequences = new Map<IdKind, number>()
 
-  /** Makes `owner` the only writer; the one before is told by its `replaced`. Returns the new epoch. */
+  /** Makes `owner` the only writer; the one before learns it by its `replaced`. Returns the new epoch. */
   takeOver(owner: string, replaced: () => void): number {
     this.takenFrom()
     this.takenFrom = replaced
@@ -132,7 +133,17 @@ export class MemoryStore {
     for (const name of commit.releases) this.claims.delete(name)
     for (const { name, owner } of commit.claims) this.claims.set(name, owner)
     for (const timer of commit.clearedTimers) this.clearTimer(timer)
+    const before = writes.map(({ table, key }) => this.tables.get(table)?.get(key))
     for (const write of writes) this.putRow(write)
+    for (const [index, write] of writes.entries()) this.fire(write, before[index])
+  }
+
+  /** Triggers see the whole commit, as those of a statement do. */
+  private fire({ table, stored }: Write, before: StoredRow | undefined): void {
+    const trigger = triggers[table]
+    if (trigger === undefined || before === undefined) return
+    const changed = trigger(decodeStored(table, before) as never, decodeStored(table, stored) as never, this)
+    for (const write of encode(changed)) this.putRow(write)
   }
 
   private clearTimer(timer: ClearedTimer): void {

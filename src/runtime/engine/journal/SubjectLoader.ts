@@ -91,7 +91,7 @@ const loadKind = (
       if (own === undefined) rows.set(subject, [{ table: spec.table, row }])
       else own.push({ table: spec.table, row })
     }
-    // Rows without their subject belong to nobody: plain SQL may have written them.
+    // Rows without their subject are left out: plain SQL may have written them.
     return new Map(
       group.map((subject) => {
         const token = tokens.get(subject) ?? null

@@ -23,7 +23,7 @@ import { passPausePoint } from "../PausePoints.ts"
 import type { Sealing } from "../sealing/Sealing.ts"
 import { classify, describeFailure, hanging } from "./sqlFailure.ts"
 import { type Counters, noCounters } from "./stamp.ts"
-import { tell, tellLate, type Waiting } from "./takeBatch.ts"
+import { conclude, concludeLate, type Waiting } from "./takeBatch.ts"
 import { withinTime } from "../withinTime.ts"
 import { WriterConnection } from "./WriterConnection.ts"
 import { hangLimit } from "./writerSession.ts"
@@ -79,7 +79,7 @@ export class Writer {
 
   submit(waiting: Waiting): void {
     if (!this.accepting || this.locks.held.stops(waiting.commit))
-      return tell(waiting, { _tag: "Unavailable", unknown: false })
+      return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     this.idle.closeUnsafe()
     this.work.openUnsafe()
@@ -204,7 +204,7 @@ export class Writer {
         onSuccess: (found) => {
           if (found) return this.write(this.leaveOutHeld(batch), 1)
           if (attempt < 3) return this.write(batch, attempt + 1)
-          // Held again and again and never when looked for: nothing tells who needs it.
+          // Held again and again and never when looked for: nothing shows who needs it.
           this.standStill(prepared.statement)
           return Effect.andThen(
             Effect.logWarning("batches wait for a lock that can't be found"),
@@ -221,7 +221,7 @@ export class Writer {
     if (!held.any) return batch
     return batch.filter((waiting) => {
       const stopped = held.stops(waiting.commit)
-      if (stopped) tell(waiting, { _tag: "Unavailable", unknown: false })
+      if (stopped) conclude(waiting, { _tag: "Unavailable", unknown: false })
       return !stopped
     })
   }
@@ -236,7 +236,7 @@ export class Writer {
     if (this.locks.due) this.work.openUnsafe()
   }).pipe(Effect.repeat(Schedule.spaced("200 millis")), Effect.asVoid)
 
-  /** Nothing can be written: whoever waits is told at once, and so is whoever comes until `askAgain` finds room. */
+  /** Nothing can be written: whoever waits is answered at once, and so is whoever comes until `askAgain` finds room. */
   private standStill(statement: Statement): void {
     this.refused = statement
     this.asked = 0
@@ -268,14 +268,14 @@ export class Writer {
   }
 
   private answer(batch: ReadonlyArray<Waiting>, outcome: Outcome): void {
-    for (const waiting of batch) tell(waiting, outcome)
+    for (const waiting of batch) conclude(waiting, outcome)
   }
 
   /** A guard failed: answer the commits at fault, write the others again. */
   private exclude(batch: ReadonlyArray<Waiting>, attempt: number, prepared: Prepared): Effect.Effect<void> {
     return Effect.suspend(() => findCulprits(this.connection.session, batch)).pipe(
       Effect.flatMap((verdicts) => {
-        for (const [waiting, outcome] of verdicts) tell(waiting, outcome)
+        for (const [waiting, outcome] of verdicts) conclude(waiting, outcome)
         const rest = batch.filter((waiting) => !verdicts.has(waiting))
         // No culprit means that the cause has gone meanwhile: write again, but not for ever.
         return verdicts.size === 0 && attempt >= 3
@@ -318,9 +318,9 @@ export class Writer {
     { statement, counters }: Prepared,
     cause: unknown
   ): Effect.Effect<void> {
-    let told = false
+    let concluded = false
     const giveUpWaiting = Effect.sync(() => {
-      told = true
+      concluded = true
       this.answer(batch, { _tag: "Unavailable", unknown: true })
       this.refuseQueue()
     })
@@ -337,15 +337,15 @@ export class Writer {
         Effect.orDie
       )
       yield* Effect.sync(() => patience.interruptUnsafe())
-      if (back._tag === "Usurped") return yield* this.usurp(told ? [] : batch, true)
+      if (back._tag === "Usurped") return yield* this.usurp(concluded ? [] : batch, true)
       const committed = back.batch === this.batch
       yield* Effect.logInfo(committed ? "the lost batch is in" : "the lost batch is not in")
       if (committed) this.counters = counters
-      if (told && committed) tellLate(batch)
+      if (concluded && committed) concludeLate(batch)
       this.refused = null
       if (!back.writable) this.standStill(statement)
       this.up = true
-      if (told) return
+      if (concluded) return
       if (committed) this.answer(batch, { _tag: "Committed" })
       else yield* this.write(batch, attempt + 1)
     })

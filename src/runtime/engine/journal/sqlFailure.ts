@@ -44,7 +44,7 @@ const chain = (error: unknown): ReadonlyArray<object> => {
 }
 
 /**
- * The server's own error fields inside a SqlError, if the server answered at all. Told by their severity: a socket's
+ * The server's own error fields inside a SqlError, if the server answered at all. Known by their severity: a socket's
  * EPIPE looks like a SQLSTATE too.
  */
 export const serverError = (error: unknown): ServerError | null => {
@@ -69,13 +69,13 @@ const isUnsendable = (error: unknown): boolean =>
  */
 export const describeFailure = (error: unknown): string => {
   const links = chain(error)
-  const told = links.find((link) => typeof (link as { readonly severity?: unknown }).severity === "string")
-  const source = (told ?? links.at(-1) ?? {}) as { readonly [field: string]: unknown }
+  const refusal = links.find((link) => typeof (link as { readonly severity?: unknown }).severity === "string")
+  const source = (refusal ?? links.at(-1) ?? {}) as { readonly [field: string]: unknown }
   const facts = ["code", "constraint", "table", "column", "routine", "syscall"].flatMap((name) =>
     typeof source[name] === "string" ? [`${name}=${source[name]}`] : []
   )
   const name = typeof source["name"] === "string" ? source["name"] : typeof error
-  if (told !== undefined) return ["the server refused:", ...facts].join(" ")
+  if (refusal !== undefined) return ["the server refused:", ...facts].join(" ")
   // The driver's own words about its connection are fixed sentences.
   const driver = links.map((link) => (link as { readonly message?: unknown }).message).find(isDriverSentence)
   return [driver ?? name, ...facts].join(" ")

@@ -3,33 +3,35 @@
  * earlier one of it, touch the same subject or timer, or follow a change of its partner: those must see the earlier
  * commit first (one statement sees none of its own writes).
  */
-import { Effect } from "effect"
+import type { DefectLog } from "../DefectLog.ts"
 import { answerClaim, type Commit } from "./Commit.ts"
 import { batchLimit, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
   readonly commit: Commit
   readonly done: (outcome: Outcome) => void
-  /** Whether it has its outcome: the first one told stands. */
-  told?: boolean
+  /** Gets what `done` throws. */
+  readonly defects: DefectLog
+  /** Whether it has its outcome: the first one stands. */
+  concluded?: boolean
 }
 
-/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms nobody else's commit. */
-export const tell = (waiting: Waiting, outcome: Outcome): void => {
-  if (waiting.told === true) return
-  waiting.told = true
+/** Gives a commit its outcome, once. A callback that throws is a defect of its own and harms no other commit. */
+export const conclude = (waiting: Waiting, outcome: Outcome): void => {
+  if (waiting.concluded === true) return
+  waiting.concluded = true
   try {
     waiting.done(outcome)
   } catch (cause) {
-    Effect.runFork(Effect.logError("the answer to a commit failed", cause))
+    waiting.defects("the answer to a commit failed", cause)
   }
 }
 
-/** The second word to commits that were told "unknown": they are in, so the live views must have them. */
-export const tellLate = (batch: ReadonlyArray<Waiting>): void => {
+/** The second word to commits that were answered "unknown": they are in, so the live views must have them. */
+export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
   for (const waiting of batch) {
-    waiting.told = false
-    tell(waiting, { _tag: "Committed" })
+    waiting.concluded = false
+    conclude(waiting, { _tag: "Committed" })
   }
 }
 

@@ -1,6 +1,6 @@
 /** The journal's one database session: its name, its settings, and how long its statements may take (architecture section 8). */
 
-/** Tells our backends from foreign ones with the same pid. */
+/** Distinguishes our backends from foreign ones with the same pid. */
 export const applicationName = "brokerage-journal"
 
 /**

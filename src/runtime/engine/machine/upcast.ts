@@ -4,7 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import type { TableSpec, Upcaster } from "../../store/Table.ts"
-import { versionOf } from "./decide.ts"
+import { versionOf } from "./step.ts"
 
 /** A row as loaded: the machine version it was written under beside it. */
 export interface Versioned {

@@ -1,6 +1,6 @@
 /**
  * Mailboxes and turns. Every subject (client, partner, system) has one mailbox; a turn decides on the committed
- * state, the journal makes the result durable, only then is it adopted, told to the live views and answered
+ * state, the journal makes the result durable, only then is it adopted, shown to the live views and answered
  * (output gate). The next turn of the same subject starts after that; subjects never wait for each other.
  *
  * Turns run in callbacks, not in the caller's fiber: a caller that disconnects never interrupts between decide
@@ -11,6 +11,7 @@ import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
+import { makeDefectLog } from "../DefectLog.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
@@ -70,6 +71,7 @@ export class ActorHost extends Context.Service<
         const host = new Host(
           yield* Journal,
           yield* BusinessClock,
+          new CommittedRows(yield* makeDefectLog),
           options.residentLimit,
           options.facts ?? (() => noFacts)
         )
@@ -95,7 +97,7 @@ const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(sta
 
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
-  readonly committed = new CommittedRows()
+  readonly committed: CommittedRows
   waiting = 0
   private uses = 0
   private readonly toLoad: Array<Actor> = []
@@ -106,9 +108,16 @@ class Host {
   private readonly residentLimit: number
   readonly facts: () => Facts
 
-  constructor(journal: Journal["Service"], clock: BusinessClock["Service"], residentLimit: number, facts: () => Facts) {
+  constructor(
+    journal: Journal["Service"],
+    clock: BusinessClock["Service"],
+    committed: CommittedRows,
+    residentLimit: number,
+    facts: () => Facts
+  ) {
     this.journal = journal
     this.clock = clock
+    this.committed = committed
     this.residentLimit = residentLimit
     this.facts = facts
   }
@@ -119,7 +128,7 @@ class Host {
       const actor = this.actor(command.subject)
       if (actor.queue.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.queue.push({
-        command: command as unknown as Command<unknown>,
+        command: command as Command<unknown>,
         resume: resume as Envelope["resume"],
         dryRun: currentDryRun(),
         tries: 0
@@ -156,7 +165,7 @@ class Host {
       if (dryRun !== null) return resume(dryRun.drop(null, commit))
       this.waiting++
       this.quiet.closeUnsafe()
-      const envelope = { resume } as unknown as Envelope
+      const envelope = { resume: resume as Envelope["resume"] }
       this.submit(commit, (outcome) => {
         if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
@@ -202,7 +211,7 @@ class Host {
     }
   }
 
-  private settle(envelope: Envelope, result: Effect.Effect<unknown, DispatchError>): void {
+  private settle(envelope: Pick<Envelope, "resume">, result: Effect.Effect<unknown, DispatchError>): void {
     envelope.resume(result)
     if (--this.waiting === 0) this.quiet.openUnsafe()
   }
@@ -254,7 +263,7 @@ class Host {
     })
   }
 
-  /** Views hear of every commit that is in, even when its caller had to be told that nobody knows yet. */
+  /** Live views get every commit that is in, also one whose caller was told that its outcome is unknown. */
   private submit(commit: Commit, first: (outcome: Outcome) => void): void {
     let settled = false
     this.journal.submit(commit, (outcome) => {

@@ -1,16 +1,21 @@
 /**
- * Who wants to hear of committed rows: live views, timers, webhook signals. Told after COMMIT and before the answer
+ * Who wants to hear of committed rows: live views, timers, webhook signals. Called after COMMIT and before the answer
  * (output gate, architecture section 4). The commit is durable by then, so a listener that fails must not keep its
  * answer or anybody else's news back.
  */
-import { Effect } from "effect"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
+import type { DefectLog } from "../DefectLog.ts"
 import type { Commit } from "../journal/Commit.ts"
 
 export type RowListener<T extends TableName> = (row: Tables[T]) => void
 
 export class CommittedRows {
   private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
+  private readonly defects: DefectLog
+
+  constructor(defects: DefectLog) {
+    this.defects = defects
+  }
 
   /** Calls `listener` with every row of the table published from now on. */
   listen<T extends TableName>(table: T, listener: RowListener<T>): void {
@@ -19,7 +24,7 @@ export class CommittedRows {
     this.listeners.set(table, list)
   }
 
-  /** Tells the listeners of each table of a committed commit. Never throws. */
+  /** Calls the listeners of each table of a committed commit. Never throws. */
   publish(commit: Commit): void {
     for (const table in commit.rows) {
       const listeners = this.listeners.get(table as TableName)
@@ -29,7 +34,7 @@ export class CommittedRows {
           try {
             listen(row)
           } catch (cause) {
-            Effect.runFork(Effect.logError(`a view of ${table} failed`, cause))
+            this.defects(`a view of ${table} failed`, cause)
           }
         }
     }

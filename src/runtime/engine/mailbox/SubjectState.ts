@@ -23,8 +23,8 @@ export class SubjectState {
   }
 
   all<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
-    const rows = this.tables.get(table)
-    return rows === undefined ? [] : ([...rows.values()] as unknown as ReadonlyArray<Tables[T]>)
+    const rows = this.tables.get(table) as ReadonlyMap<string, Tables[T]> | undefined
+    return rows === undefined ? [] : [...rows.values()]
   }
 
   /** The only row of a table that holds one row per subject. */

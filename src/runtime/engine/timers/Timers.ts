@@ -3,7 +3,7 @@
  * of the many objects that a subject may have. What is due is fired in due order as commands of the subjects; the firing
  * commit deletes the row it fired, and one pass waits for the other, so that a handler runs once per row. A timer set again
  * between its look-up and its turn does not fire: the new row stands. When the sandbox clock is advanced everything that
- * became due fires, in order. A subject that can't be written now keeps nobody else's timers waiting.
+ * became due fires, in order. A subject that can't be written now keeps no other timers waiting.
  */
 import { Context, Duration, Effect, Latch, Layer, type Scope, Semaphore } from "effect"
 import { DueTimers } from "../../ports/DueTimers.ts"

@@ -11,7 +11,6 @@ import type {
   LedgerPage,
   PostingWire
 } from "../../../machines/account/AccountWire.ts"
-import type { Json } from "../../../machines/Effects.ts"
 import { type AccountRisk, accountRisk } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
@@ -22,6 +21,7 @@ import type { BalanceRow } from "../../store/tables/ledger.ts"
 import { accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
+import { type BookedPosting, clientPostings, heldAt } from "../../store/reads/ledgerReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export class Accounts extends Context.Service<
@@ -64,16 +64,8 @@ export class Accounts extends Context.Service<
           Effect.gen(function* () {
             const own = yield* host.read(clientSubject(clientId), (state) => ownClient(state, partnerId) !== null)
             if (!own) return null
-            const rows = yield* Effect.catch(
-              sql.unsafe<LedgerRow>(
-                `SELECT p.posting_id, p.tx_id, t.type, t.actor, t.reason, t.ts, p.amount, p.currency, p.kind, t.refs
-                   FROM postings p JOIN ledger_transactions t USING (tx_id)
-                  WHERE p.client_id = $1 AND p.posting_id < $2 ORDER BY p.posting_id DESC LIMIT $3`,
-                [BigInt(clientId), BigInt(query.before ?? Number.MAX_SAFE_INTEGER), BigInt(query.limit + 1)]
-              ),
-              whenAway
-            )
-            const { shown, end } = cutPage(rows, query.limit, (row) => Number(row.posting_id))
+            const rows = yield* Effect.catch(clientPostings(sql, clientId, query.before, query.limit + 1), whenAway)
+            const { shown, end } = cutPage(rows, query.limit, (row) => row.postingId)
             return { postings: shown.map(postingOf), ...end }
           })
       })
@@ -81,30 +73,9 @@ export class Accounts extends Context.Service<
   )
 }
 
-interface LedgerRow {
-  readonly posting_id: bigint
-  readonly tx_id: bigint
-  readonly type: string
-  readonly actor: string
-  readonly reason: string | null
-  readonly ts: bigint
-  readonly amount: bigint
-  readonly currency: Currency
-  readonly kind: "cash" | "reserved"
-  readonly refs: Json
-}
-
-const postingOf = (row: LedgerRow): PostingWire => ({
-  postingId: Number(row.posting_id),
-  txId: Number(row.tx_id),
-  type: row.type,
-  actor: row.actor,
-  reason: row.reason,
-  ts: Number(row.ts),
-  amount: formatAmount(row.amount, row.currency),
-  currency: row.currency,
-  kind: row.kind,
-  refs: row.refs
+const postingOf = (posting: BookedPosting): PostingWire => ({
+  ...posting,
+  amount: formatAmount(posting.amount, posting.currency)
 })
 
 /** A turn decided this long ago is in the database, or nobody knows and every read is refused. */
@@ -119,29 +90,20 @@ const settled = (host: ActorHost["Service"], clientId: number): Effect.Effect<vo
       Effect.catch((error: DispatchError) => (error._tag === "Unavailable" ? Effect.fail(error) : Effect.die(error)))
     )
 
-/** A client's balances as its postings up to a moment add up to: postings never change, so neither does the answer. */
 const replay = (
   sql: PgClient.PgClient,
   partnerId: number,
   clientId: number,
   at: number
 ): Effect.Effect<ReadonlyArray<BalanceRow>, Unavailable> =>
-  sql
-    .unsafe<{ readonly currency: Currency; readonly cash: bigint; readonly reserved: bigint }>(
-      `SELECT p.currency, (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'cash'), 0))::bigint AS cash,
-              (coalesce(sum(p.amount) FILTER (WHERE p.kind = 'reserved'), 0))::bigint AS reserved
-         FROM postings p JOIN ledger_transactions t USING (tx_id)
-        WHERE p.client_id = $1 AND t.ts <= $2 GROUP BY p.currency`,
-      [BigInt(clientId), BigInt(at)]
-    )
-    .pipe(
-      Effect.map((rows) => rows.map((row) => ({ ...row, clientId, partnerId, deposited: 0n }))),
-      Effect.catch(whenAway)
-    )
+  heldAt(sql, clientId, at).pipe(
+    Effect.map((held) => held.map((each) => ({ ...each, clientId, partnerId, deposited: 0n }))),
+    Effect.catch(whenAway)
+  )
 
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is known of now alone: an earlier moment (`facts` null) has the money that was there and no figure on top.
+ * marks or open positions is a figure of the present: for an earlier moment (`facts` null) only the money is shown.
  */
 const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): BalancesWire => {
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))

@@ -3,21 +3,21 @@
  * mailbox (doc 1, Appropriateness and MiFID blocks; D1, D19). The mailbox decides races: one call moves the level.
  */
 import { Context, Effect, Layer } from "effect"
-import { decodeSubmission } from "../../../machines/appropriateness/AppropriatenessRequest.ts"
+import { decodeSubmission } from "../../../machines/appropriateness/AppropriatenessBody.ts"
 import type { AcknowledgeResult, AssessmentResult } from "../../../machines/appropriateness/Assessment.ts"
 import { type ServedQuestionnaire, servedOf } from "../../../machines/appropriateness/Questionnaire.ts"
 import type { MifidResult } from "../../../machines/client/ClientWire.ts"
-import { decodeMifid } from "../../../machines/mifid/MifidRequest.ts"
+import { decodeMifid } from "../../../machines/mifid/MifidBody.ts"
 import { refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidSections } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer } from "../../engine/mailbox/ActorHost.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import type { ClientTurn } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
-import { acknowledgeAssessment, submitAssessment, toldByFirst, writeMifid } from "../mifid/mifidDecisions.ts"
+import { acknowledgeAssessment, submitAssessment, refusalByFirst, writeMifid } from "../mifid/mifidDecisions.ts"
 import { Questionnaires } from "./Questionnaires.ts"
 
 type Write<A> = (
@@ -58,7 +58,7 @@ export class Appropriateness extends Context.Service<
           decide: (turn): Verdict<A> => {
             const client = ownClient(turn.state, caller.partner.row.id)
             if (client === null) return refuse(unknown("Client"))
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             return decide({ turn, instance: instanceOf(client, partner), by: "PARTNER" }, client, partner)
           },
           store
@@ -73,9 +73,9 @@ export class Appropriateness extends Context.Service<
           const decoded = decodeSubmission(body)
           return decoded.ok
             ? turnOf(caller, clientId, store, (at, client) =>
-                submitAssessment(at, client, decoded.submission, questionnaires.current())
+                submitAssessment(at, client, decoded.body, questionnaires.current())
               )
-            : Effect.succeed(refuse(toldByFirst(decoded.errors)))
+            : Effect.succeed(refuse(refusalByFirst(decoded.errors)))
         },
         acknowledge: (caller, clientId, body, store) =>
           turnOf(caller, clientId, store, (at, client) => acknowledgeAssessment(at, client, body)),
@@ -84,7 +84,7 @@ export class Appropriateness extends Context.Service<
           return decoded.ok
             ? turnOf(caller, clientId, store, (at, client, partner) =>
                 partner.reliance === "APPROVED"
-                  ? writeMifid(at, client, decoded.sections, settings.sourceOfWealthThreshold)
+                  ? writeMifid(at, client, decoded.body, settings.sourceOfWealthThreshold)
                   : refuse({ _tag: "RelianceNotApproved" })
               )
             : Effect.succeed(refuse(invalidSections(decoded.errors)))

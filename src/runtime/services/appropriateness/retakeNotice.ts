@@ -1,7 +1,7 @@
 /**
  * The end of the cooling period of an appropriateness test (A1-40): a durable timer of the client comes back at retakeAt
  * and the assessment decides whether there is anything to take again (D19; A2-64). A client that is closed or refused for good
- * is told nothing.
+ * gets no notice.
  */
 import { retakeTimer } from "../../../machines/appropriateness/Assessment.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"

@@ -9,35 +9,36 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
-import { type CommandTools, type Decided, decideOnClient, decideOnFacts, idOf } from "./clientCommands.ts"
-import { categorizeClient, downgradeClient, reopenClient } from "./clientLifecycle.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
+import { type CommandTools, type Ruled, decideOnClient, decideOnFacts, idOf } from "./decideOnClient.ts"
+import { categorizeClient, downgradeClient, reopenClient } from "./lifecycleDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
-import { rejectPerson } from "../kyc/kycReview.ts"
-import { personClaim } from "../kyc/kycWrites.ts"
+import { rejectPerson } from "../kyc/reviewDecisions.ts"
+import { personClaim } from "../kyc/kycDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { canGiveBack } from "../../store/reads/clientReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { openOutside } from "../../store/openRows.ts"
 
-type Decision = (caller: OperatorCaller, client: string, reason: string) => Decided
+type Ruling = (caller: OperatorCaller, client: string, reason: string) => Ruled
 
 export class Lifecycle extends Context.Service<
   Lifecycle,
   {
     /** Refuses the person for good; refused while money or anything else is open. */
-    readonly rejectPerson: Decision
+    readonly rejectPerson: Ruling
     /** Closes the account for good; refused while money or anything else is open. */
-    readonly close: Decision
+    readonly close: Ruling
     /** Brings a refused person back under review. */
-    readonly reopen: Decision
+    readonly reopen: Ruling
     /** Takes level MICA_MIFID back to MICA. */
-    readonly downgrade: Decision
+    readonly downgrade: Ruling
     categorize(
       caller: OperatorCaller,
       client: string,
       categorization: ClientRow["categorization"],
       reason: string
-    ): Decided
+    ): Ruled
   }
 >()("brokerage/runtime/services/client/Lifecycle") {
   static readonly layer = Layer.effect(
@@ -89,14 +90,7 @@ const accountFacts =
         const openItems = yield* openOutside(sql, client.id)
         const name = personClaim(client.personKey)
         // A claim that its holder left behind is given back too: another open client is found without it (A1-28).
-        const free = yield* sql.unsafe(
-          "SELECT 1 FROM claims WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2 AND person_key = $3 AND state <> 'CLOSED')",
-          [name, BigInt(client.id), client.personKey]
-        )
-        return {
-          openItems,
-          personClaim: free.length === 0 ? null : name
-        }
+        return { openItems, personClaim: (yield* canGiveBack(sql, name, client)) ? name : null }
       }).pipe(Effect.catch(whenAway)),
       () => new Unavailable({ unknown: false })
     )

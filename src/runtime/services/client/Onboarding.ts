@@ -6,7 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
-import { decodeOnboarding, type OnboardingRequest } from "../../../machines/kyc/OnboardingRequest.ts"
+import { decodeOnboarding, type OnboardingBody } from "../../../machines/kyc/OnboardingBody.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidSections } from "../../../machines/shared/RequestBody.ts"
@@ -17,11 +17,11 @@ import { IdsExhausted } from "../../engine/journal/IdBlocks.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "./clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { declaredRisks, personText, type PersonSections } from "../kyc/kycFacts.ts"
-import { reviewReasons } from "../kyc/kycWrites.ts"
+import { declaredRisks, personText, type PersonSections } from "../kyc/sectionValues.ts"
+import { reviewReasons } from "../kyc/kycDecisions.ts"
 import { onboardClient, onboardingClaims, type OnboardingPlan } from "./onboardClient.ts"
 import { screenedPerson } from "../screening/rescreening.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -62,7 +62,8 @@ export class Onboarding extends Context.Service<
         }
       })
 
-      const planOf = (caller: Caller, request: OnboardingRequest, clientId: number): OnboardingPlan => {
+      const planOf = (caller: Caller, request: OnboardingBody, clientId: number): OnboardingPlan => {
+        // The sections as they came, which the request's own rules have judged: their fields are there.
         const sections = request.received.kyc as unknown as PersonSections & { readonly pep: Json }
         const screened = resultOf(screening.find(screenedPerson(sections.personalInfo)), new Set())
         return {
@@ -84,7 +85,7 @@ export class Onboarding extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(plan.partner.row.id),
           decide: (turn): OnboardingVerdict => {
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             if (partner.reliance !== "APPROVED") return refuse({ _tag: "RelianceNotApproved" })
             const result = onboardClient(turn, { ...plan, partner })
             if (settings.sandbox) setSandboxTimers(turn, plan.request.kyc.personalInfo.last_name)
@@ -154,8 +155,8 @@ export class Onboarding extends Context.Service<
             return Effect.succeed(refuse(invalidSections(decoded.errors)))
           }
           return Effect.gen(function* () {
-            const plan = planOf(caller, decoded.request, yield* newClientId)
-            // What is taken already is told without a commit that can only lose; races are decided by the claims.
+            const plan = planOf(caller, decoded.body, yield* newClientId)
+            // What is taken already is refused without a commit that can only lose; races are decided by the claims.
             const taken = yield* stored.holders(onboardingClaims(plan))
             if (taken.length > 0) return yield* afterLoss(caller, plan, taken, store)
             const same = yield* samePersonAs(stored, plan.personKey, plan.clientId)

@@ -74,7 +74,7 @@ export const liftRestriction = (
  * as false positives of this identity, the package is accepted, and the grant runs again over the approved blocks.
  *
  * One refusal writes: candidates that nobody has seen as they are now join the case with an audit row, or the officer who
- * is told to look at the case again would find nothing there.
+ * is asked to look at the case again would find nothing there.
  */
 export const clearClient = (
   at: ClientTurn,
@@ -124,11 +124,11 @@ export const clearClient = (
     identityKey: again?.identityKey ?? null,
     pairs: again?.found ?? shownCandidates(turn.state).map(withOutcome)
   })
-  // The partner was asked for documents: it is told the outcome even where no hold fell with the review (rule 6).
+  // The partner was asked for documents: it gets the outcome even where no hold fell with the review (rule 6).
   if (kyc.state === "DOCUMENTS_REQUESTED" && client === row) {
     applyEffects(turn, at.instance, [{ type: "notify", kind: "VERIFICATION_DECISION", ref: String(row.id) }])
   }
-  decide(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
+  writeDecision(at, row, "REVIEW_CLEARED", note ?? "cleared by compliance")
   return accept(client)
 }
 
@@ -221,7 +221,7 @@ export const rejectReliance = (at: ClientTurn, row: ClientRow, reason: string): 
   moveAssessment(at, row, { type: "RELIANCE_REJECTED", at: turn.now, reason })
   for (const open of turn.state.all("cases"))
     closeCase(at, open, { type: "REJECT", at: turn.now, by: at.by, note: reason })
-  decide(at, row, "RELIANCE_REJECTED", reason)
+  writeDecision(at, row, "RELIANCE_REJECTED", reason)
   return accept(next)
 }
 
@@ -239,7 +239,7 @@ export const mifidFacts = (
 export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
   const next = advance(at.turn, "clients", row, event, { of: at.instance })
   if (next?.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
-    decide({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
+    writeDecision({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
   }
   return next
 }
@@ -280,7 +280,7 @@ export const closeCase = (at: ClientTurn, row: CaseRow, event: CaseEvent): void 
 }
 
 /** The row of a decision, which nothing ever changes. */
-export const decide = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
+export const writeDecision = (at: ClientTurn, client: ClientRow, decision: string, reason: string): void =>
   at.turn.draft.put("decisions", {
     id: at.turn.nextId("decision"),
     partnerId: client.partnerId,

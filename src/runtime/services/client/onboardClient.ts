@@ -5,8 +5,8 @@
 import type { Json } from "../../../machines/Effects.ts"
 import type { OnboardingResult } from "../../../machines/client/ClientWire.ts"
 import { type CaseReason, partnerReason } from "../../../machines/compliance/Case.ts"
-import type { ReceivedSections } from "../../../machines/kyc/KycUpdateRequest.ts"
-import type { OnboardingRequest } from "../../../machines/kyc/OnboardingRequest.ts"
+import type { ReceivedSections } from "../../../machines/kyc/KycUpdateBody.ts"
+import type { OnboardingBody } from "../../../machines/kyc/OnboardingBody.ts"
 import type { ScreeningResult } from "../../../machines/screening/screen.ts"
 import { clientUidOf } from "../../../machines/shared/Ids.ts"
 import { requirements } from "../../../machines/verification/requirements.ts"
@@ -16,7 +16,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
 import type { ClientTurn } from "./clientDecisions.ts"
 import type { PartnerView } from "../partner/Directory.ts"
-import { displayNameOf, type PersonSections } from "../kyc/kycFacts.ts"
+import { displayNameOf, type PersonSections } from "../kyc/sectionValues.ts"
 import {
   openCase,
   personClaim,
@@ -25,13 +25,13 @@ import {
   writeRevision,
   writeScreening,
   writeSections
-} from "../kyc/kycWrites.ts"
+} from "../kyc/kycDecisions.ts"
 import { start } from "../../effects/advance.ts"
 
 /** Everything the turn needs, worked out before it. */
 export interface OnboardingPlan {
   readonly partner: PartnerView
-  readonly request: OnboardingRequest
+  readonly request: OnboardingBody
   readonly clientId: number
   /** Keyed hash of the person (A1-28). */
   readonly personKey: string
@@ -141,7 +141,7 @@ const writePackage = (
   client: ClientRow,
   id: number,
   granted: boolean,
-  { received }: OnboardingRequest
+  { received }: OnboardingBody
 ): void => {
   const { turn } = at
   start(turn, "kycPackages", {

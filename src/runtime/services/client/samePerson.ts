@@ -32,7 +32,7 @@ export const samePersonAs = (
     }
   })
 
-/** A closed client keeps no word of it in its state: the decisions tell whether the refusal still stood. */
+/** A closed client keeps no word of it in its state: the decisions show whether the refusal still stood. */
 const refusedForGood = (stored: Stored, { id }: ClientRow): Effect.Effect<boolean, Unavailable> =>
   Effect.gen(function* () {
     const latest = (decision: string) =>

@@ -17,17 +17,18 @@ import type { Instance } from "../../effects/Instance.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { bookAdjustment, shutRefusal } from "../ledger/Adjustments.ts"
-import { type AccountFacts, accountBlockers, closeClient } from "./clientClosing.ts"
+import { bookAdjustment } from "../ledger/Adjustments.ts"
+import { shutRefusal } from "../ledger/Booking.ts"
+import { type AccountFacts, accountBlockers, closeClient } from "./closingDecisions.ts"
 import { clearClient, type ClientTurn, liftRestriction, rejectReliance, restrictClient } from "./clientDecisions.ts"
-import { downgradeClient } from "./clientLifecycle.ts"
+import { downgradeClient } from "./lifecycleDecisions.ts"
 import { instanceOf } from "./clientState.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"
-import { rejectPerson, requestDocuments } from "../kyc/kycReview.ts"
-import { personClaim } from "../kyc/kycWrites.ts"
+import { rejectPerson, requestDocuments } from "../kyc/reviewDecisions.ts"
+import { personClaim } from "../kyc/kycDecisions.ts"
 
-/** The reason that every decision carries; the partner reads it where a note is told. */
+/** The reason that every decision carries; the partner reads it where a note is shown. */
 const reason = "Decided by the sandbox because of the client's last name."
 
 type Decide = (at: ClientTurn, client: ClientRow, partner: PartnerView) => Verdict<unknown>

@@ -1,8 +1,10 @@
 /**
- * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call,
- * every gate in the published order, the economic ones under the client's lock.
+ * Collateral reports of PARTNER custody (doc 3, Collateral report rules; D11): booked or refused in the call, every gate
+ * in the published order. Custody model and fields are judged before the client's turn; in it the custody model again,
+ * the replay of an own reference, then standing and economic gates (collateralGates.ts). A report that an economic gate
+ * refuses is a row too, and is committed though the verdict is a refusal.
  *
- * This is the hot path: a fresh reference costs no look-up (`fileOnce`, look late).
+ * This is the hot path: a fresh reference costs no look-up (`fileOnce` with `look: "late"`).
  */
 import { Context, Effect, Layer } from "effect"
 import {
@@ -12,7 +14,7 @@ import {
   type CollateralStatus,
   reportOf
 } from "../../../machines/collateral/CollateralReport.ts"
-import { type CollateralRequest, decodeCollateral } from "../../../machines/collateral/CollateralRequest.ts"
+import { type CollateralBody, decodeCollateral } from "../../../machines/collateral/CollateralBody.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
@@ -21,14 +23,14 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
-import { type CollateralFacts, economicGates, standingGates } from "./collateralGates.ts"
+import { type CollateralFacts, economicGates, rowlessGates } from "./collateralGates.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { firstRefusal } from "../money/moneyGates.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { ofPartner, rowPage } from "../shared/rowLists.ts"
+import { ofPartner, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { shardOf } from "../../store/shard.ts"
 import { start } from "../../effects/advance.ts"
@@ -116,13 +118,13 @@ export const notUnderPartner = conflict(
 )
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralRequest> =>
+const refuseEarly = (caller: Caller, body: unknown, now: number): Verdict<CollateralBody> =>
   caller.partner.row.custodyModel === "PARTNER" ? checkCollateral(body, now) : refuse(notUnderPartner)
 
 /** The request, or what is wrong with its fields. */
-export const checkCollateral = (body: unknown, now: number): Verdict<CollateralRequest> => {
+export const checkCollateral = (body: unknown, now: number): Verdict<CollateralBody> => {
   const decoded = decodeCollateral(body, { now })
-  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+  return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
 interface Decision extends CollateralFacts {
@@ -132,10 +134,10 @@ interface Decision extends CollateralFacts {
 
 const decide = (input: Decision): CollateralVerdict => {
   const { caller, client, filed } = input
-  const partner = presentPartner(input.directory, caller)
+  const partner = partnerNow(input.directory, caller)
   if (partner.row.custodyModel !== "PARTNER") return refuse(notUnderPartner)
   if (filed?.clientId === client.id) return answerOf(filed, 200)
-  const refusal = firstRefusal(standingGates, input)
+  const refusal = firstRefusal(rowlessGates, input)
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 
@@ -185,7 +187,7 @@ const sentenceOf = (refusal: Refusal): string => {
   return refusal.sentence
 }
 
-/** The answer about a report that was refused. */
+/** The answer for a report that was refused. */
 export const refusalOf = (report: CollateralReport): Refusal => {
   const { reportId } = report
   const refusal = report.refusal ?? ""

@@ -1,7 +1,7 @@
 /**
  * The client's USDC line right after a report was booked: what the first answer showed and every replay shows again
- * (doc 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of a version before kept none: theirs
- * is what the postings up to their own add up to, which never changes, with the figures of an account that held cash alone.
+ * (doc 3, Collateral report; A3-01, A3-16). It is kept with the report. Reports of version 1 kept none: their line is
+ * recomputed from the postings up to their own, which never change, for an account that held nothing but cash.
  */
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../machines/collateral/CollateralReport.ts"

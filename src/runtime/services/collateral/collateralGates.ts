@@ -2,7 +2,7 @@
  * The gates of a collateral report that need the client, in the published order (doc 3, Collateral report rules):
  * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
  */
-import type { CollateralRequest } from "../../../machines/collateral/CollateralRequest.ts"
+import type { CollateralBody } from "../../../machines/collateral/CollateralBody.ts"
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
@@ -30,7 +30,7 @@ export interface CollateralFacts {
   readonly client: ClientRow
   /** The client's USDC line before the report. */
   readonly balance: BalanceRow
-  readonly request: CollateralRequest
+  readonly request: CollateralBody
   /** The report that holds the reference; null when it is free, or taken to be. */
   readonly filed: CollateralReportRow | null
   readonly threshold: bigint
@@ -79,7 +79,7 @@ const size: Gate = {
 }
 
 /** None of them leaves a row. */
-export const standingGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
+export const rowlessGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
@@ -124,4 +124,4 @@ const freeMargin: Gate = {
 export const economicGates: MoneyGates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin]
 
 /** Every gate behind the replay of an own reference. */
-export const collateralGates: MoneyGates<CollateralFacts> = [...standingGates, ...economicGates]
+export const collateralGates: MoneyGates<CollateralFacts> = [...rowlessGates, ...economicGates]

@@ -2,13 +2,13 @@
  * Compliance decisions on clients, and the cases that ask for them (operator surface: case, kyc, client restrict and
  * lift; D1, D2, D3; A1-28, A3-10).
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { CaseReason, CaseStatus } from "../../../machines/compliance/Case.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
-import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
@@ -24,13 +24,14 @@ import {
   rejectReliance,
   restrictClient
 } from "../client/clientDecisions.ts"
-import { type Decided, decideOnClient, decideOnFacts, idOf } from "../client/clientCommands.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { type Ruled, decideOnClient, decideOnFacts, idOf } from "../client/decideOnClient.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { requestDocuments, sampleClient } from "../kyc/kycReview.ts"
+import { requestDocuments, sampleClient } from "../kyc/reviewDecisions.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
+import { uidsOf } from "../../store/reads/clientReads.ts"
 import { Screening } from "../screening/Screening.ts"
 import { type CandidateEntry, candidateEntries } from "../screening/candidateEntries.ts"
 
@@ -56,6 +57,15 @@ export interface CaseFile extends CaseView {
   readonly entries: ReadonlyArray<CandidateEntry>
 }
 
+/** What compliance looked at before it clears; without a fact of it, whatever is there is cleared. */
+export interface LookedAt {
+  readonly revision?: number
+  /** Every open case. */
+  readonly cases?: ReadonlyArray<number>
+  /** The latest screening that the cases showed; 0 when they showed none. */
+  readonly screeningRun?: number
+}
+
 export interface CasePage extends PageEnd {
   readonly cases: ReadonlyArray<CaseView>
 }
@@ -63,17 +73,20 @@ export interface CasePage extends PageEnd {
 export class Compliance extends Context.Service<
   Compliance,
   {
-    restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
-    lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Decided
-    /** Clears every open case of the client; the grant runs again. `revision`: the only one that may be cleared. */
-    clear(caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided
+    restrict(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
+    lift(caller: OperatorCaller, client: string, restriction: Restriction, reason: string): Ruled
+    /** Clears every open case of the client, unless one of them, or a revision, came in after the look; the grant runs again. */
+    clear(caller: OperatorCaller, client: string, note: string | null, looked?: LookedAt): Ruled
     /** Asks the partner for the underlying documents. */
-    requestDocuments(caller: OperatorCaller, client: string, note: string): Decided
+    requestDocuments(caller: OperatorCaller, client: string, note: string): Ruled
     /** Takes the client's accepted package as a sample. */
-    sample(caller: OperatorCaller, client: string): Decided
+    sample(caller: OperatorCaller, client: string): Ruled
     /** Refuses reliance on the client's KYC package. */
-    reject(caller: OperatorCaller, client: string, reason: string): Decided
-    cases(query: PageQuery & { readonly open: boolean }): Effect.Effect<CasePage, Unavailable>
+    reject(caller: OperatorCaller, client: string, reason: string): Ruled
+    /** Newest first; of one client when it is named. */
+    cases(
+      query: PageQuery & { readonly open: boolean; readonly client?: string }
+    ): Effect.Effect<Verdict<CasePage>, Unavailable>
     case(caseId: number): Effect.Effect<Verdict<CaseFile>, Unavailable>
   }
 >()("brokerage/runtime/services/compliance/Compliance") {
@@ -88,11 +101,11 @@ export class Compliance extends Context.Service<
       const away = () => new Unavailable({ unknown: false })
 
       const tools = { host, directory, sql }
-      const decided = (
+      const onClient = (
         caller: OperatorCaller,
         client: string,
         decide: (at: ClientTurn, row: ClientRow) => Verdict<ClientRow>
-      ): Decided => decideOnClient(tools, caller, client, decide)
+      ): Ruled => decideOnClient(tools, caller, client, decide)
 
       /** The grant screens first: the client's latest names against the list of this moment (doc 1, rule 6). */
       const screenAgain = ({ id }: ClientRow): Effect.Effect<Rescreening | null, Unavailable> =>
@@ -115,14 +128,14 @@ export class Compliance extends Context.Service<
           return { ...unseen, ...screening.lists(), found, identityKey }
         })
 
-      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is nobody's to clear. */
-      const clear = (caller: OperatorCaller, client: string, note: string | null, revision?: number): Decided =>
+      /** Clears what the caller could have looked at: a revision or a case that came in meanwhile is not cleared. */
+      const clear = (caller: OperatorCaller, client: string, note: string | null, looked: LookedAt): Ruled =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           const seen = found === null ? null : yield* host.read(clientSubject(found.id), fileMark)
           const decide = (at: ClientTurn, row: ClientRow, again: Rescreening | null): Verdict<number> => {
-            const now = revisionOf(at.turn.state)
-            if (revision !== undefined && revision !== now) return refuse(otherRevision(now, revision))
+            const refusal = unlookedAt(at.turn.state, looked)
+            if (refusal !== null) return refuse(refusal)
             if (fileMark(at.turn.state) !== seen) return refuse(revisedMeanwhile)
             return idOf(clearClient(at, row, note, again))
           }
@@ -131,31 +144,39 @@ export class Compliance extends Context.Service<
 
       const views = (rows: ReadonlyArray<CaseRow>): Effect.Effect<ReadonlyArray<CaseView>, Unavailable> =>
         Effect.map(
-          uidsOf(
-            sql,
-            rows.map((row) => row.clientId)
+          Effect.mapError(
+            uidsOf(
+              sql,
+              rows.map((row) => row.clientId)
+            ),
+            away
           ),
           (uids) => rows.map((row) => caseView(row, uids.get(row.clientId) ?? ""))
         )
 
       return Compliance.of({
         restrict: (caller, client, restriction, reason) =>
-          decided(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
+          onClient(caller, client, (at, row) => restrictClient(at, row, restriction, cleanText(reason))),
         lift: (caller, client, restriction, reason) =>
-          decided(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
-        clear: (caller, client, note, revision) =>
-          clear(caller, client, note === null ? null : cleanText(note), revision),
+          onClient(caller, client, (at, row) => liftRestriction(at, row, restriction, cleanText(reason))),
+        clear: (caller, client, note, looked = {}) =>
+          clear(caller, client, note === null ? null : cleanText(note), looked),
         requestDocuments: (caller, client, note) =>
-          decided(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
-        sample: (caller, client) => decided(caller, client, sampleClient),
+          onClient(caller, client, (at, row) => requestDocuments(at, row, cleanText(note))),
+        sample: (caller, client) => onClient(caller, client, sampleClient),
         reject: (caller, client, reason) =>
-          decided(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
-        cases: ({ open, ...query }) =>
+          onClient(caller, client, (at, row) => rejectReliance(at, row, cleanText(reason))),
+        cases: ({ open, client, ...query }) =>
           Effect.gen(function* () {
-            const conditions = open ? [{ column: "state", value: "OPEN" }] : []
+            const found = client === undefined ? null : yield* findClient(host, sql, client)
+            if (client !== undefined && found === null) return refuse(unknown("Client"))
+            const conditions = [
+              ...(open ? [{ column: "state", value: "OPEN" }] : []),
+              ...(found === null ? [] : [{ column: "client_id", value: found.id }])
+            ]
             const rows = yield* Effect.mapError(pageOf(sql, sealing, "cases", conditions, onePast(query)), away)
             const { shown, end } = cutPage(rows, query.limit, (row) => row.id)
-            return { cases: yield* views(shown), ...end }
+            return accept({ cases: yield* views(shown), ...end })
           }),
         case: (caseId) =>
           Effect.gen(function* () {
@@ -183,6 +204,29 @@ const otherRevision = (now: number | null, looked: number) =>
     revision: now
   })
 
+/** Why what is open now is not what compliance looked at; null when it is. */
+const unlookedAt = (state: SubjectState, { revision, cases, screeningRun }: LookedAt): Refusal | null => {
+  const now = revisionOf(state)
+  if (revision !== undefined && revision !== now) return otherRevision(now, revision)
+  const open = state.all("cases").toSorted((a, b) => a.id - b.id)
+  const unseen = cases === undefined ? [] : open.filter(({ id }) => !cases.includes(id))
+  if (unseen.length > 0) return unseenCases("is open and was not looked at", unseen)
+  const later = screeningRun === undefined ? [] : open.filter((row) => (screeningRunOf(row) ?? 0) > screeningRun)
+  return later.length === 0 ? null : unseenCases("shows more since it was looked at", later)
+}
+
+const unseenCases = (what: string, rows: ReadonlyArray<CaseRow>): Refusal =>
+  conflict(
+    `Case ${rows.map(({ id }) => id).join(", case ")} ${what}: look at the client's cases again before clearing them.`,
+    {
+      openCases: rows.map(({ id }) => id)
+    }
+  )
+
+/** The latest screening that a case shows; null when none opened it. */
+const screeningRunOf = ({ details }: CaseRow): number | null =>
+  (details as { readonly screeningRunId?: number | null }).screeningRunId ?? null
+
 /** The package's latest revision. */
 const revisionOf = (state: SubjectState): number | null => state.one("kycPackages")?.context?.revision ?? null
 
@@ -206,16 +250,3 @@ export const caseView = (row: CaseRow, clientUid: string): CaseView => {
     note: context.note
   }
 }
-
-const uidsOf = (
-  sql: PgClient.PgClient,
-  clientIds: ReadonlyArray<number>
-): Effect.Effect<ReadonlyMap<number, string>, Unavailable> =>
-  sql
-    .unsafe<{ readonly id: bigint; readonly uid: string }>("SELECT id, uid FROM clients WHERE id = ANY($1::int8[])", [
-      Result.getOrThrow(PgTypes.array(clientIds.map(BigInt), PgTypes.OID.int8))
-    ])
-    .pipe(
-      Effect.map((rows) => new Map(rows.map((row) => [Number(row.id), row.uid]))),
-      Effect.mapError(() => new Unavailable({ unknown: false }))
-    )

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { DepositNotice, DepositStatus } from "../../../machines/deposit/DepositNotice.ts"
-import { decodeDeposit, type DepositRequest } from "../../../machines/deposit/DepositRequest.ts"
+import { decodeDeposit, type DepositBody } from "../../../machines/deposit/DepositBody.ts"
 import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
@@ -20,19 +20,19 @@ import type { DepositNoticeRow } from "../../store/tables/deposit.ts"
 import type { Caller } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import {
-  decideDeposit,
+  ruleOnDeposit,
   depositClaim,
-  type DepositOrder,
+  type DepositRuling,
   fileDeposit,
-  repeatedDecision,
+  repeatedRuling,
   wireNotice
 } from "./depositDecisions.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/brokerCustody.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 
 /** 201 for a notice filed now, 200 for the original of an own reference. */
@@ -46,7 +46,7 @@ interface DepositQuery extends PageQuery {
   readonly status?: DepositStatus
 }
 
-type Decided = Effect.Effect<Verdict<DepositNotice>, DispatchError>
+type Ruled = Effect.Effect<Verdict<DepositNotice>, DispatchError>
 
 export class Deposits extends Context.Service<
   Deposits,
@@ -65,9 +65,9 @@ export class Deposits extends Context.Service<
     /** Notices of every partner or of one, by id or code, newest first. */
     listAll(query: DepositQuery & { readonly partner?: string }): Effect.Effect<Verdict<DepositPage>, Unavailable>
     /** Credits the client; a notice confirmed before is answered as it is. */
-    confirm(caller: OperatorCaller, noticeId: number, note: string | null): Decided
+    confirm(caller: OperatorCaller, noticeId: number, note: string | null): Ruled
     /** Closes the notice without a posting; a notice rejected before is answered as it is. */
-    reject(caller: OperatorCaller, noticeId: number, reason: string): Decided
+    reject(caller: OperatorCaller, noticeId: number, reason: string): Ruled
   }
 >()("brokerage/runtime/services/deposit/Deposits") {
   static readonly layer = Layer.effect(
@@ -89,18 +89,18 @@ export class Deposits extends Context.Service<
           ({ shown, end }): DepositPage => ({ deposits: shown.map(wireNotice), ...end })
         )
 
-      /** The row is read again when its mailbox no longer holds it: somebody has decided in between. */
-      const decide = (caller: OperatorCaller, noticeId: number, order: DepositOrder): Decided =>
+      /** The row is read again when its mailbox no longer holds it: somebody has ruled in between. */
+      const rule = (caller: OperatorCaller, noticeId: number, ruling: DepositRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
             const row = yield* byId(noticeId)
             if (row === null) return refuse(unknown("Deposit notice"))
-            if (row.state !== "PENDING") return repeatedDecision(row, order.to)
+            if (row.state !== "PENDING") return repeatedRuling(row, ruling.to)
             return yield* host.dispatch({
               subject: clientSubject(row.clientId),
               by: caller.by,
               partner: () => directory.stamp(row.partnerId),
-              decide: (turn) => decidePending(turn, directory, noticeId, order)
+              decide: (turn) => ruleOnPending(turn, directory, noticeId, ruling)
             })
           })
         )
@@ -135,26 +135,26 @@ export class Deposits extends Context.Service<
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
         confirm: (caller, noticeId, note) =>
-          decide(caller, noticeId, {
+          rule(caller, noticeId, {
             to: "CONFIRMED",
-            by: financeDecider(caller),
+            by: financeLabel(caller),
             note: note === null ? null : cleanText(note) || null
           }),
         reject: (caller, noticeId, reason) =>
-          decide(caller, noticeId, { to: "REJECTED", by: financeDecider(caller), reason: cleanText(reason) })
+          rule(caller, noticeId, { to: "REJECTED", by: financeLabel(caller), reason: cleanText(reason) })
       })
     })
   )
 }
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositRequest> =>
+const refuseEarly = (caller: Caller, body: unknown): Verdict<DepositBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkDeposit(body) : refuse(notUnderBroker)
 
 /** The request, or what is wrong with its fields. */
-export const checkDeposit = (body: unknown): Verdict<DepositRequest> => {
+export const checkDeposit = (body: unknown): Verdict<DepositBody> => {
   const decoded = decodeDeposit(body)
-  return decoded.ok ? accept(decoded.request) : refuse(invalidBody(decoded))
+  return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
 /** The gates that need the client, in the published order (A3-02). */
@@ -162,7 +162,7 @@ const decideFiling = (
   turn: Turn,
   caller: Caller,
   directory: Directory["Service"],
-  request: DepositRequest,
+  request: DepositBody,
   filed: DepositNoticeRow | null,
   threshold: bigint
 ): DepositVerdict => {
@@ -178,16 +178,16 @@ const decideFiling = (
 }
 
 /** Null when the mailbox does not hold the notice any more: it is decided. */
-const decidePending = (
+const ruleOnPending = (
   turn: Turn,
   directory: Directory["Service"],
   noticeId: number,
-  order: DepositOrder
+  ruling: DepositRuling
 ): Verdict<DepositNotice> | null => {
   const row = turn.state.get("depositNotices", String(noticeId))
   if (row === undefined) return null
   const client = turn.state.one("clients")
   const partner = directory.partner(row.partnerId)
   if (client === undefined || partner === null) throw new Error("a deposit notice without its client")
-  return decideDeposit(turn, row, client, partner, order)
+  return ruleOnDeposit(turn, row, client, partner, ruling)
 }

@@ -7,7 +7,7 @@ import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositN
 import type { MachineEffect } from "../../../machines/Effects.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
-import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
+import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -73,34 +73,34 @@ export const fileDeposit = (filing: Filing): Verdict<DepositNotice> => {
 }
 
 /** Finance's word on a PENDING notice. A confirmation that can't be booked now leaves it PENDING (A3-05). */
-export const decideDeposit = (
+export const ruleOnDeposit = (
   turn: Turn,
   row: DepositNoticeRow,
   client: ClientRow,
   partner: PartnerView,
-  decision: DepositOrder
+  ruling: DepositRuling
 ): Verdict<DepositNotice> => {
-  const refusal = decision.to === "CONFIRMED" ? confirmRefusal(turn, row, client, partner) : null
-  const next = moved(turn, row, instanceOf(client, partner), decision, refusal)
+  const refusal = ruling.to === "CONFIRMED" ? confirmRefusal(turn, row, client, partner) : null
+  const next = moved(turn, row, instanceOf(client, partner), ruling, refusal)
   return next === null
     ? refuse(conflict(refusal ?? "This deposit notice is decided already."))
     : accept(wireNotice(next))
 }
 
-/** The notice after a decision; null when it does not take it. A confirmation's posting is named before it is made. */
+/** The notice after a ruling; null when it does not take it. A confirmation's posting is named before it is made. */
 const moved = (
   turn: Turn,
   row: DepositNoticeRow,
   of: Instance,
-  decision: DepositOrder,
+  ruling: DepositRuling,
   refusal: string | null
 ): DepositNoticeRow | null => {
   const { now: at } = turn
-  if (decision.to === "REJECTED") {
-    const { by, reason } = decision
+  if (ruling.to === "REJECTED") {
+    const { by, reason } = ruling
     return advance(turn, "depositNotices", row, { type: "REJECT", at, by, reason }, { of })
   }
-  const { by, note } = decision
+  const { by, note } = ruling
   const ledgerTxId = turn.nextId("transaction")
   const event = { type: "CONFIRM", at, by, note, refusal, ledgerTxId } as const
   const next = advance(turn, "depositNotices", row, event, { of: { ...of, txId: ledgerTxId } })
@@ -120,13 +120,13 @@ const unvaluedNote = (currency: Currency): MachineEffect => ({
   reason: `${currency} has no value known to the service: the deposit counts as reaching the threshold of the source of wealth.`
 })
 
-/** What finance decides. */
-export type DepositOrder =
+/** What finance rules. */
+export type DepositRuling =
   | { readonly to: "CONFIRMED"; readonly by: MoneyDecider; readonly note: string | null }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
 
-/** The answer about a notice decided before: the same decision again shows it, the other one is refused (A3-04). */
-export const repeatedDecision = (row: DepositNoticeRow, to: DepositOrder["to"]): Verdict<DepositNotice> =>
+/** The answer for a notice ruled on before: the same ruling again shows it, the other one is refused (A3-04). */
+export const repeatedRuling = (row: DepositNoticeRow, to: DepositRuling["to"]): Verdict<DepositNotice> =>
   row.state === to
     ? accept(wireNotice(row))
     : refuse(conflict(`This deposit notice is ${row.state} already.`, { notice: wireNotice(row) }))

@@ -2,7 +2,7 @@
  * The gates of a deposit notice that need the client, in the published order (doc 3, Money write gates; A3-02): none
  * of them leaves a row.
  */
-import type { DepositRequest } from "../../../machines/deposit/DepositRequest.ts"
+import type { DepositBody } from "../../../machines/deposit/DepositBody.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { maxMinor } from "../../../machines/shared/Money.ts"
 import { depositValue } from "../../../machines/verification/depositValue.ts"
@@ -27,7 +27,7 @@ import {
 export interface DepositFacts extends MoneyFacts {
   readonly turn: Turn
   readonly client: ClientRow
-  readonly request: DepositRequest
+  readonly request: DepositBody
   readonly threshold: bigint
 }
 type Gate = MoneyGate<DepositFacts>

@@ -10,7 +10,7 @@ import { accept, conflict, refuse, unknown, type Verdict } from "../../../machin
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { DocumentRow } from "../../store/tables/document.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { documentOf, documentsOf } from "./Documents.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"

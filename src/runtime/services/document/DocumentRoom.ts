@@ -1,7 +1,7 @@
 /**
  * The bound on what uploads hold in memory while they are judged, sealed and written: bodies are counted elsewhere, and
  * only while they arrive (architecture 8). An upload that finds no room has been received in full, so it waits a while
- * before its caller is told to come back: first come, first served, but nobody waits for a partner that has its share.
+ * before its caller is asked to come back: first come, first served, but nobody waits for a partner that has its share.
  */
 import { Effect } from "effect"
 import { bodyCaps } from "../../../machines/shared/Limits.ts"
@@ -11,7 +11,7 @@ export interface DocumentRoomOptions {
   /** Characters of base64 held at once, by all and by one partner; the longest content fits either. */
   readonly capacity?: number
   readonly share?: number
-  /** Characters that may wait, of all and of one partner. What is beyond is told to come back at once. */
+  /** Characters that may wait, of all and of one partner. What is beyond is asked to come back at once. */
   readonly waiting?: number
   readonly waitingShare?: number
   /** Wall milliseconds. */

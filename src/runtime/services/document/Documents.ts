@@ -12,7 +12,7 @@ import {
   documentTypeOf,
   type UploadedDocument
 } from "../../../machines/document/Document.ts"
-import { decodeDocumentUpload, type DocumentUpload } from "../../../machines/document/DocumentUpload.ts"
+import { decodeDocumentUpload, type DocumentUploadBody } from "../../../machines/document/DocumentUploadBody.ts"
 import { documentLimits } from "../../../machines/shared/Limits.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import {
@@ -31,13 +31,13 @@ import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { DocumentRow } from "../../store/tables/document.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { shardOf } from "../../store/shard.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { noteOpenCases } from "../compliance/caseNotes.ts"
 import { movePackage } from "../client/clientDecisions.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { type DocumentFacts, judgeContent } from "./documentContent.ts"
-import { DocumentContents } from "./DocumentContents.ts"
+import { type DocumentFacts, judgeContent } from "./judgeContent.ts"
+import { DocumentContents } from "../../ports/DocumentContents.ts"
 import { emptyDocument } from "./documentRetention.ts"
 import { DocumentRoom } from "./DocumentRoom.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
@@ -107,7 +107,7 @@ export class Documents extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(caller.partner.row.id),
           decide: (turn): UploadVerdict => {
-            const partner = presentPartner(directory, caller)
+            const partner = partnerNow(directory, caller)
             const refusal = uploadRefusal(turn.state, partner.row.id)
             const client = turn.state.one("clients")
             if (refusal !== null || client === undefined) return refuse(refusal ?? unknown("Client"))
@@ -119,7 +119,7 @@ export class Documents extends Context.Service<
       const keep = (
         caller: Caller,
         clientId: number,
-        { filename, purpose, dataBase64 }: DocumentUpload,
+        { filename, purpose, dataBase64 }: DocumentUploadBody,
         store: StoreAnswer<UploadVerdict>
       ): Effect.Effect<UploadVerdict, DispatchError> =>
         Effect.gen(function* () {
@@ -153,8 +153,8 @@ export class Documents extends Context.Service<
           return decoded.ok
             ? room.within(
                 caller.partner.row.id,
-                decoded.upload.dataBase64.length,
-                keep(caller, clientId, decoded.upload, store)
+                decoded.body.dataBase64.length,
+                keep(caller, clientId, decoded.body, store)
               )
             : Effect.succeed(refuse(decoded.refusal))
         },

@@ -21,12 +21,13 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { DispositionRow, ScreeningRunRow } from "../../store/tables/screening.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { type CandidateEntry, candidateEntries } from "../screening/candidateEntries.ts"
-import { type CommandTools, decideOnFacts } from "../client/clientCommands.ts"
+import { type CommandTools, decideOnFacts } from "../client/decideOnClient.ts"
 import { blockStatuses } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { documentOf } from "../document/Documents.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
+import { type KnownRevision, knownRevisions } from "../../store/reads/kycReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface KycFile {
@@ -251,33 +252,12 @@ const headOf = (client: ClientRow, kyc: PackageRow) => {
   }
 }
 
-interface KnownRevision {
-  readonly kycPackageId: number
-  readonly revision: number
-  readonly receivedAt: number
-}
-
-/** Newest first, without their payloads: those are as large as a request. */
+/** Newest first. */
 const revisionsOf = (
   sql: PgClient.PgClient,
   clientId: number
 ): Effect.Effect<ReadonlyArray<KnownRevision>, Unavailable> =>
   withinTime(
-    sql
-      .unsafe<{ readonly package_id: bigint; readonly revision: bigint; readonly received_at: bigint }>(
-        `SELECT r.package_id, r.revision, r.received_at FROM kyc_packages p JOIN kyc_revisions r ON r.package_id = p.id
-          WHERE p.client_id = $1 ORDER BY r.revision DESC LIMIT $2`,
-        [BigInt(clientId), BigInt(listLimit)]
-      )
-      .pipe(
-        Effect.map((rows) =>
-          rows.map((row) => ({
-            kycPackageId: Number(row.package_id),
-            revision: Number(row.revision),
-            receivedAt: Number(row.received_at)
-          }))
-        ),
-        Effect.catch(whenAway)
-      ),
+    Effect.catch(knownRevisions(sql, clientId, listLimit), whenAway),
     () => new Unavailable({ unknown: false })
   )

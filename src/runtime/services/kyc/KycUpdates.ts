@@ -7,7 +7,7 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { KycPackageContext } from "../../../machines/kyc/KycPackage.ts"
-import { decodeKycUpdate, type KycUpdateRequest, referredDocuments } from "../../../machines/kyc/KycUpdateRequest.ts"
+import { decodeKycUpdate, type KycUpdateBody, referredDocuments } from "../../../machines/kyc/KycUpdateBody.ts"
 import { resultOf } from "../../../machines/screening/screen.ts"
 import type { KycPackageView, KycUpdateResult, ReonboardingResult } from "../../../machines/kyc/KycWire.ts"
 import { accept, conflict, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -25,11 +25,11 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { clearedFor, identityText } from "../screening/dispositions.ts"
-import { declaredRisks, personText } from "./kycFacts.ts"
+import { declaredRisks, personText } from "./sectionValues.ts"
 import {
   changesIdentity,
   claimsAsked,
@@ -40,8 +40,8 @@ import {
   sameBase,
   sectionsAfter,
   storedSections
-} from "./kycUpdatePlan.ts"
-import { declaredReasons, reviewReasons } from "./kycWrites.ts"
+} from "./KycUpdatePlan.ts"
+import { declaredReasons, reviewReasons } from "./kycDecisions.ts"
 import { reonboardClient } from "../client/reonboardClient.ts"
 import { screenedPerson, seenBy } from "../screening/rescreening.ts"
 import { reviseClient } from "./reviseClient.ts"
@@ -77,7 +77,7 @@ export class KycUpdates extends Context.Service<
       const alone = makeQueues()
 
       /** What compliance has judged once must not open a case with every update that repeats it (A1-28). */
-      const declaredNow = ({ kycPackageId, revision }: KycBase, { kyc, attestation }: KycUpdateRequest, pep: Json) =>
+      const declaredNow = ({ kycPackageId, revision }: KycBase, { kyc, attestation }: KycUpdateBody, pep: Json) =>
         Effect.gen(function* () {
           const now = declaredRisks(kyc.pep ?? null, attestation)
           if (!now.pep && !now.high) return []
@@ -93,7 +93,7 @@ export class KycUpdates extends Context.Service<
       const planOf = (
         clientId: number,
         base: KycBase,
-        request: KycUpdateRequest
+        request: KycUpdateBody
       ): Effect.Effect<KycUpdatePlan, Unavailable> =>
         Effect.gen(function* () {
           const rows = yield* stored.page("blockPayloads", [{ column: "client_id", value: clientId }], { limit: 12 })
@@ -160,12 +160,12 @@ export class KycUpdates extends Context.Service<
             reonboarding: base.reonboarding
           })
           if (!decoded.ok) return refuse(invalidSections(decoded.errors))
-          const plan = yield* planOf(clientId, base, decoded.request)
+          const plan = yield* planOf(clientId, base, decoded.body)
           return yield* host.dispatch({
             subject: clientSubject(clientId),
             by: caller.by,
             partner: () => directory.stamp(partnerId),
-            decide: (turn) => decide(turn, presentPartner(directory, caller), plan),
+            decide: (turn) => decide(turn, partnerNow(directory, caller), plan),
             store
           })
         })
@@ -208,7 +208,7 @@ export class KycUpdates extends Context.Service<
 
 /** Times an update begins again before its caller has to come back. */
 const redecideLimit = 8
-/** Updates of one client that wait for their turn; one more is told to come back. */
+/** Updates of one client that wait for their turn; one more is refused for now. */
 const waitingLimit = 64
 
 const isStale = (error: DispatchError): boolean =>
@@ -251,7 +251,7 @@ const packageView = (
   row: Pick<KycPackageView, "payload" | "attestation" | "receivedAt">
 ): KycPackageView => {
   const { revision, reviewedBy, reviewedAt, reviewNote } = contextOf(kyc)
-  const told = kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED"
+  const noteShown = kyc.state === "DOCUMENTS_REQUESTED" || kyc.state === "REJECTED"
   return {
     kycPackageId: kyc.id,
     partnerId: kyc.partnerId,
@@ -264,6 +264,6 @@ const packageView = (
     attestation: row.attestation,
     reviewedBy,
     reviewedAt,
-    reviewNote: told ? reviewNote : null
+    reviewNote: noteShown ? reviewNote : null
   }
 }

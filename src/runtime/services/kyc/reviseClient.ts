@@ -14,8 +14,8 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
 import { type ClientTurn, moveClient, movePackage } from "../client/clientDecisions.ts"
 import { clientContext } from "../client/clientState.ts"
-import { displayNameOf } from "./kycFacts.ts"
-import type { KycUpdatePlan } from "./kycUpdatePlan.ts"
+import { displayNameOf } from "./sectionValues.ts"
+import type { KycUpdatePlan } from "./KycUpdatePlan.ts"
 import { newFinding, noteWorse } from "../screening/rescreening.ts"
 import {
   type CaseFacts,
@@ -25,7 +25,7 @@ import {
   writeRevision,
   writeScreening,
   writeSections
-} from "./kycWrites.ts"
+} from "./kycDecisions.ts"
 
 export const reviseClient = (
   at: ClientTurn,
@@ -68,7 +68,7 @@ export const reviseClient = (
   return updateAnswer(next, kyc, plan, status)
 }
 
-/** The answer about an update; `next` is the client after it. */
+/** The answer for an update; `next` is the client after it. */
 export const updateAnswer = (
   next: ClientRow,
   kyc: PackageRow,
@@ -159,14 +159,14 @@ const reviewOf = (at: ClientTurn, client: ClientRow, plan: KycUpdatePlan): Revie
 
 /** What this revision declares and no open case says (A1-28). */
 const newlyDeclared = ({ turn }: ClientTurn, { declared }: KycUpdatePlan): ReadonlyArray<CaseReason> => {
-  const told = new Set(turn.state.all("cases").flatMap(({ details }) => details["reasons"] ?? []))
-  return declared.filter((reason) => !told.has(reason))
+  const known = new Set(turn.state.all("cases").flatMap(({ details }) => details["reasons"] ?? []))
+  return declared.filter((reason) => !known.has(reason))
 }
 
 /** Another client that this one has become the same person as, unless an open case says so already. */
 const newDuplicate = ({ turn }: ClientTurn, client: ClientRow, { claims, personKey }: KycUpdatePlan): number | null => {
   const { duplicateOf } = claims
   if (duplicateOf === null || personKey === client.personKey) return null
-  const told = (row: CaseRow): boolean => row.details["duplicateOf"] === duplicateOf
-  return turn.state.all("cases").some(told) ? null : duplicateOf
+  const says = (row: CaseRow): boolean => row.details["duplicateOf"] === duplicateOf
+  return turn.state.all("cases").some(says) ? null : duplicateOf
 }

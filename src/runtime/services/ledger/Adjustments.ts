@@ -19,36 +19,20 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf, cashAtMost, fitsBalance } from "../../ledger/Ledger.ts"
+import { type Booking, bookingOf, type BookingBody, recordsOf, shutRefusal } from "./Booking.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
 import { claimIn, correctionSpace } from "../../store/references.ts"
 
-export interface AdjustmentRequest {
-  readonly currency: string
-  /** Decimal string with an optional sign, in the currency's scale; not zero. */
-  readonly amount: string
-  readonly reason: string
-  /** The operator's own name of the correction, 1 to 64 characters; booked once for each client. */
-  readonly reference?: string
-}
-
-export interface Adjustment {
-  readonly ledgerTxId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly currency: Currency
-  readonly amount: string
-  readonly reason: string
-  readonly reference: string | null
-  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
-  readonly ts: number
-}
+/** The amount with an optional sign, not zero. */
+export type AdjustmentBody = BookingBody
+export type Adjustment = Booking
 
 export class Adjustments extends Context.Service<
   Adjustments,
@@ -56,13 +40,10 @@ export class Adjustments extends Context.Service<
     adjust(
       caller: OperatorCaller,
       client: string,
-      request: AdjustmentRequest
+      request: AdjustmentBody
     ): Effect.Effect<Verdict<Adjustment>, DispatchError>
     /** Whether `adjust` could run now: asked before it is put before a second pair of eyes. */
-    check(
-      client: string,
-      request: AdjustmentRequest
-    ): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
+    check(client: string, request: AdjustmentBody): Effect.Effect<Verdict<{ readonly clientId: number }>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Adjustments") {
   static readonly layer = Layer.effect(
@@ -122,7 +103,7 @@ export class Adjustments extends Context.Service<
 const claimOf = (clientId: number, reference: string | null): string | null =>
   reference === null ? null : claimIn(correctionSpace, clientId, reference)
 
-const referenceOf = ({ reference }: AdjustmentRequest): string | null =>
+const referenceOf = ({ reference }: AdjustmentBody): string | null =>
   reference === undefined ? null : cleanText(reference)
 
 const alreadyBooked = (ledgerTxId: number): Refusal =>
@@ -140,7 +121,7 @@ const notSignedDecimal =
   "The amount must be a plain decimal number such as 12.50 or -12.50, without exponent, grouping or spaces."
 
 /** The amount with its sign, or the sentence that refuses it (F2 grammar behind an optional sign). */
-export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "currency" | "amount">): Signed | string => {
+export const signedAmount = ({ currency, amount }: Pick<AdjustmentBody, "currency" | "amount">): Signed | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const text = amount.trim()
   if (!signedGrammar.test(text)) return notSignedDecimal
@@ -148,17 +129,6 @@ export const signedAmount = ({ currency, amount }: Pick<AdjustmentRequest, "curr
   if (typeof minor === "string") return minor
   if (minor === 0n) return "The amount must not be zero."
   return { currency, amount: text.startsWith("-") ? -minor : minor }
-}
-
-/** Nothing is booked on a closed account, for a closed partner, or while one is being closed (D15). */
-export const shutRefusal = (
-  client: ClientRow,
-  partner: PartnerView | null,
-  closing: ReadonlySet<number>
-): Refusal | null => {
-  if (client.state === "CLOSED") return conflict("The account is closed.")
-  if (partner?.row.state === "CLOSED") return conflict("The partner is closed.")
-  return closing.has(client.partnerId) ? conflict("The partner is being closed.") : null
 }
 
 /** Books a correction on the client's cash, with its notice and audit row. */
@@ -179,36 +149,20 @@ export const bookAdjustment = (
   const txId = turn.nextId("transaction")
   const claim = claimOf(row.id, reference)
   if (claim !== null) turn.draft.claim(claim, txId)
-  const money = (minor: bigint) => formatAmount(minor, currency)
-  const after = { cash: before.cash + amount, reserved: before.reserved }
+  const { reserved } = before
+  const cash = before.cash + amount
   applyEffects(turn, { ...instanceOf(row, partner), object: `ledgerTransaction:${txId}`, txId }, [
     {
       type: "ledger.post",
       entry: "MANUAL",
       key: claim ?? `manual:${txId}`,
       currency,
-      amount: money(amount),
+      amount: formatAmount(amount, currency),
       reason,
       refs: { adjustmentId: txId, ...(reference === null ? {} : { reference }) }
     },
-    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
-    {
-      type: "audit",
-      action: "ledger.adjust",
-      before: `${money(before.cash)} ${currency}`,
-      after: `${money(after.cash)} ${currency}`,
-      reason
-    }
+    ...recordsOf("ledger.adjust", txId, { currency, reason }, { before: before.cash, after: cash })
   ])
-  return accept({
-    ledgerTxId: txId,
-    clientId: row.id,
-    clientUid: row.uid,
-    currency,
-    amount: money(amount),
-    reason,
-    reference,
-    balance: { cash: money(after.cash), reserved: money(after.reserved), total: money(after.cash + after.reserved) },
-    ts: turn.now
-  })
+  const movement = { currency, minor: amount, reason, reference }
+  return accept(bookingOf(row, movement, { ledgerTxId: txId, cash, reserved, ts: turn.now }))
 }

@@ -1,5 +1,5 @@
 /**
- * Payouts of an older version under PARTNER custody, put right at the start (decision record 11). They were booked as if
+ * Payouts of an older version under PARTNER custody, put right at the start (decision record 13). They were booked as if
  * the partner had paid: a collateral withdrawal without a report and without an item, so that nobody owed the money that
  * the partner still holds. Nothing written is changed: the withdrawal is reversed, and the payout is booked again as what
  * it was, a MANUAL posting of minus the amount with its settlement item. The client's balance stays as it is.
@@ -14,32 +14,17 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
+import { type OldPayout, oldPayouts } from "../../store/reads/ledgerReads.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "start", requestId: "start", actor: "system:corrections" }
 const reason = "The service paid this out and not the partner, which still holds the money and owes it."
-
-interface OldPayout {
-  readonly payout: bigint
-  readonly client_id: bigint
-  readonly partner_id: bigint
-  /** Micro-USDC, more than zero. */
-  readonly minor: bigint
-}
-
-/** Every payout that was booked as a collateral withdrawal and has not been put right. */
-const oldPayouts = `
-  SELECT t.tx_id AS payout, t.client_id, t.partner_id, -p.amount AS minor
-    FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = t.client_id
-   WHERE t.key LIKE 'payout:%' AND t.type = 'PARTNER_COLLATERAL_OUT' AND t.key = 'payout:' || t.tx_id
-     AND NOT EXISTS (SELECT 1 FROM ledger_transactions c WHERE c.key = 'payout:' || t.tx_id || ':owed')
-   ORDER BY t.tx_id`
 
 /** Books what `oldPayouts` finds; needs the live partners. */
 export const layerPayoutCorrections: Layer.Layer<never, never, ActorHost | Directory | PgClient.PgClient> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      for (const found of yield* sql.unsafe<OldPayout>(oldPayouts)) yield* correct(found)
+      for (const found of yield* oldPayouts(sql)) yield* correct(found)
     }).pipe(Effect.orDie)
   )
 

@@ -4,7 +4,7 @@
  * it is paid once: the same payout again is answered with the first, so the command is safe to repeat.
  *
  * Under PARTNER custody the partner holds the client's USDC, and the service pays with its own: a MANUAL posting of minus
- * the amount with its settlement item, which the partner owes from then on (decision record 11). Another currency is with
+ * the amount with its settlement item, which the partner owes from then on (decision record 13). Another currency is with
  * the service there too, no route lets anybody ask for it, and so it is paid out at any level, with the postings of a
  * withdrawal.
  */
@@ -28,42 +28,25 @@ import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { shutRefusal } from "./Adjustments.ts"
+import { type Booking, bookingOf, type BookingBody, type Movement, recordsOf, shutRefusal } from "./Booking.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientContext, clientSubject, instanceOf } from "../client/clientState.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder } from "../shared/fileOnce.ts"
+import { type BookedPayout, bookedPayout } from "../../store/reads/ledgerReads.ts"
 import { claimIn, payoutSpace } from "../../store/references.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
-import { freeMoney, type Of } from "../withdrawal/withdrawalDecisions.ts"
+import { type ClientTurn, freeMoney } from "../withdrawal/withdrawalDecisions.ts"
 
-export interface PayoutRequest {
-  readonly currency: string
-  /** Positive decimal string in the currency's scale. */
-  readonly amount: string
-  readonly reason: string
-  /** The operator's own name of the payout, 1 to 64 characters; paid once for each client. */
-  readonly reference?: string
-}
-
-export interface Payout {
-  readonly ledgerTxId: number
-  readonly clientId: number
-  readonly clientUid: string
-  readonly currency: Currency
-  readonly amount: string
-  readonly reason: string
-  readonly reference: string | null
-  /** Right after the payout. */
-  readonly balance: { readonly cash: string; readonly reserved: string; readonly total: string }
-  readonly ts: number
-}
+/** The amount is more than zero. */
+export type PayoutBody = BookingBody
+export type Payout = Booking
 
 /** What `check` found: the client, and the payout when the reference is paid already. */
 export interface PayoutCheck {
@@ -76,9 +59,9 @@ type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
 export class Payouts extends Context.Service<
   Payouts,
   {
-    pay(caller: OperatorCaller, client: string, request: PayoutRequest): Answer<Payout>
+    pay(caller: OperatorCaller, client: string, request: PayoutBody): Answer<Payout>
     /** Whether `pay` could run now: asked before it is put before a second pair of eyes. */
-    check(client: string, request: PayoutRequest): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
+    check(client: string, request: PayoutBody): Effect.Effect<Verdict<PayoutCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/ledger/Payouts") {
   static readonly layer = Layer.effect(
@@ -96,32 +79,34 @@ export class Payouts extends Context.Service<
         (ledgerTxId: number): Effect.Effect<Paid, Unavailable> =>
           Effect.map(
             withinTime(
-              Effect.catch(sql.unsafe<PaidRow>(paidStatement, [BigInt(ledgerTxId), BigInt(client.id)]), whenAway),
+              Effect.catch(bookedPayout(sql, client.id, ledgerTxId), whenAway),
               () => new Unavailable({ unknown: false })
             ),
-            ([row]) => {
+            (row) => {
               if (row === undefined) throw new Error(`the payout ${ledgerTxId} is not in the ledger`)
               return { ledgerTxId, row }
             }
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, account: AccountNow, order: Order): Refusal | null => {
+      const refusalOf = (row: ClientRow, account: AccountNow, movement: Movement): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, account, paused }, order)
+          payoutRefusal({ client: row, partner, account, paused }, movement)
         )
       }
 
-      const find = (client: string, request: PayoutRequest) =>
+      const find = (client: string, request: PayoutBody) =>
         Effect.gen(function* () {
           const found = yield* findClient(host, sql, client)
           if (found === null) return refuse(unknown("Client"))
-          const order = orderOf(request)
-          return typeof order === "string" ? refuse(invalidFields({ amount: order })) : accept({ found, order })
+          const movement = movementOf(request)
+          return typeof movement === "string"
+            ? refuse(invalidFields({ amount: movement }))
+            : accept({ found, movement })
         })
 
       return Payouts.of({
@@ -129,14 +114,14 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
-            const paid = yield* filedUnder(stored, claimOf(found, order), filedBy(found))
+            const { found, movement } = judged.value
+            const paid = yield* filedUnder(stored, claimOf(found, movement), filedBy(found))
             if (paid !== null) {
-              const replay = replayOf(found, order, paid)
+              const replay = replayOf(found, movement, paid)
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
             return yield* host.read(clientSubject(found.id), (state, facts) => {
-              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), order)
+              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), movement)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -144,24 +129,24 @@ export class Payouts extends Context.Service<
           Effect.gen(function* () {
             const judged = yield* find(client, request)
             if (!judged.ok) return judged
-            const { found, order } = judged.value
+            const { found, movement } = judged.value
             return yield* fileOnce(
               { host, stored },
               {
                 subject: clientSubject(found.id),
                 by: caller.by,
                 partner: () => directory.stamp(found.partnerId),
-                claim: claimOf(found, order),
+                claim: claimOf(found, movement),
                 read: filedBy(found),
                 look: "first",
                 decide: (turn, paid): Verdict<Payout> => {
-                  if (paid !== null) return replayOf(found, order, paid)
+                  if (paid !== null) return replayOf(found, movement, paid)
                   const row = turn.state.one("clients")
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), order)
-                  return refusal === null ? accept(payOut(of, order)) : refuse(refusal)
+                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), movement)
+                  return refusal === null ? accept(payOut(of, movement)) : refuse(refusal)
                 }
               }
             )
@@ -171,16 +156,7 @@ export class Payouts extends Context.Service<
   )
 }
 
-/** A checked request. */
-interface Order {
-  readonly currency: Currency
-  /** Minor units, more than zero. */
-  readonly minor: bigint
-  readonly reason: string
-  readonly reference: string | null
-}
-
-const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order | string => {
+const movementOf = ({ currency, amount, reason, reference }: PayoutBody): Movement | string => {
   if (!isCurrency(currency)) return "The currency is unknown."
   const minor = parsePositiveAmount(amount, currency)
   if (typeof minor === "string") return minor
@@ -192,8 +168,8 @@ const orderOf = ({ currency, amount, reason, reference }: PayoutRequest): Order 
   }
 }
 
-/** The unique fact of the order's reference; it belongs to the transaction that took the money out. */
-const claimOf = ({ id }: ClientRow, { reference }: Order): string | null =>
+/** The unique fact of the movement's reference; it belongs to the transaction that took the money out. */
+const claimOf = ({ id }: ClientRow, { reference }: Movement): string | null =>
   reference === null ? null : claimIn(payoutSpace, id, reference)
 
 const otherPayout = (ledgerTxId: number): Refusal =>
@@ -201,63 +177,20 @@ const otherPayout = (ledgerTxId: number): Refusal =>
     ledgerTxId
   })
 
-/** A payout as it is booked, with the client's balance of the currency right after it. */
-interface PaidRow {
-  readonly reason: string | null
-  readonly ts: bigint
-  readonly currency: string
-  readonly minor: bigint
-  readonly cash: string
-  readonly reserved: string
-}
-
 /** What a reference was paid as. */
 interface Paid {
   readonly ledgerTxId: number
-  readonly row: PaidRow
+  readonly row: BookedPayout
 }
 
-/** $1 the transaction, $2 the client. */
-const paidStatement = `
-  SELECT t.reason, t.ts, p.currency, -p.amount AS minor, after.cash, after.reserved
-    FROM ledger_transactions t
-    JOIN postings p ON p.tx_id = t.tx_id AND p.client_id = $2
-    CROSS JOIN LATERAL (
-      SELECT coalesce(sum(amount) FILTER (WHERE kind = 'cash'), 0)::text AS cash,
-             coalesce(sum(amount) FILTER (WHERE kind = 'reserved'), 0)::text AS reserved
-        FROM postings WHERE client_id = $2 AND currency = p.currency AND tx_id <= $1) after
-   WHERE t.tx_id = $1`
-
-const isSame = (row: PaidRow, { currency, minor, reason }: Order): boolean =>
+const isSame = (row: BookedPayout, { currency, minor, reason }: Movement): boolean =>
   row.currency === currency && row.minor === minor && row.reason === reason
 
 /** The payout that has the reference, if it is this one; another one is refused. */
-const replayOf = (client: ClientRow, order: Order, { ledgerTxId, row }: Paid): Verdict<Payout> => {
-  if (!isSame(row, order)) return refuse(otherPayout(ledgerTxId))
+const replayOf = (client: ClientRow, movement: Movement, { ledgerTxId, row }: Paid): Verdict<Payout> => {
+  if (!isSame(row, movement)) return refuse(otherPayout(ledgerTxId))
   const [cash, reserved] = [BigInt(row.cash), BigInt(row.reserved)]
-  return accept(payoutView(client, order, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
-}
-
-interface Booked {
-  readonly ledgerTxId: number
-  readonly cash: bigint
-  readonly reserved: bigint
-  readonly ts: number
-}
-
-const payoutView = ({ id, uid }: ClientRow, order: Order, { ledgerTxId, cash, reserved, ts }: Booked): Payout => {
-  const money = (figure: bigint) => formatAmount(figure, order.currency)
-  return {
-    ledgerTxId,
-    clientId: id,
-    clientUid: uid,
-    currency: order.currency,
-    amount: money(order.minor),
-    reason: order.reason,
-    reference: order.reference,
-    balance: { cash: money(cash), reserved: money(reserved), total: money(cash + reserved) },
-    ts
-  }
+  return accept(bookingOf(client, movement, { ledgerTxId, cash, reserved, ts: Number(row.ts) }))
 }
 
 interface Paying {
@@ -272,7 +205,7 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Order): Refusal | null => {
+const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Movement): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
@@ -281,8 +214,8 @@ const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency,
   return sentence === null ? null : conflict(sentence)
 }
 
-const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
-  const { currency, minor, reason, reference } = order
+const payOut = ({ turn, client, partner }: ClientTurn, movement: Movement): Payout => {
+  const { currency, minor, reason, reference } = movement
   const money = (figure: bigint) => formatAmount(figure, currency)
   const before = balanceOf(turn, client.id, client.partnerId, currency)
   const payoutId = turn.nextId("transaction")
@@ -301,19 +234,12 @@ const payOut = ({ turn, client, partner }: Of, order: Order): Payout => {
   if (!owed)
     applyEffects(turn, { ...instanceOf(client, partner), txId: payoutId }, [leg("WITHDRAWAL_RESERVE", ":reserve")])
   const txId = owed ? payoutId : turn.nextId("transaction")
-  const claim = claimOf(client, order)
+  const claim = claimOf(client, movement)
   if (claim !== null) turn.draft.claim(claim, txId)
   const cash = before.cash - minor
   applyEffects(turn, { ...instanceOf(client, partner), object: `ledgerTransaction:${txId}`, txId }, [
     owed ? leg("MANUAL", "") : leg("WITHDRAWAL", ":out"),
-    { type: "notify", kind: "MONEY_MOVEMENT", ref: String(txId) },
-    {
-      type: "audit",
-      action: "client.payout",
-      before: `${money(before.cash)} ${currency}`,
-      after: `${money(cash)} ${currency}`,
-      reason
-    }
+    ...recordsOf("client.payout", txId, movement, { before: before.cash, after: cash })
   ])
-  return payoutView(client, order, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
+  return bookingOf(client, movement, { ledgerTxId: txId, cash, reserved: before.reserved, ts: turn.now })
 }

@@ -11,7 +11,7 @@ import {
   type ExportScope,
   newestPosting,
   transactionPage
-} from "../../ledger/export/exportPages.ts"
+} from "../../store/reads/ledgerExportReads.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { whenAway } from "../../store/whenAway.ts"
 

@@ -8,11 +8,11 @@ import type {
   AssessmentEvent,
   AssessmentResult
 } from "../../../machines/appropriateness/Assessment.ts"
-import { decodeAcknowledgement, type Submission } from "../../../machines/appropriateness/AppropriatenessRequest.ts"
+import { decodeAcknowledgement, type SubmissionBody } from "../../../machines/appropriateness/AppropriatenessBody.ts"
 import { scoreAnswers } from "../../../machines/appropriateness/scoring.ts"
 import type { MifidResult } from "../../../machines/client/ClientWire.ts"
 import type { Json } from "../../../machines/Effects.ts"
-import { mifidSectionNames, type MifidSections, mifidSections } from "../../../machines/mifid/MifidRequest.ts"
+import { mifidSectionNames, type MifidBody, mifidSections } from "../../../machines/mifid/MifidBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, notAnObject } from "../../../machines/shared/RequestBody.ts"
 import type { BlockCode, BlockStatus, BlockStatuses } from "../../../machines/verification/Blocks.ts"
@@ -27,8 +27,8 @@ import type { CurrentQuestionnaire } from "../appropriateness/Questionnaires.ts"
 
 const closed = refuse(conflict("The account is closed."))
 
-/** 400 4000 of one or more fields, told by the first sentence. */
-export const toldByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
+/** 400 4000 of one or more fields, with the first sentence. */
+export const refusalByFirst = (errors: Readonly<Record<string, string>>): Refusal =>
   invalidBody({ sentence: Object.values(errors)[0] ?? notAnObject, errors })
 
 /** The client after the event that completes both halves; the row itself while one is missing or the level has moved. */
@@ -47,7 +47,7 @@ const withStatus = (at: ClientTurn, changed: ReadonlyMap<BlockCode, BlockStatus>
 export const writeMifid = (
   at: ClientTurn,
   client: ClientRow,
-  sections: MifidSections,
+  sections: MifidBody,
   threshold: bigint
 ): Verdict<MifidResult> => {
   if (client.state === "CLOSED") return closed
@@ -86,7 +86,7 @@ export const writeMifid = (
 export const submitAssessment = (
   at: ClientTurn,
   client: ClientRow,
-  { version, answers }: Submission,
+  { version, answers }: SubmissionBody,
   questionnaire: CurrentQuestionnaire
 ): Verdict<AssessmentResult> => {
   const { turn } = at
@@ -102,7 +102,7 @@ export const submitAssessment = (
   const { retakeAt } = appropriatenessOf(turn.state.one("assessments"))
   if (retakeAt !== null && turn.now < retakeAt) return refuse({ _tag: "RetakeTooEarly", retakeAt })
   const scored = scoreAnswers(questionnaire.content, answers)
-  if (!scored.ok) return refuse(toldByFirst({ [scored.path]: scored.sentence }))
+  if (!scored.ok) return refuse(refusalByFirst({ [scored.path]: scored.sentence }))
   const { score, outcome } = scored.result
   const event = {
     type: "SUBMIT",
@@ -141,7 +141,7 @@ export const submitAssessment = (
 export const acknowledgeAssessment = (at: ClientTurn, client: ClientRow, body: unknown): Verdict<AcknowledgeResult> => {
   const { turn } = at
   const decoded = decodeAcknowledgement(body, { now: turn.now })
-  if (!decoded.ok) return refuse(toldByFirst(decoded.errors))
+  if (!decoded.ok) return refuse(refusalByFirst(decoded.errors))
   if (client.state === "CLOSED") return closed
   const state = turn.state.one("assessments")?.state
   if (state === "ACKNOWLEDGED") return refuse(conflict("The warning is acknowledged already."))

@@ -25,7 +25,7 @@ import { type DepositFacts, depositGates } from "../deposit/depositGates.ts"
 import { checkDeposit } from "../deposit/Deposits.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { type GateResult, type MoneyGate, type MoneyGates, notReached, walkGates } from "./moneyGates.ts"
-import { notUnderBroker } from "./moneyRequests.ts"
+import { notUnderBroker } from "./brokerCustody.ts"
 import { filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { withdrawalClaim } from "../withdrawal/withdrawalDecisions.ts"
@@ -236,11 +236,10 @@ const withdrawalRules = (
     return held || filed?.clientId === client.id ? null : undefined
   },
   gates: withdrawalGates,
-  facts: ({ request: demand, ...asked }) => ({
+  facts: (asked) => ({
     ...asked,
-    demand,
     threshold,
-    balance: lineOf({ ...asked, request: demand }, demand.currency)
+    balance: lineOf(asked, asked.request.currency)
   })
 })
 

@@ -1,7 +1,7 @@
 /**
  * The gates of a money write as data: named, in the order the contract promises (doc 3, Money write gates and
  * Collateral report rules; A3-02). The write stops at the first that refuses; `explain` walks the very same list and
- * tells of each. A gate that passes allocates nothing: this is the hot path.
+ * shows each. A gate that passes allocates nothing: this is the hot path.
  */
 import { moneyRestriction } from "../../../machines/client/Restriction.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
@@ -97,7 +97,7 @@ export const sizeCompared = (currency: Currency, cash: bigint, deposits: bigint)
       }
     : { figure: formatAmount(cash, currency), limit: formatAmount(maxMinor, currency) }
 
-/** One gate as `explain` tells of it. */
+/** One gate as `explain` shows it. */
 export interface GateResult {
   readonly gate: string
   readonly result: "passed" | "failed" | "notReached"

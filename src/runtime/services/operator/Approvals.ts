@@ -1,15 +1,22 @@
 /**
  * Four eyes: a guarded command is stored with its exact arguments and runs only when a second operator key grants it
- * (operator surface, Four eyes). The grant is recorded first. The command's own commit takes the unique fact that the
- * approval is used, and so does a refusal of the command or one that had nothing left to do: whatever happens in between, it takes effect once. A granted
- * command that nobody knows the end of (the process died, the database was away) may be granted again.
+ * (operator surface, Four eyes). The grant is recorded first. The command's own commit claims the fact that the approval is
+ * used (`usedFact`); a command that was refused, or had nothing left to do, is followed by a commit that claims it. So the
+ * command takes effect at most once, whatever happens in between. A granted command whose outcome is unknown (the process
+ * died, the database was away) may be granted again.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Json, JsonObject } from "../../../machines/Effects.ts"
 import type { ApprovalEvent, ApprovalOutcome, ApprovalStatus } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { ActorHost, type ClaimLost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import {
+  ActorHost,
+  type ClaimLost,
+  type DispatchError,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
 import type { Claim } from "../../engine/journal/Commit.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -17,22 +24,22 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import {
-  type Barred,
-  decideApproval,
   decidedAlready,
-  grantRefusal,
-  hashArguments,
+  grantApproval,
+  isLiveKey,
   requestApproval,
   resumeApproval,
-  revokedRequester
+  revokedGranter,
+  revokedRequester,
+  ruleOnApproval
 } from "./approvalDecisions.ts"
 import {
   type ArgsOf,
   type GuardedCommand,
   guardedCommands,
   type GuardedName,
-  type ResultOf,
-  storedArgs
+  guardNothing,
+  type ResultOf
 } from "./guardedCommands.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "./OperatorKeys.ts"
 import { runningApprovals, usedFact } from "./runningApprovals.ts"
@@ -89,6 +96,9 @@ export class Approvals extends Context.Service<
       const host = yield* ActorHost
       const settings = yield* Settings
       const commands = yield* guardedCommands
+      // Better no service than one that says that it waits for a second key and does not.
+      const empty = guardNothing(settings.fourEyes, commands)
+      if (empty.length > 0) return yield* Effect.die(new Error(`four eyes guard nothing here: ${empty.join(", ")}`))
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const stored = yield* RowReads
@@ -109,17 +119,35 @@ export class Approvals extends Context.Service<
       const one = (approvalId: number) =>
         Effect.map(find([{ column: "id", value: BigInt(approvalId) }], 1), ([row]) => row ?? null)
 
-      const decide = (
+      const rule = (
         caller: OperatorCaller,
         approvalId: number,
-        event: (row: ApprovalRow, at: number) => ApprovalEvent,
-        barred?: Barred
+        event: (row: ApprovalRow, at: number) => ApprovalEvent
       ): Answer<ApprovalRow> =>
         host.dispatch({
           subject: systemSubject,
           by: caller.by,
-          decide: (turn) => decideApproval(turn, approvalId, caller.keyId, event, barred)
+          decide: (turn) => ruleOnApproval(turn, approvalId, caller.keyId, event)
         })
+
+      /** A grant in its turn: from its commit on the command rests on both keys. A dry run grants nothing. */
+      const grantInTurn = (
+        caller: OperatorCaller,
+        approvalId: number,
+        decide: (turn: Turn) => Verdict<ApprovalRow>
+      ): Answer<ApprovalRow> => {
+        const isDry = currentDryRun() !== null
+        return host.dispatch({
+          subject: systemSubject,
+          by: caller.by,
+          decide: (turn) => {
+            const granted = decide(turn)
+            const rests = granted.ok && !isDry
+            running.set(approvalId, rests ? { requestedBy: granted.value.requestedBy, grantedBy: caller.keyId } : null)
+            return granted
+          }
+        })
+      }
 
       /** What the audit kept of the request when it was made; null when there is no such row. */
       const requestedAs = (approvalId: number) =>
@@ -140,28 +168,30 @@ export class Approvals extends Context.Service<
         Effect.flatMap(stored.holders([usedFact(row.id)]), (used) =>
           used.length > 0
             ? Effect.succeed(refuse(decidedAlready))
-            : host.dispatch({
-                subject: systemSubject,
-                by: caller.by,
-                decide: (turn) => resumeApproval(turn, row, caller.keyId, asked)
-              })
+            : grantInTurn(caller, row.id, (turn) => resumeApproval(turn, row, caller.keyId, asked))
         )
+
+      const run = <C extends GuardedName>(caller: OperatorCaller, command: C, args: ArgsOf<C>): Answer<ResultOf<C>> => {
+        const guarded: GuardedCommand<C> = commands[command]
+        return guarded.run(caller, args)
+      }
 
       const runGranted = (caller: OperatorCaller, { id, command, args }: ApprovalRow): Answer<Granted> => {
         const once: Claim = { name: usedFact(id), owner: id }
-        const guarded = commands[command as GuardedName] as unknown as GuardedCommand<GuardedName>
-        return guarded.run({ ...caller, by: { ...caller.by, once } }, args as unknown as ArgsOf<GuardedName>).pipe(
+        const by = { ...caller.by, once }
+        return run({ ...caller, by }, command as GuardedName, args as ArgsOf<GuardedName>).pipe(
           Effect.flatMap((done): Answer<Granted> =>
             done.ok
-              ? Effect.as(
-                  settle(caller, id, command),
-                  accept({ approvalId: id, command, result: done.value as unknown as Json })
-                )
+              ? Effect.as(settle(caller, id, command), accept({ approvalId: id, command, result: done.value as Json }))
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
-          // Another grant of the same approval was faster, or the key that asked for it is revoked.
+          // Another grant of the same approval was faster, or a key that it rests on is revoked.
           Effect.catchIf(isUsed(id), ({ claims }) =>
-            Effect.succeed(refuse(claims.some(({ owner }) => owner === 0) ? revokedRequester : decidedAlready))
+            claims.some(({ owner }) => owner === 0)
+              ? host.read(systemSubject, (state) =>
+                  refuse(isLiveKey(state, caller.keyId) ? revokedRequester : revokedGranter)
+                )
+              : Effect.succeed(refuse(decidedAlready))
           ),
           Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
         )
@@ -204,14 +234,13 @@ export class Approvals extends Context.Service<
 
       return Approvals.of({
         submit: (caller, command, args) => {
-          // The table's entry belongs to the command's name; the compiler can't follow it through the index.
-          const guarded = commands[command] as unknown as GuardedCommand<typeof command>
+          const guarded: GuardedCommand<typeof command> = commands[command]
           if (!settings.fourEyes.has(command)) return guarded.run(caller, args)
           return Effect.flatMap(guarded.check(args), (checked): Answer<ResultOf<typeof command> | Pending> => {
             if (!checked.ok) return Effect.succeed(checked)
             return "done" in checked.value
               ? Effect.succeed(accept(checked.value.done))
-              : request(caller, command, storedArgs(checked.value.bind))
+              : request(caller, command, checked.value.bind)
           })
         },
         list: ({ status, limit }) =>
@@ -228,21 +257,12 @@ export class Approvals extends Context.Service<
             running.set(approvalId, null)
             return Effect.gen(function* () {
               const row = yield* one(approvalId)
-              if (row !== null) running.set(approvalId, row.requestedBy)
               const asked = yield* requestedAs(approvalId)
               const granted =
                 row?.state === "GRANTED"
                   ? yield* resume(caller, row, asked)
-                  : yield* decide(
-                      caller,
-                      approvalId,
-                      ({ args }, at) => ({
-                        type: "GRANT",
-                        at,
-                        by: caller.keyId,
-                        argumentsHash: hashArguments(args)
-                      }),
-                      (turn, waiting) => grantRefusal(turn, waiting, asked)
+                  : yield* grantInTurn(caller, approvalId, (turn) =>
+                      grantApproval(turn, approvalId, caller.keyId, asked)
                     )
               return granted.ok ? yield* runGranted(caller, granted.value) : granted
             }).pipe(
@@ -253,7 +273,7 @@ export class Approvals extends Context.Service<
           }),
         refuse: (caller, approvalId) =>
           Effect.map(
-            decide(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
+            rule(caller, approvalId, (_, at) => ({ type: "REFUSE", at, by: caller.keyId })),
             (verdict) => (verdict.ok ? accept(approvalView(verdict.value, [])) : verdict)
           )
       })

@@ -2,8 +2,8 @@
  * What the operator looks at: clients with everything that holds them, and one live object of any machine with its
  * timers and history (operator surface: client list and show, machine inspect). Never a KYC payload.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import type { Json } from "../../../machines/Effects.ts"
 import type { LifecycleState } from "../../../machines/client/Client.ts"
 import type { ClientWire } from "../../../machines/client/ClientWire.ts"
@@ -18,16 +18,17 @@ import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { Settings } from "../../Settings.ts"
-import { catalogue, tableOfKind } from "../../store/Catalogue.ts"
+import { usdcOf } from "../../store/reads/ledgerReads.ts"
+import { type StateCount, stateCounts, timersOf } from "../../store/reads/machineReads.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
 import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type PendingTimer } from "./machineInstances.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
-import { ofPartners } from "../shared/rowLists.ts"
+import { ofPartners } from "../shared/listReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 export interface ClientRowView extends ClientWire {
@@ -111,7 +112,13 @@ export class Inspect extends Context.Service<
             const conditions = [...whose.value, ...(state === undefined ? [] : [{ column: "state", value: state }])]
             const page = pageOf(sql, sealing, "clients", conditions, onePast(query))
             const { shown, end } = cutPage(yield* Effect.catch(page, whenAway), query.limit, (row) => row.id)
-            const cash = yield* usdcOf(sql, shown)
+            const cash = yield* Effect.catch(
+              usdcOf(
+                sql,
+                shown.map(({ id }) => id)
+              ),
+              whenAway
+            )
             const facts = host.facts()
             const clients = shown.map((row) => ({
               ...clientWireOf(row, cash.get(row.id) ?? 0n, facts),
@@ -127,20 +134,13 @@ export class Inspect extends Context.Service<
                   accept(clientView(state, state.one("clients") ?? found, facts, settings.sourceOfWealthThreshold))
                 )
           ),
-        counts: sql
-          .unsafe<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>(countsStatement)
-          .pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
+        counts: stateCounts(sql).pipe(Effect.map(machineCounts), Effect.catch(whenAway)),
         machine: (kind, id, page) =>
           Effect.gen(function* () {
             if (!isKind(kind)) return refuse(unknown("Machine"))
             const found = yield* findInstance({ host, directory, sql, sealing }, kind, id)
             if (found === null) return refuse(unknown("Object"))
-            const timers = yield* sql
-              .unsafe<{ readonly name: string; readonly due_at: bigint }>(
-                "SELECT name, due_at FROM timers WHERE subject = $1 ORDER BY due_at, name",
-                [found.subject]
-              )
-              .pipe(Effect.catch(whenAway))
+            const timers = yield* Effect.catch(timersOf(sql, found.subject), whenAway)
             const entries = yield* audit.history({ sources: found.history, ...page, limit: page.limit + 1 })
             const hasMore = entries.length > page.limit
             const history = hasMore ? entries.slice(1) : entries
@@ -151,13 +151,8 @@ export class Inspect extends Context.Service<
               state: found.row.state,
               version: found.row.version,
               // What is stored as JSON is JSON: contexts are typed by their machines instead.
-              context: found.row.context as unknown as Json,
-              timers: [
-                ...timers
-                  .filter(({ name }) => found.ownsTimer(name))
-                  .map((timer) => ({ name: timer.name, dueAt: Number(timer.due_at) })),
-                ...(found.due ?? [])
-              ],
+              context: found.row.context as Json,
+              timers: [...timers.filter(({ name }) => found.ownsTimer(name)), ...(found.due ?? [])],
               history,
               hasMore,
               nextBefore: hasMore ? (history[0]?.auditId ?? null) : null
@@ -168,16 +163,7 @@ export class Inspect extends Context.Service<
   )
 }
 
-const countsStatement = kinds
-  .map(
-    (kind) =>
-      `SELECT '${kind}' AS kind, state, count(*) AS n FROM ${catalogue[tableOfKind[kind]].sqlName} GROUP BY state`
-  )
-  .join(" UNION ALL ")
-
-const machineCounts = (
-  rows: ReadonlyArray<{ readonly kind: Kind; readonly state: string; readonly n: bigint }>
-): ReadonlyArray<MachineCount> =>
+const machineCounts = (rows: ReadonlyArray<StateCount>): ReadonlyArray<MachineCount> =>
   kinds.map((name) => ({
     name,
     states: Object.fromEntries(rows.filter(({ kind }) => kind === name).map(({ state, n }) => [state, Number(n)]))
@@ -218,24 +204,3 @@ const balanceView = (row: BalanceRow) => {
     total: money(row.cash + row.reserved)
   }
 }
-
-const usdcOf = (
-  sql: PgClient.PgClient,
-  rows: ReadonlyArray<ClientRow>
-): Effect.Effect<ReadonlyMap<number, bigint>, Unavailable> =>
-  sql
-    .unsafe<{ readonly client_id: bigint; readonly cash: bigint }>(
-      "SELECT client_id, cash FROM balances WHERE currency = 'USDC' AND client_id = ANY($1::int8[])",
-      [
-        Result.getOrThrow(
-          PgTypes.array(
-            rows.map((row) => BigInt(row.id)),
-            PgTypes.OID.int8
-          )
-        )
-      ]
-    )
-    .pipe(
-      Effect.map((found) => new Map(found.map((row) => [Number(row.client_id), row.cash]))),
-      Effect.catch(whenAway)
-    )

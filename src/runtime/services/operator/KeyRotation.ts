@@ -12,7 +12,7 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
-import type { KeyStore } from "../../engine/sealing/KeyStore.ts"
+import type { KeyStore } from "../../ports/KeyStore.ts"
 import { passPausePoint } from "../../engine/PausePoints.ts"
 import { lastKeyNumber, makeSealing, SealingError, type SealingKeys } from "../../engine/sealing/Sealing.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
@@ -47,8 +47,8 @@ export class KeyRotation extends Context.Service<
     readonly endResealing: () => void
     /** When this process began to seal with another key (wall clock, Unix ms); 0 while it has not. */
     readonly rotatedAt: () => number
-    /** Tells the audit about keys, by number alone. */
-    tell(by: Attribution, action: string, before: number | null, after: number): Effect.Effect<void, DispatchError>
+    /** Writes keys into the audit, by number alone. */
+    note(by: Attribution, action: string, before: number | null, after: number): Effect.Effect<void, DispatchError>
   }
 >()("brokerage/runtime/services/operator/KeyRotation") {
   /** `keyStore`: null when the keys are not kept by this service; then they are not rotated by it either. */
@@ -69,7 +69,7 @@ export class KeyRotation extends Context.Service<
           running = true
           wanted.openUnsafe()
         }
-        const tell = (by: Attribution, action: string, before: number | null, after: number) =>
+        const note = (by: Attribution, action: string, before: number | null, after: number) =>
           host.dispatch({
             subject: systemSubject,
             by,
@@ -110,13 +110,13 @@ export class KeyRotation extends Context.Service<
             const current = left ? before.value.current : previous + 1
             if (current > lastKeyNumber) return refuse(keysUsedUp)
             if (currentDryRun() !== null) {
-              yield* tell(caller.by, "encryption.rotate", previous, current)
+              yield* note(caller.by, "encryption.rotate", previous, current)
               return accept({ previous, current })
             }
             const keys = left ? before.value : yield* Effect.sync(() => withNewKey(store, current))
             if (keys === null) return refuse(fileNotWritten)
             passPausePoint("key-written")
-            yield* tell(caller.by, "encryption.rotate", previous, current)
+            yield* note(caller.by, "encryption.rotate", previous, current)
             yield* stampCanary(makeSealing(keys)).pipe(
               Effect.provideService(SqlClient.SqlClient, sql),
               Effect.catch(whenUnsure),
@@ -162,7 +162,7 @@ export class KeyRotation extends Context.Service<
             running = false
             wanted.closeUnsafe()
           },
-          tell
+          note
         })
       })
     )

@@ -8,11 +8,12 @@ import type { ApiKeyStatus } from "../../../machines/partner/ApiKey.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type Attribution, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import type { OperatorKeyRow } from "../../store/tables/operator.ts"
 import { Directory } from "../partner/Directory.ts"
 import { advance, start } from "../../effects/advance.ts"
-import { runningApprovals, usedFact } from "./runningApprovals.ts"
+import { type Running, runningApprovals, usedFact } from "./runningApprovals.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 
 export type OperatorRole = OperatorKeyRow["role"]
@@ -105,7 +106,7 @@ export class OperatorKeys extends Context.Service<
       const host = yield* ActorHost
       const directory = yield* Directory
 
-      /** The revocation ends the granted commands of the key that are on their way; `done`: those that were faster. */
+      /** The revocation ends the granted commands on their way that rest on the key; `done`: those that were faster. */
       const revoke = (
         caller: OperatorCaller,
         operatorId: number,
@@ -117,8 +118,8 @@ export class OperatorKeys extends Context.Service<
             subject: systemSubject,
             by: caller.by,
             decide: (turn) => {
-              const onTheWay = [...runningApprovals(host)].flatMap(([id, by]) =>
-                by === operatorId && !done.has(usedFact(id)) ? [id] : []
+              const onTheWay = [...runningApprovals(host)].flatMap(([id, running]) =>
+                done.has(usedFact(id)) ? [] : restingOn(turn.state, id, running, operatorId)
               )
               return revokeOperatorKey(turn, operatorId, reason, onTheWay)
             }
@@ -210,12 +211,34 @@ const issueOperatorKey = (
   return { operatorId: id, key, prefix, label, role }
 }
 
-/** `onTheWay`: approvals of commands that the key asked for, granted and not committed; none of them will be. */
+/** An approval whose command will not run. */
+interface EndedApproval {
+  readonly approvalId: number
+  readonly why: string
+}
+
+/**
+ * A command that rests on the key, from the commit of its grant on: until then the approval is PENDING, this revocation
+ * refuses the grant by itself, and nothing is used up.
+ */
+const restingOn = (
+  state: SubjectState,
+  approvalId: number,
+  running: Running | null,
+  operatorId: number
+): ReadonlyArray<EndedApproval> => {
+  // A grant that was decided and not written leaves the approval where it waits.
+  if (running === null || state.get("approvals", String(approvalId)) !== undefined) return []
+  if (running.requestedBy === operatorId) return [{ approvalId, why: "the key that asked for it is revoked" }]
+  return running.grantedBy === operatorId ? [{ approvalId, why: "the key that granted it is revoked" }] : []
+}
+
+/** `onTheWay`: granted commands that are not committed; none of them will be. */
 const revokeOperatorKey = (
   turn: Turn,
   operatorId: number,
   reason: string,
-  onTheWay: ReadonlyArray<number>
+  onTheWay: ReadonlyArray<EndedApproval>
 ): Verdict<OperatorView> => {
   const row = turn.state.get("operatorKeys", String(operatorId))
   if (row === undefined) return refuse(unknown("Operator key"))
@@ -225,10 +248,10 @@ const revokeOperatorKey = (
   }
   const next = advance(turn, "operatorKeys", row, { type: "REVOKE", at: turn.now, reason })
   if (next === null) return refuse(conflict("This operator key is revoked already."))
-  for (const id of onTheWay) {
-    turn.draft.claim(usedFact(id), 0)
-    const used = { before: "GRANTED", after: "COMMAND_REFUSED", reason: "the key that asked for it is revoked" }
-    applyEffects(turn, { ...systemInstance, object: `approval:${id}` }, [
+  for (const { approvalId, why } of onTheWay) {
+    turn.draft.claim(usedFact(approvalId), 0)
+    const used = { before: "GRANTED", after: "COMMAND_REFUSED", reason: why }
+    applyEffects(turn, { ...systemInstance, object: `approval:${approvalId}` }, [
       { type: "audit", action: "approval.used", ...used }
     ])
   }

@@ -1,5 +1,5 @@
 /**
- * What is decided about a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
+ * What is decided for a four-eyes approval in the system's mailbox: the request, the grant or refusal, and the grant
  * asked for again (operator surface, Four eyes).
  */
 import canonicalize from "canonicalize"
@@ -8,6 +8,7 @@ import type { JsonObject } from "../../../machines/Effects.ts"
 import { type ApprovalEvent, requestNote } from "../../../machines/operator/Approval.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { ApprovalRow } from "../../store/tables/operator.ts"
 import { systemInstance } from "./OperatorKeys.ts"
@@ -38,13 +39,13 @@ export const requestApproval = (turn: Turn, keyId: number, command: string, args
   return id
 }
 
-/** Only PENDING approvals are in the mailbox: one that is not there was decided before. */
-export const decideApproval = (
+/** Only PENDING approvals are in the mailbox: one that is not there was decided before. `barred`: why not now, or null. */
+export const ruleOnApproval = (
   turn: Turn,
   approvalId: number,
   keyId: number,
   event: (row: ApprovalRow, at: number) => ApprovalEvent,
-  barred?: Barred
+  barred?: (row: ApprovalRow) => Refusal | null
 ): Verdict<ApprovalRow> => {
   const row = turn.state.get("approvals", String(approvalId))
   if (row === undefined) return refuse(decidedAlready)
@@ -53,7 +54,7 @@ export const decideApproval = (
     advance(turn, "approvals", row, { type: "EXPIRE", at: turn.now })
     return refuse(expired)
   }
-  const refusal = barred?.(turn, row) ?? null
+  const refusal = barred?.(row) ?? null
   if (refusal !== null) return refuse(refusal)
   const next = advance(turn, "approvals", row, event(row, turn.now))
   if (next !== null) return accept(next)
@@ -69,18 +70,26 @@ export const revokedRequester = conflict(
   "The operator key that asked for the command is revoked: ask for it again with another key."
 )
 
-/** What keeps a key that may grant from granting now; null when nothing does. */
-export type Barred = (turn: Turn, row: ApprovalRow) => Refusal | null
+export const revokedGranter = conflict(
+  "The operator key that granted the command is revoked: what it let through does not run."
+)
+
+/** Whether an operator key may still act, as the system mailbox knows. */
+export const isLiveKey = (state: SubjectState, keyId: number): boolean =>
+  state.get("operatorKeys", String(keyId))?.state === "ACTIVE"
 
 /**
- * `asked` is the audit's note of the request; those of older services left the command's name alone, or not who asked.
+ * `keyId` would let the command run: its revocation may have been committed since the gate let it in. `asked` is the
+ * audit's note of the request; those of older services left the command's name alone, or not who asked.
  */
 export const grantRefusal = (
   turn: Turn,
   { command, args, requestedBy, context }: ApprovalRow,
+  keyId: number,
   asked: string | null
 ): Refusal | null => {
-  if (turn.state.get("operatorKeys", String(requestedBy))?.state !== "ACTIVE") return revokedRequester
+  if (!isLiveKey(turn.state, requestedBy)) return revokedRequester
+  if (!isLiveKey(turn.state, keyId)) return revokedGranter
   if (context.requestedBy !== requestedBy) return changedRequester
   const argumentsHash = hashArguments(args)
   const bound = `${command} ${argumentsHash}`
@@ -88,6 +97,21 @@ export const grantRefusal = (
     return null
   return asked?.startsWith(`${bound} `) === true ? changedRequester : changedArguments
 }
+
+/** The grant of an approval that waits, as it was asked for. */
+export const grantApproval = (
+  turn: Turn,
+  approvalId: number,
+  keyId: number,
+  asked: string | null
+): Verdict<ApprovalRow> =>
+  ruleOnApproval(
+    turn,
+    approvalId,
+    keyId,
+    ({ args }, at) => ({ type: "GRANT", at, by: keyId, argumentsHash: hashArguments(args) }),
+    (row) => grantRefusal(turn, row, keyId, asked)
+  )
 
 /** The grant stands; who lets the command run now is written down beside who granted it. */
 export const resumeApproval = (
@@ -99,7 +123,7 @@ export const resumeApproval = (
   const { requestedBy, expiresAt, argumentsHash } = row.context
   if (turn.now >= expiresAt) return refuse(expired)
   if (requestedBy === keyId) return refuse(ownRequest)
-  const refusal = grantRefusal(turn, row, asked)
+  const refusal = grantRefusal(turn, row, keyId, asked)
   if (refusal !== null) return refuse(refusal)
   if (argumentsHash !== hashArguments(row.args)) return refuse(changedArguments)
   applyEffects(turn, { ...systemInstance, object: `approval:${row.id}` }, [

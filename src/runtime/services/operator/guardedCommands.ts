@@ -4,50 +4,50 @@
  * the list of classes.
  */
 import { Effect } from "effect"
-import type { JsonObject } from "../../../machines/Effects.ts"
 import type { InterfirmRecord } from "../../../machines/settlement/SettlementFigures.ts"
 import { accept, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { WithdrawalRequest } from "../../../machines/withdrawal/WithdrawalRequest.ts"
 import type { DispatchError } from "../../engine/mailbox/ActorHost.ts"
-import { type Adjustment, type AdjustmentRequest, Adjustments } from "../ledger/Adjustments.ts"
+import { type Adjustment, type AdjustmentBody, Adjustments } from "../ledger/Adjustments.ts"
 import { Breaks, type BreakView } from "../reconciliation/Breaks.ts"
-import { Interfirm, type InterfirmRequest } from "../settlement/Interfirm.ts"
+import { Interfirm, type InterfirmBody } from "../settlement/Interfirm.ts"
 import type { OperatorCaller } from "./OperatorKeys.ts"
 import type { IssuedKey } from "../partner/partnerDecisions.ts"
-import { type KeyRequest, type PartnerProfile, Partners } from "../partner/Partners.ts"
-import { type Payout, type PayoutRequest, Payouts } from "../ledger/Payouts.ts"
+import { type KeyBody, type PartnerProfile, Partners } from "../partner/Partners.ts"
+import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
-import type { CustodyRequest } from "../partner/partnerUnwinding.ts"
+import type { CustodyBody } from "../partner/partnerEnds.ts"
 
-interface OfClient {
+// Types and no interfaces, here and of the requests: what is kept as JSON must be JSON to the compiler.
+type OfClient = {
   readonly client: string
 }
-interface OfRequest {
+type OfRequest = {
   readonly requestId: number
 }
 /** What whoever grants has to see of a request besides its id: bound with it, never asked for. */
 type Shown = Partial<Pick<WithdrawalRequest, "amount" | "currency" | "clientUid">>
-interface OfPartner {
+type OfPartner = {
   readonly partner: string
 }
-interface OfBreak {
+type OfBreak = {
   readonly breakId: number
 }
-interface Reasoned {
+type Reasoned = {
   readonly reason: string
 }
 
-/** What each command takes and answers. The arguments are kept as they are here: what is granted is what runs. */
+/** What each command takes and answers. The arguments are kept as JSON as they are here: what is granted is what runs. */
 export interface GuardedCommands {
-  "ledger adjust": { readonly args: OfClient & AdjustmentRequest; readonly result: Adjustment }
-  "interfirm record": { readonly args: OfPartner & InterfirmRequest; readonly result: InterfirmRecord }
-  "key issue": { readonly args: OfPartner & KeyRequest; readonly result: IssuedKey }
+  "ledger adjust": { readonly args: OfClient & AdjustmentBody; readonly result: Adjustment }
+  "interfirm record": { readonly args: OfPartner & InterfirmBody; readonly result: InterfirmRecord }
+  "key issue": { readonly args: OfPartner & KeyBody; readonly result: IssuedKey }
   "withdrawal approve": { readonly args: OfRequest & Shown; readonly result: WithdrawalRequest }
   "withdrawal pay": { readonly args: OfRequest & Shown; readonly result: WithdrawalRequest }
   "withdrawal fail": { readonly args: OfRequest & Shown & Reasoned; readonly result: WithdrawalRequest }
   "break close": { readonly args: OfBreak & Reasoned; readonly result: BreakView }
-  "client payout": { readonly args: OfClient & PayoutRequest; readonly result: Payout }
-  "partner custody": { readonly args: OfPartner & CustodyRequest; readonly result: PartnerProfile }
+  "client payout": { readonly args: OfClient & PayoutBody; readonly result: Payout }
+  "partner custody": { readonly args: OfPartner & CustodyBody; readonly result: PartnerProfile }
 }
 export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
@@ -87,7 +87,7 @@ export const guardedCommands: Effect.Effect<
           repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
         )
       ),
-    run: (caller, { requestId }) => withdrawals.decide(caller, requestId, { to })
+    run: (caller, { requestId }) => withdrawals.rule(caller, requestId, { to })
   })
   return {
     "ledger adjust": {
@@ -124,7 +124,7 @@ export const guardedCommands: Effect.Effect<
             repeated ? { done: request } : { bind: { ...args, ...shownOf(request) } }
           )
         ),
-      run: (caller, { requestId, reason }) => withdrawals.decide(caller, requestId, { to: "FAILED", reason })
+      run: (caller, { requestId, reason }) => withdrawals.rule(caller, requestId, { to: "FAILED", reason })
     },
     "break close": {
       check: (args) => Effect.map(breaks.check(args.breakId), (verdict) => bound(verdict, () => ({ bind: args }))),
@@ -149,7 +149,8 @@ export const guardedCommands: Effect.Effect<
   }
 })
 
-const shownOf = ({ amount, currency, clientUid }: WithdrawalRequest) => ({ amount, currency, clientUid })
+/** The classes that have no command here: asked for, they would guard nothing. */
+export const guardNothing = (classes: Iterable<string>, commands: object): ReadonlyArray<string> =>
+  [...classes].filter((name) => !Object.hasOwn(commands, name))
 
-/** Arguments as they are stored. */
-export const storedArgs = <C extends GuardedName>(args: ArgsOf<C>): JsonObject => args as unknown as JsonObject
+const shownOf = ({ amount, currency, clientUid }: WithdrawalRequest) => ({ amount, currency, clientUid })

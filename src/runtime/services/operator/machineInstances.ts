@@ -1,20 +1,20 @@
 /**
  * Where each machine keeps its objects, how an operator names one, and which audit rows and timers are its own (operator
  * surface, machine inspect). A block is named CLIENT:CODE, everything else by its id; partners by code and clients by uid
- * as well. Where another object's audit row tells of a transition too, so that none of its own is written, the history
+ * as well. Where another object's audit row shows a transition too, so that none of its own is written, the history
  * takes that row in.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { mifidSections } from "../../../machines/mifid/MifidRequest.ts"
+import { mifidSections } from "../../../machines/mifid/MifidBody.ts"
 import type { Kind } from "../../../machines/registry.ts"
 import { type BlockCode, blockLevel } from "../../../machines/verification/Blocks.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import type { ActorHost, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
 import type { MachineRow, TableSpec } from "../../store/Table.ts"
-import type { HistorySource } from "./AuditTrail.ts"
-import { findClient } from "../client/clientLookup.ts"
+import { findClient } from "../client/findClient.ts"
+import type { HistorySource } from "../../store/reads/auditReads.ts"
 import { clientSubject } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { expiryTimers } from "../document/documentExpiry.ts"
@@ -33,7 +33,7 @@ interface Sources {
 export interface FoundInstance {
   readonly row: MachineRow
   readonly subject: string
-  /** Its history: the rows that name it, and those through which another object tells of it. */
+  /** Its history: the rows that name it, and those by which another object's row shows it. */
   readonly history: ReadonlyArray<HistorySource>
   /** Which of the mailbox's timers are this object's: a mailbox keeps those of all its objects. */
   readonly ownsTimer: (name: string) => boolean

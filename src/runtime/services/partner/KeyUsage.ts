@@ -2,8 +2,10 @@
  * When each partner key was last used (A1-06): kept in memory, written at most once a minute a key. It is a
  * convenience for people, not state, so it does not go through the journal; a crash may lose the last minute.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result, Schedule } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Schedule } from "effect"
+import { keyUses } from "../../store/reads/partnerReads.ts"
+import { writeKeyUses } from "../../store/writes/keyUseWrites.ts"
 
 export class KeyUsage extends Context.Service<
   KeyUsage,
@@ -17,26 +19,15 @@ export class KeyUsage extends Context.Service<
     KeyUsage,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const used = new Map<number, number>()
-      const stored = yield* Effect.orDie(
-        sql.unsafe<{ readonly key_id: bigint; readonly last_used_at: bigint }>(
-          "SELECT key_id, last_used_at FROM key_usage"
-        )
-      )
-      for (const row of stored) used.set(Number(row.key_id), Number(row.last_used_at))
+      const used = new Map(yield* Effect.orDie(keyUses(sql)))
       const dirty = new Set<number>()
       const write = Effect.suspend(() => {
         const keys = [...dirty]
         if (keys.length === 0) return Effect.void
         dirty.clear()
-        const column = (values: ReadonlyArray<number>) =>
-          Result.getOrThrow(PgTypes.array(values.map(BigInt), PgTypes.OID.int8))
-        return Effect.asVoid(
-          sql.unsafe(
-            `INSERT INTO key_usage (key_id, last_used_at) SELECT * FROM unnest($1::int8[], $2::int8[])
-             ON CONFLICT (key_id) DO UPDATE SET last_used_at = EXCLUDED.last_used_at`,
-            [column(keys), column(keys.map((key) => used.get(key) ?? 0))]
-          )
+        return writeKeyUses(
+          sql,
+          keys.map((key) => [key, used.get(key) ?? 0])
         )
       })
       yield* write.pipe(

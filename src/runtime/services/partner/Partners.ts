@@ -41,12 +41,12 @@ import {
   closePartner,
   closingBlockers,
   custodyBlockers,
-  type CustodyRequest,
+  type CustodyBody,
   type CustodyView,
   custodyView,
   mayChangeCustody,
   movePartner
-} from "./partnerUnwinding.ts"
+} from "./partnerEnds.ts"
 import { PartnerBooks } from "../../ports/PartnerBooks.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { freePrefixes, prefixNotes } from "./uidPrefixes.ts"
@@ -69,7 +69,7 @@ export interface PartnerProfile {
   readonly createdAt: number
 }
 
-export interface PartnerCreation {
+export interface PartnerBody {
   readonly code: string
   readonly name: string
   readonly legalName: string
@@ -93,7 +93,7 @@ export interface KeyView {
   readonly lastUsedAt: number | null
 }
 
-export interface KeyRequest {
+export type KeyBody = {
   readonly label: string
   readonly scope: "READ" | "TRADE"
 }
@@ -106,7 +106,7 @@ export class Partners extends Context.Service<
     /** `notes` say what was decided for the operator, such as a uid prefix other than the default. */
     create(
       caller: OperatorCaller,
-      request: PartnerCreation
+      request: PartnerBody
     ): Answer<PartnerProfile & { readonly notes: ReadonlyArray<string> }>
     readonly list: Effect.Effect<ReadonlyArray<PartnerProfile>>
     /** By id or code, with its changes of custody model, oldest first; none named when there were none. */
@@ -118,13 +118,13 @@ export class Partners extends Context.Service<
     /** What stands in the way of closing the partner now. */
     closingBlockers(partner: string): Effect.Effect<Verdict<Blockers>, Unavailable>
     /** Another custody model, once nothing is open under the present one. */
-    custody(caller: OperatorCaller, partner: string, request: CustodyRequest): Answer<PartnerProfile>
+    custody(caller: OperatorCaller, partner: string, request: CustodyBody): Answer<PartnerProfile>
     /** What stands in the way of `custody` now; refused when it would be, whatever is open. */
-    custodyBlockers(partner: string, request: CustodyRequest): Effect.Effect<Verdict<Blockers>, Unavailable>
+    custodyBlockers(partner: string, request: CustodyBody): Effect.Effect<Verdict<Blockers>, Unavailable>
     /** Whether `custody` could run now: asked before it is put before a second pair of eyes. */
     mayChangeCustody(
       partner: string,
-      request: CustodyRequest
+      request: CustodyBody
     ): Effect.Effect<Verdict<{ readonly partnerId: number }>, Unavailable>
     /** Requests a minute; a limit not named stays, and naming none changes nothing. */
     limits(
@@ -134,7 +134,7 @@ export class Partners extends Context.Service<
     ): Answer<PartnerProfile>
     /** Replaces the list; an empty one lifts the restriction. */
     cidrs(caller: OperatorCaller, partner: string, cidrs: ReadonlyArray<string>): Answer<PartnerProfile>
-    issueKey(caller: OperatorCaller, partner: string, request: KeyRequest): Answer<IssuedKey>
+    issueKey(caller: OperatorCaller, partner: string, request: KeyBody): Answer<IssuedKey>
     /** Whether `issueKey` could run now: asked before it is put before a second pair of eyes. */
     mayIssueKey(partner: string): Verdict<{ readonly partnerId: number }>
     keys(partner: string): Effect.Effect<Verdict<ReadonlyArray<KeyView>>>
@@ -176,7 +176,7 @@ export class Partners extends Context.Service<
         // After COMMIT the directory shows what was committed, reliance included.
         Effect.map(answer, (verdict) => (verdict.ok ? accept(profile(verdict.value)) : verdict))
 
-      const createWith = (caller: OperatorCaller, request: PartnerCreation, uidPrefix: string) =>
+      const createWith = (caller: OperatorCaller, request: PartnerBody, uidPrefix: string) =>
         Effect.try({
           try: () => journal.nextId("partner"),
           catch: () => new Unavailable({ unknown: false })
@@ -312,18 +312,18 @@ export class Partners extends Context.Service<
 }
 
 const lostPrefixAlone =
-  (request: PartnerCreation, prefix: string) =>
+  (request: PartnerBody, prefix: string) =>
   (error: DispatchError): error is ClaimLost =>
     error._tag === "ClaimLost" &&
     error.claims.some((claim) => claim.name === uidPrefixClaim(prefix)) &&
     !error.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
 
-const takenSentence = (lost: ClaimLost, request: PartnerCreation): string =>
+const takenSentence = (lost: ClaimLost, request: PartnerBody): string =>
   lost.claims.some((claim) => claim.name === codeClaim(request.code.trim()))
     ? "Another partner has this code."
     : "Another partner has this uid prefix: choose one with --uid-prefix."
 
-const creationErrors = (request: PartnerCreation, sandbox: boolean): Readonly<Record<string, string>> | null => {
+const creationErrors = (request: PartnerBody, sandbox: boolean): Readonly<Record<string, string>> | null => {
   const errors: Record<string, string> = { ...assetErrors(request) }
   if (request.sandbox === true && !sandbox) errors.sandbox = "Sandbox partners exist only in a sandbox service."
   return Object.keys(errors).length === 0 ? null : errors

@@ -17,8 +17,9 @@ import { type Currency, isCurrency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
-import { partnerCustodyAccount } from "../../ledger/postingRules.ts"
-import { type HeldGroup, namedIds, type PartnerBooks } from "../../ports/PartnerBooks.ts"
+import { partnerCustodyAccount } from "../../../machines/ledger/postingRules.ts"
+import type { PartnerBooks } from "../../ports/PartnerBooks.ts"
+import { type HeldGroup, namedIds } from "../../store/reads/partnerReads.ts"
 import type { PartnerRow } from "../../store/tables/partner.ts"
 
 type Read = Effect.Effect<ReadonlyArray<string>, Unavailable>

@@ -171,7 +171,7 @@ export const configure = (
   turn: Turn,
   action: string,
   change: Partial<Pick<PartnerRow, "readPerMinute" | "tradePerMinute" | "allowedCidrs">>,
-  tell: (row: PartnerRow) => string
+  shown: (row: PartnerRow) => string
 ): Verdict<PartnerRow> => {
   const row = turn.state.one("partners")
   if (row === undefined) return refuse(unknown("Partner"))
@@ -179,7 +179,7 @@ export const configure = (
   const next = raised({ ...row, ...change })
   turn.draft.put("partners", next)
   applyEffects(turn, aboutPartner(row.id), [
-    { type: "audit", action, before: tell(row), after: tell(next), reason: null }
+    { type: "audit", action, before: shown(row), after: shown(next), reason: null }
   ])
   return accept(next)
 }

@@ -40,7 +40,7 @@ export const freePrefixes = (code: string, inUse: ReadonlySet<string>): Readonly
   return free
 }
 
-/** What the operator is told about a prefix that it did not choose; none about the default. */
+/** What the operator learns of a prefix that it did not choose; none for the default. */
 export const prefixNotes = (prefix: string): ReadonlyArray<string> =>
   prefix === defaultUidPrefix
     ? []

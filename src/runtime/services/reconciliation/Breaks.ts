@@ -29,7 +29,7 @@ export interface BreakView extends Omit<ReconBreakContext, "closingReason"> {
   readonly closingReason: string | null
 }
 
-export interface BreakRequest {
+export interface BreakBody {
   /** ALL, or the id or code of a partner, or the id or uid of a client. */
   readonly scope: string
   readonly currency: string
@@ -47,7 +47,7 @@ export class Breaks extends Context.Service<
     readonly pausing: (client: { readonly clientId: number; readonly partnerId: number }) => boolean
     /** Newest first. */
     list(query: PageQuery & { readonly status?: BreakStatus }): Effect.Effect<ReadonlyArray<BreakView>, Unavailable>
-    open(caller: OperatorCaller, request: BreakRequest): Effect.Effect<Verdict<BreakView>, DispatchError>
+    open(caller: OperatorCaller, request: BreakBody): Effect.Effect<Verdict<BreakView>, DispatchError>
     /** Whether `close` could run now: asked before it is put before a second pair of eyes. */
     check(breakId: number): Effect.Effect<Verdict<BreakView>, Unavailable>
     close(caller: OperatorCaller, breakId: number, reason: string): Effect.Effect<Verdict<BreakView>, DispatchError>
@@ -75,7 +75,7 @@ export class Breaks extends Context.Service<
         )
       }
 
-      /** A bare number may name both a partner and a client: nobody's money is paused by a guess. */
+      /** A bare number may name both a partner and a client: no money is paused by a guess. */
       const scopeOf = (text: string): Effect.Effect<Verdict<Scope>, Unavailable> => {
         if (text === "ALL") return Effect.succeed(accept({ scope: "ALL", partnerId: null, clientId: null }))
         const [, kind = null, name = text] = /^(partner|client):(.+)$/.exec(text) ?? []
@@ -144,7 +144,7 @@ export class Breaks extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
+/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/
 
 const ambiguous = (name: string): string =>

@@ -22,7 +22,7 @@ export class PassDemand {
   private due = 0
   /** Clients whose screening missed an entry that was committed before they were. */
   readonly late = new Set<number>()
-  /** What everybody is known to be screened by while no pass has been made: nothing, unless there was nobody. */
+  /** What all clients are known to be screened by while no pass has been made: nothing, unless there was no client. */
   private unpassed: { readonly toEntry: number; readonly rules: number | null } = { toEntry: 0, rules: null }
   private readonly tools: PassTools
 

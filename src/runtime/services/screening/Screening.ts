@@ -25,7 +25,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 export interface ListVersions {
   /** Time of the last change of any entry, Unix ms (0 while there is none). */
   readonly listVersion: number
-  /** The current version of each imported source; while one is coming in, both are told. */
+  /** The current version of each imported source; while one is coming in, both are named. */
   readonly listVersions: Readonly<Record<string, string>>
 }
 
@@ -131,12 +131,12 @@ class Sources {
   }
 
   #work(): void {
-    const told = [...new Set([...this.#current.keys(), ...this.#coming.keys()])].toSorted().map((source) => {
+    const named = [...new Set([...this.#current.keys(), ...this.#coming.keys()])].toSorted().map((source) => {
       const coming = this.#coming.get(source)
       const parts = [this.#current.get(source), ...(coming === undefined ? [] : [`importing ${coming}`])]
       return [source, parts.filter((part) => part !== undefined).join(", ")] as const
     })
-    this.versions = Object.fromEntries(told)
+    this.versions = Object.fromEntries(named)
   }
 }
 

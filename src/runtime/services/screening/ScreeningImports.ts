@@ -2,18 +2,18 @@
  * Published lists of sanctions and politically exposed persons, version by version (F26; operator surface, screening
  * import). A file of any length comes in pieces of at most a thousand entries, each one request and one commit:
  *
- * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and is
- *   told how much of it is in, so a crash or a lost answer on either side costs at most one piece;
+ * - `begin` announces source, version, number of entries and their hash; the same file again finds its import and
+ *   gets how much of it is in, so a crash or a lost answer on either side costs at most one piece;
  * - `entries` takes the piece at an offset, and answers a piece that is in already without writing. New entries count
- *   at once; those that stand on the list keep their ids, and with them what compliance decided about them;
+ *   at once; those that stand on the list keep their ids, and with them what compliance found for them;
  * - `finish` takes off what the version did not name, a thousand at a time, only after everything announced has
  *   arrived: a broken-off import never loses an entry. It is called until the import is DONE. When more than a hundred
  *   entries and more than a fifth of the source would go, it refuses unless that is allowed.
  *
  * Entries of other sources and those that operators added are never touched.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
 import {
   cleanPerson,
   type ListedPerson,
@@ -24,13 +24,12 @@ import { invalidFields, refuse, type Verdict } from "../../../machines/shared/Re
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
-import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
-import { catalogue } from "../../store/Catalogue.ts"
+import { countNamedBefore, entriesBySource, namedBefore, namesakes } from "../../store/reads/screeningReads.ts"
 import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import {
   beginImport,
   finishImport,
-  type ImportRequest,
+  type ImportBody,
   importView,
   type ImportView,
   isComing,
@@ -57,7 +56,7 @@ export interface SourceView {
 export class ScreeningImports extends Context.Service<
   ScreeningImports,
   {
-    begin(caller: OperatorCaller, request: ImportRequest): Effect.Effect<Verdict<ImportView>, DispatchError>
+    begin(caller: OperatorCaller, request: ImportBody): Effect.Effect<Verdict<ImportView>, DispatchError>
     entries(
       caller: OperatorCaller,
       importId: number,
@@ -81,35 +80,6 @@ export class ScreeningImports extends Context.Service<
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
 
-      const liveEntries = (source: string, condition: string, values: ReadonlyArray<unknown>) =>
-        sql
-          .unsafe<Record<string, unknown>>(
-            `SELECT ${columnList(catalogue.watchEntries)} FROM watch_entries
-              WHERE removed_at IS NULL AND source = $1 AND ${condition}`,
-            [source, ...values]
-          )
-          .pipe(
-            Effect.map((rows) => rows.map((raw) => decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow)),
-            Effect.catch(whenAway)
-          )
-      const namesakes = (source: string, people: ReadonlyArray<ListedPerson>) => {
-        const names = [...new Set(people.map(({ name }) => name))]
-        return liveEntries(source, "name = ANY($2)", [Result.getOrThrow(PgTypes.array(names, PgTypes.OID.text))])
-      }
-      /** Import ids grow: what an earlier one named last is what this one did not name. */
-      const unnamed = (source: string, importId: number) =>
-        liveEntries(source, "import_id < $2 ORDER BY import_id LIMIT $3", [BigInt(importId), BigInt(importPiece + 1)])
-      const lossesOf = (source: string, importId: number) =>
-        sql
-          .unsafe<{ readonly live: bigint; readonly unnamed: bigint }>(
-            `SELECT count(*) AS live, count(*) FILTER (WHERE import_id < $2) AS unnamed FROM watch_entries
-              WHERE removed_at IS NULL AND source = $1`,
-            [source, BigInt(importId)]
-          )
-          .pipe(
-            Effect.map(([counts]) => ({ live: Number(counts?.live ?? 0), unnamed: Number(counts?.unnamed ?? 0) })),
-            Effect.catch(whenAway)
-          )
       const none: Effect.Effect<ReadonlyArray<WatchEntryRow>> = Effect.succeed([])
 
       return ScreeningImports.of({
@@ -128,7 +98,8 @@ export class ScreeningImports extends Context.Service<
             by: caller.by,
             read: (state) => {
               const row = state.get("watchImports", String(importId))
-              return row === undefined ? none : namesakes(row.source, people)
+              const names = [...new Set(people.map(({ name }) => name))]
+              return row === undefined ? none : Effect.catch(namesakes(sql, sealing, row.source, names), whenAway)
             },
             decide: (turn, live) => takeEntries(turn, importId, offset, people, live)
           })
@@ -140,21 +111,17 @@ export class ScreeningImports extends Context.Service<
             read: (state) =>
               Effect.gen(function* () {
                 const row = state.get("watchImports", String(importId))
-                const stale = row === undefined ? [] : yield* unnamed(row.source, importId)
-                const asked = row?.state === "OPEN" && !allowShrink
-                return { stale, losses: asked ? yield* lossesOf(row.source, importId) : null }
-              }),
+                if (row === undefined) return { stale: [], losses: null }
+                // Import ids grow: what an earlier one named last is what this one did not name.
+                const stale = yield* namedBefore(sql, sealing, row.source, importId, importPiece + 1)
+                const asked = row.state === "OPEN" && !allowShrink
+                return { stale, losses: asked ? yield* countNamedBefore(sql, row.source, importId) : null }
+              }).pipe(Effect.catchTag("SqlError", whenAway)),
             decide: (turn, { stale, losses }) => finishImport(turn, importId, { stale, atOnce: importPiece, losses })
           }),
         sources: Effect.gen(function* () {
           const rows = yield* host.read(systemSubject, (state) => state.all("watchImports"))
-          const counts = yield* sql
-            .unsafe<{
-              readonly source: string
-              readonly n: bigint
-            }>("SELECT source, count(*) AS n FROM watch_entries WHERE removed_at IS NULL GROUP BY source")
-            .pipe(Effect.catch(whenAway))
-          const entries = new Map(counts.map(({ source, n }) => [source, Number(n)]))
+          const entries = yield* Effect.catch(entriesBySource(sql), whenAway)
           const names = [...new Set([...entries.keys(), ...rows.map(({ source }) => source)])].toSorted()
           return names.map((source): SourceView => {
             const own = rows.filter((row) => row.source === source)
@@ -174,7 +141,7 @@ export class ScreeningImports extends Context.Service<
   )
 }
 
-const cleanRequest = ({ source, version, count, hash }: ImportRequest): ImportRequest => ({
+const cleanRequest = ({ source, version, count, hash }: ImportBody): ImportBody => ({
   source: cleanText(source),
   version: cleanText(version),
   count,

@@ -4,8 +4,8 @@
  * screening passes). One pass at a time walks through the clients in the background, a page, a pause, a page; its cursor
  * is a row, so that a process that was killed goes on with the page it was at. Each client is judged in its own mailbox.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Cause, Context, Effect, Layer, Result } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Context, Effect, Layer } from "effect"
 import type { PassScope, PassTrigger, ScreeningPassState } from "../../../machines/screening/ScreeningPass.ts"
 import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { describeFailure } from "../../engine/journal/sqlFailure.ts"
@@ -15,6 +15,7 @@ import type { SystemTimer } from "../../../machines/timerNames.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { ScreeningPassRow } from "../../store/tables/screening.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import { findingsOf } from "../../store/reads/screeningReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 import { systemSubject } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
@@ -73,7 +74,13 @@ export class ScreeningPasses extends Context.Service<
           Effect.gen(function* () {
             const rows = yield* stored.page("screeningPasses", [], onePast(query))
             const { shown, end } = cutPage(rows, query.limit, ({ id }) => id)
-            const counts = yield* findingsOf(sql, shown)
+            const counts = yield* Effect.catch(
+              findingsOf(
+                sql,
+                shown.map(({ id }) => id)
+              ),
+              whenAway
+            )
             return { passes: shown.map((row) => passView(row, counts)), ...end }
           }),
         lastEntry: () => demand.last
@@ -139,27 +146,6 @@ const workFor = (tools: PassTools, demand: PassDemand): Effect.Effect<never> => 
 }
 
 type Findings = ReadonlyMap<string, number>
-
-const findingsOf = (
-  sql: PgClient.PgClient,
-  passes: ReadonlyArray<ScreeningPassRow>
-): Effect.Effect<Findings, Unavailable> =>
-  sql
-    .unsafe<{ readonly pass_id: bigint; readonly outcome: string; readonly n: bigint }>(
-      "SELECT pass_id, outcome, count(*) AS n FROM screening_runs WHERE pass_id = ANY($1::int8[]) GROUP BY pass_id, outcome",
-      [
-        Result.getOrThrow(
-          PgTypes.array(
-            passes.map(({ id }) => BigInt(id)),
-            PgTypes.OID.int8
-          )
-        )
-      ]
-    )
-    .pipe(
-      Effect.map((rows) => new Map(rows.map(({ pass_id, outcome, n }) => [`${pass_id} ${outcome}`, Number(n)]))),
-      Effect.catch(whenAway)
-    )
 
 const passView = (row: ScreeningPassRow, findings: Findings): PassView => {
   const { passId, trigger, scope, rules, screened, startedAt, endedAt } = row.context

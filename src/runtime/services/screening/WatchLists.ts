@@ -10,11 +10,10 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../engine/ma
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Instance } from "../../effects/Instance.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
-import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
-import { catalogue } from "../../store/Catalogue.ts"
+import { type ListedEntry, listedEntries, listedEntry } from "../../store/reads/screeningReads.ts"
 import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
-import { cutPage, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import { cutPage, onePast, type PageEnd, type PageQuery } from "../../store/paging.ts"
 import { decideUnmoved } from "../shared/unmoved.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
@@ -31,7 +30,7 @@ export interface WatchEntryView {
   readonly removedAt: number | null
 }
 
-export interface WatchEntryRequest {
+export interface WatchEntryBody {
   readonly name: string
   readonly dob?: string
   readonly country?: string
@@ -45,7 +44,7 @@ export interface WatchEntryPage extends PageEnd {
 export class WatchLists extends Context.Service<
   WatchLists,
   {
-    add(caller: OperatorCaller, request: WatchEntryRequest): Effect.Effect<WatchEntryView, DispatchError>
+    add(caller: OperatorCaller, request: WatchEntryBody): Effect.Effect<WatchEntryView, DispatchError>
     /** Live entries, newest first. */
     list(query: PageQuery): Effect.Effect<WatchEntryPage, Unavailable>
     remove(caller: OperatorCaller, entryId: number): Effect.Effect<Verdict<WatchEntryView>, DispatchError>
@@ -57,24 +56,6 @@ export class WatchLists extends Context.Service<
       const host = yield* ActorHost
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
-
-      const select = (condition: string, values: ReadonlyArray<bigint>) =>
-        sql
-          .unsafe<Record<string, unknown>>(
-            `SELECT ${columnList(catalogue.watchEntries)},
-                    (SELECT source_version FROM watch_imports i WHERE i.id = import_id) AS list_version
-               FROM watch_entries WHERE ${condition}`,
-            values
-          )
-          .pipe(
-            Effect.map((rows) =>
-              rows.map((raw): FoundEntry => ({
-                row: decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow,
-                version: (raw["list_version"] as string | null) ?? null
-              }))
-            ),
-            Effect.catch(whenAway)
-          )
 
       return WatchLists.of({
         add: (caller, request) =>
@@ -98,21 +79,16 @@ export class WatchLists extends Context.Service<
               return entryView({ row, version: null })
             }
           }),
-        list: ({ limit, before }) =>
-          Effect.map(
-            before === undefined
-              ? select("removed_at IS NULL ORDER BY id DESC LIMIT $1", [BigInt(limit + 1)])
-              : select("removed_at IS NULL AND id < $2 ORDER BY id DESC LIMIT $1", [BigInt(limit + 1), BigInt(before)]),
-            (rows) => {
-              const { shown, end } = cutPage(rows, limit, ({ row }) => row.id)
-              return { entries: shown.map(entryView), ...end }
-            }
-          ),
+        list: (query) =>
+          Effect.map(Effect.catch(listedEntries(sql, sealing, onePast(query)), whenAway), (rows) => {
+            const { shown, end } = cutPage(rows, query.limit, ({ row }) => row.id)
+            return { entries: shown.map(entryView), ...end }
+          }),
         remove: (caller, entryId) =>
           decideUnmoved(host, {
             subject: systemSubject,
             by: caller.by,
-            read: () => Effect.map(select("id = $1", [BigInt(entryId)]), ([found]) => found ?? null),
+            read: () => Effect.catch(listedEntry(sql, sealing, entryId), whenAway),
             decide: (turn, found): Verdict<WatchEntryView> => {
               if (found === null) return refuse(unknown("Watch list entry"))
               if (found.row.removedAt !== null) return refuse(conflict("This entry is removed already."))
@@ -131,17 +107,11 @@ const aboutEntry = ({ id }: WatchEntryRow): Instance => ({ ...systemInstance, ob
 
 /** The entry by id and list: the audit names no person. */
 const audit = (action: string, before: WatchEntryRow | null, after: WatchEntryRow | null) => {
-  const tell = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
-  return { type: "audit", action, before: tell(before), after: tell(after), reason: null } as const
+  const named = (row: WatchEntryRow | null) => (row === null ? null : `${row.list} ${row.id}`)
+  return { type: "audit", action, before: named(before), after: named(after), reason: null } as const
 }
 
-interface FoundEntry {
-  readonly row: WatchEntryRow
-  /** Of its source, when it came with a list. */
-  readonly version: string | null
-}
-
-const entryView = ({ row, version }: FoundEntry): WatchEntryView => {
+const entryView = ({ row, version }: ListedEntry): WatchEntryView => {
   const { id, list, name, dob, country, source, addedAt, removedAt } = row
   return { entryId: id, list, name, dob, country, source, version, addedAt, removedAt }
 }

@@ -1,13 +1,12 @@
 /**
- * The entries of the watch list behind candidates, for the officer who must tell the client from them (operator surface,
+ * The entries of the watch list behind candidates, for the officer who compares the client with them (operator surface,
  * case show and kyc show; F26). Entries are never deleted, so those of an old screening are there as well.
  */
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import { Effect, Result } from "effect"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { Sealing } from "../../engine/sealing/Sealing.ts"
-import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
-import { catalogue } from "../../store/Catalogue.ts"
+import { entriesWithIds } from "../../store/reads/screeningReads.ts"
 import type { WatchEntryRow } from "../../store/tables/screening.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
@@ -27,19 +26,12 @@ export const candidateEntries = (
   sealing: Sealing,
   entryIds: Iterable<number>
 ): Effect.Effect<ReadonlyArray<CandidateEntry>, Unavailable> => {
-  const ids = [...new Set(entryIds)].map(BigInt)
+  const ids = [...new Set(entryIds)]
   if (ids.length === 0) return Effect.succeed([])
-  return sql
-    .unsafe<Record<string, unknown>>(
-      `SELECT ${columnList(catalogue.watchEntries)} FROM watch_entries WHERE id = ANY($1::int8[]) ORDER BY id`,
-      [Result.getOrThrow(PgTypes.array(ids, PgTypes.OID.int8))]
-    )
-    .pipe(
-      Effect.map((rows) =>
-        rows.map((raw) => entryOf(decodeRow(catalogue.watchEntries, raw, sealing) as WatchEntryRow))
-      ),
-      Effect.catch(whenAway)
-    )
+  return entriesWithIds(sql, sealing, ids).pipe(
+    Effect.map((rows) => rows.map(entryOf)),
+    Effect.catch(whenAway)
+  )
 }
 
 const entryOf = ({ id, list, name, dob, country, source, removedAt }: WatchEntryRow): CandidateEntry => ({

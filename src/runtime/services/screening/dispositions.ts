@@ -1,5 +1,5 @@
 /**
- * What compliance has found out about entries of the watch list for one client (F26, dispositions). A finding belongs to
+ * What compliance has found for entries of the watch list for one client (F26, dispositions). A finding belongs to
  * the identity it was made for: a false positive goes on counting only for that identity, or for a likeness that is no
  * worse than the one that was judged. Findings are a history; nothing ever changes one.
  */
@@ -35,7 +35,7 @@ export const clearedFor = (rows: ReadonlyArray<DispositionRow>, identityKey: str
   }
 }
 
-/** What was found about one entry after the last true match. */
+/** What was found for one entry after the last true match. */
 const standing = (rows: ReadonlyArray<DispositionRow>): ReadonlyArray<DispositionRow> => {
   const inOrder = rows.toSorted((a, b) => a.number - b.number)
   return inOrder.slice(inOrder.findLastIndex(({ disposition }) => disposition === "TRUE_MATCH") + 1)
@@ -59,7 +59,7 @@ export interface Finding {
 }
 
 /**
- * Adds a finding about each entry to the client's history; one that says nothing new is left out, and so is that a name
+ * Adds a finding for each entry to the client's history; one that says nothing new is left out, and so is that a name
  * which can't be compared is the person's: it matches no entry.
  */
 export const remember = (

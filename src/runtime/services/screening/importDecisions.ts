@@ -11,7 +11,7 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { WatchEntryRow, WatchImportRow } from "../../store/tables/screening.ts"
 import { advance, start } from "../../effects/advance.ts"
 
-export interface ImportRequest {
+export interface ImportBody {
   readonly source: string
   readonly version: string
   readonly count: number
@@ -60,7 +60,7 @@ export const chainOf = (chain: string, person: ListedPerson): string =>
 export const isComing = ({ state }: WatchImportRow): boolean => state === "OPEN" || state === "REMOVING"
 
 /** Begins an import, or finds the one this file belongs to: the same file again goes on where it stopped. */
-export const beginImport = (turn: Turn, request: ImportRequest): Verdict<ImportView> => {
+export const beginImport = (turn: Turn, request: ImportBody): Verdict<ImportView> => {
   const rows = turn.state.all("watchImports").filter(({ source }) => source === request.source)
   const coming = rows.find(isComing)
   const current = rows.find(({ state }) => state === "DONE")
@@ -82,12 +82,12 @@ export const beginImport = (turn: Turn, request: ImportRequest): Verdict<ImportV
   return accept(importView(newImport(turn, request)))
 }
 
-const isSame = (row: WatchImportRow, { version, count, hash }: ImportRequest): boolean => {
+const isSame = (row: WatchImportRow, { version, count, hash }: ImportBody): boolean => {
   const context = row.context
   return row.sourceVersion === version && context.count === count && context.hash === hash
 }
 
-const newImport = (turn: Turn, { source, version, count, hash }: ImportRequest): WatchImportRow => {
+const newImport = (turn: Turn, { source, version, count, hash }: ImportBody): WatchImportRow => {
   const importId = turn.nextId("watchImport")
   return start(turn, "watchImports", {
     input: { importId, source, sourceVersion: version, count, hash, startedAt: turn.now },

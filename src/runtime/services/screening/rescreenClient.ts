@@ -8,7 +8,7 @@ import { type findAll, resultOf, type ScreeningOutcome } from "../../../machines
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type ClientTurn, moveClient } from "../client/clientDecisions.ts"
 import { clientContext } from "../client/clientState.ts"
-import { openCase, screeningReasons, writeScreening } from "../kyc/kycWrites.ts"
+import { openCase, screeningReasons, writeScreening } from "../kyc/kycDecisions.ts"
 import { clearedFor } from "./dispositions.ts"
 import { newFinding, noteWorse, seenBy, shownCandidates } from "./rescreening.ts"
 import type { ListVersions } from "./Screening.ts"

@@ -72,7 +72,7 @@ export interface LaterFinding extends ScreeningResult {
 
 /**
  * Shows a case's reader what was found later: new candidates, known ones as like as they are now, the run, and the reason
- * when it has become a hit. No new case, so the partner hears nothing (D1); the case's machine tells the audit.
+ * when it has become a hit. No new case, so the partner hears nothing (D1); the case's machine writes the audit.
  */
 export const noteFinding = (turn: Turn, instance: Instance, open: CaseRow, later: LaterFinding): void => {
   const { outcome, candidates, screeningRunId } = later
@@ -122,8 +122,8 @@ const reasonsAfter = ({ reason, details }: CaseRow, outcome: ScreeningResult["ou
     const others = before.filter((each) => each !== "SCREENING_HIT" && each !== "SCREENING_POSSIBLE_MATCH")
     return ["SCREENING_HIT", ...others]
   }
-  const told = before.some((each) => each === "SCREENING_HIT" || each === "SCREENING_POSSIBLE_MATCH")
-  return told || outcome === "CLEAR" ? before : [...before, "SCREENING_POSSIBLE_MATCH"]
+  const seen = before.some((each) => each === "SCREENING_HIT" || each === "SCREENING_POSSIBLE_MATCH")
+  return seen || outcome === "CLEAR" ? before : [...before, "SCREENING_POSSIBLE_MATCH"]
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? cleanText(value) : "")

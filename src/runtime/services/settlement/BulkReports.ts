@@ -5,7 +5,7 @@
  *
  * Under an Idempotency-Key each of those commits also writes what it came to, as the client's part of the answer. A
  * request that is repeated after a crash, or after a part of it found the service busy, takes the parts that are there
- * as they are and decides only the rest, so that its one answer tells what the request did, whichever of its tries did
+ * as they are and decides only the rest, so that its one answer says what the request did, whichever of its tries did
  * it. Without a key a repetition is another request: it finds its items changed already.
  *
  * Bounded: 500 entries, so 500 clients; as many rows are read, in one query. A part is 24 hours old when it is deleted
@@ -21,14 +21,14 @@ import {
   decodeBulkReport,
   type PlacedRow,
   rowOfRefusal
-} from "../../../machines/settlement/BulkReport.ts"
-import { decodeSettlementReport } from "../../../machines/settlement/SettlementReport.ts"
+} from "../../../machines/settlement/BulkReportBody.ts"
+import { decodeSettlementReport } from "../../../machines/settlement/SettlementReportBody.ts"
 import { idempotency } from "../../../machines/shared/Limits.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { BulkPartRow, SettlementItemRow } from "../../store/tables/settlement.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -69,7 +69,7 @@ export class BulkReports extends Context.Service<
         )
       }
 
-      /** What earlier tries of the request did, by client; parts too old to be replayed are nobody's any more. */
+      /** What earlier tries of the request did, by client; parts too old to be replayed no longer count. */
       const partsOf = (partnerId: number, { key }: KeyedRequest) =>
         Effect.map(
           stored.page(
@@ -99,7 +99,7 @@ export class BulkReports extends Context.Service<
               by: caller.by,
               partner: () => directory.stamp(partnerId),
               decide: (turn) => {
-                const rows = decideEntries(turn, entries, items, presentPartner(directory, caller))
+                const rows = decideEntries(turn, entries, items, partnerNow(directory, caller))
                 if (key !== null)
                   putPart(turn, { partnerId, key: key.key, clientId, fingerprint: key.fingerprint }, rows)
                 return rows
@@ -124,7 +124,7 @@ export class BulkReports extends Context.Service<
           Effect.gen(function* () {
             const decoded = decodeBulkReport(body)
             if (!decoded.ok) return refuse(decoded.refusal)
-            const { count, entries, refused } = decoded.request
+            const { count, entries, refused } = decoded.body
             const partnerId = caller.partner.row.id
             // Items before parts: a try whose fate is not known yet may land in between. Then either its part is found,
             // or the items are as they were before it and the commit below loses to its claims.
@@ -187,9 +187,9 @@ const decideEntries = (
     if (row === undefined) return [place, rowOfRefusal(itemId, noItem)]
     const decoded = decodeSettlementReport(report, { now: turn.now })
     if (!decoded.ok) return [place, rowOfRefusal(itemId, { _tag: "Invalid", sentence: decoded.sentence, errors: null })]
-    const applied = applyReport(turn, row, decoded.report, partner)
+    const applied = applyReport(turn, row, decoded.body, partner)
     if (!applied.ok) return [place, rowOfRefusal(itemId, applied.refusal)]
     present.set(itemId, applied.value.row)
-    return [place, acceptedRow(itemId, applied.value.changed, decoded.report.status)]
+    return [place, acceptedRow(itemId, applied.value.changed, decoded.body.status)]
   })
 }

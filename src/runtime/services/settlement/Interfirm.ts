@@ -21,15 +21,15 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import type { PartnerRow } from "../../store/tables/partner.ts"
 import type { InterfirmRow } from "../../store/tables/settlement.ts"
 import { signedAmount } from "../ledger/Adjustments.ts"
-import { closingPartners } from "../partner/closingBlockers.ts"
+import { closingPartners } from "../partner/closingPartners.ts"
 import { Directory } from "../partner/Directory.ts"
-import { interfirmView } from "./interfirmView.ts"
+import { wireInterfirm } from "./interfirmWire.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { fileOnce, filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { claimIn, interfirmSpace } from "../../store/references.ts"
 
-export interface InterfirmRequest {
+export type InterfirmBody = {
   /** Signed decimal string of USDC, not zero: positive, the service paid the partner. */
   readonly amount: string
   /** The period that the payment settles, Unix ms, both ends inclusive. */
@@ -55,10 +55,10 @@ export class Interfirm extends Context.Service<
     record(
       caller: OperatorCaller,
       partner: string,
-      request: InterfirmRequest
+      request: InterfirmBody
     ): Effect.Effect<Verdict<InterfirmRecord>, DispatchError>
     /** Whether `record` could run now: asked before it is put before a second pair of eyes. */
-    check(partner: string, request: InterfirmRequest): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
+    check(partner: string, request: InterfirmBody): Effect.Effect<Verdict<InterfirmCheck>, Unavailable>
   }
 >()("brokerage/runtime/services/settlement/Interfirm") {
   static readonly layer = Layer.effect(
@@ -81,7 +81,7 @@ export class Interfirm extends Context.Service<
           return false
         })
 
-      const find = (partner: string, request: InterfirmRequest) => {
+      const find = (partner: string, request: InterfirmBody) => {
         const view = directory.findPartner(partner)
         if (view === null) return refuse(unknown("Partner"))
         const payment = paymentOf(request)
@@ -127,7 +127,7 @@ export class Interfirm extends Context.Service<
                   if (row === undefined) return refuse(unknown("Partner"))
                   const shut = shutRefusal(row, closingPartners(host))
                   if (shut !== null) return refuse(shut)
-                  return canOwe ? accept(interfirmView(putRecord(turn, partnerId, payment))) : refuse(nothingBetween)
+                  return canOwe ? accept(wireInterfirm(putRecord(turn, partnerId, payment))) : refuse(nothingBetween)
                 }
               }
             )
@@ -147,7 +147,7 @@ const isSame = (row: InterfirmRow, { amount, periodFrom, periodTo, note }: Payme
 
 /** The record that has the reference, if it is this one; another one is refused. */
 const replayOf = (row: InterfirmRow, payment: Payment): Verdict<InterfirmRecord> =>
-  isSame(row, payment) ? accept(interfirmView(row)) : refuse(otherRecord(row.id))
+  isSame(row, payment) ? accept(wireInterfirm(row)) : refuse(otherRecord(row.id))
 
 const nothingBetween = conflict(
   "This partner has never been under PARTNER custody, so the firms owe each other nothing."
@@ -159,7 +159,7 @@ const shutRefusal = ({ id, state }: PartnerRow, closing: ReadonlySet<number>): R
   return closing.has(id) ? conflict("The partner is being closed.") : null
 }
 
-const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmRequest): Verdict<Payment> => {
+const paymentOf = ({ periodFrom, periodTo, ...request }: InterfirmBody): Verdict<Payment> => {
   const parsed = signedAmount({ currency: "USDC", amount: request.amount })
   const errors = {
     ...(typeof parsed === "string" ? { amount: parsed } : {}),
@@ -188,7 +188,7 @@ const putRecord = (turn: Turn, partnerId: number, payment: Payment): InterfirmRo
   }
   turn.draft.claim(claimOf(partnerId, payment), id)
   turn.draft.put("interfirmRecords", row)
-  const { amount, direction } = interfirmView(row)
+  const { amount, direction } = wireInterfirm(row)
   applyEffects(turn, { partnerId, clientId: null, object: `interfirmRecord:${id}` }, [
     { type: "audit", action: "interfirm.record", before: null, after: `${amount} USDC ${direction}`, reason: null }
   ])

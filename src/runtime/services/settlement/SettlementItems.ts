@@ -9,18 +9,18 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { SettlementItem, SettlementStatus } from "../../../machines/settlement/SettlementItem.ts"
-import { decodeSettlementReport, type SettlementReport } from "../../../machines/settlement/SettlementReport.ts"
+import { decodeSettlementReport, type SettlementReportBody } from "../../../machines/settlement/SettlementReportBody.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { accept, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody } from "../../../machines/shared/RequestBody.ts"
 import { ActorHost, type DispatchError, type StoreAnswer, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { SettlementItemRow } from "../../store/tables/settlement.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { PageEnd, PageQuery } from "../../store/paging.ts"
-import { firstRow, rowPage } from "../shared/rowLists.ts"
+import { firstRow, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { applyReport, changesOfItem, lostToReports, noItem, wireItem } from "./settlementDecisions.ts"
 
@@ -78,7 +78,7 @@ export class SettlementItems extends Context.Service<
       const attempt = (
         caller: Caller,
         row: SettlementItemRow,
-        report: SettlementReport,
+        report: SettlementReportBody,
         store: StoreAnswer<SettlementVerdict>
       ): Effect.Effect<SettlementVerdict, DispatchError> =>
         host.dispatch({
@@ -86,7 +86,7 @@ export class SettlementItems extends Context.Service<
           by: caller.by,
           partner: () => directory.stamp(row.partnerId),
           decide: (turn): SettlementVerdict => {
-            const applied = applyReport(turn, row, report, presentPartner(directory, caller))
+            const applied = applyReport(turn, row, report, partnerNow(directory, caller))
             if (!applied.ok) return applied
             return accept({ item: wireItem(applied.value.row), changed: applied.value.changed })
           },
@@ -131,7 +131,7 @@ export class SettlementItems extends Context.Service<
               if (row === null) return Effect.succeed(refuse(noItem))
               const decoded = decodeSettlementReport(body, { now: clock.now() })
               if (!decoded.ok) return Effect.succeed(refuse(invalidBody(decoded)))
-              return Effect.catchIf(attempt(caller, row, decoded.report, store), lostToReports, () =>
+              return Effect.catchIf(attempt(caller, row, decoded.body, store), lostToReports, () =>
                 tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : run(tries - 1)
               )
             })
@@ -142,5 +142,5 @@ export class SettlementItems extends Context.Service<
   )
 }
 
-/** Prefix, hyphen, digits (F31); the database is asked about nothing else. */
+/** Prefix, hyphen, digits (F31); the database is asked for nothing else. */
 const uidShape = /^[A-Z0-9]{1,16}-[0-9]{8,16}$/

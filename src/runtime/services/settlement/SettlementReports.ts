@@ -31,11 +31,16 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { Directory } from "../partner/Directory.ts"
-import { interfirmView } from "./interfirmView.ts"
+import { wireInterfirm } from "./interfirmWire.ts"
 import type { PageQuery } from "../../store/paging.ts"
-import { rowPage } from "../shared/rowLists.ts"
+import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { type FigureRow, reportStatement, summaryStatement } from "./settlementStatements.ts"
+import {
+  type FigureRow,
+  reportStatement,
+  settlementFigures,
+  summaryStatement
+} from "../../store/reads/settlementReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** Unix ms, both ends inclusive; `now` is when the question came. */
@@ -63,7 +68,7 @@ export class SettlementReports extends Context.Service<
 
       const figures = (text: string, values: ReadonlyArray<number>) =>
         withinTime(
-          Effect.catch(sql.unsafe<FigureRow>(text, values.map(BigInt)), whenAway),
+          Effect.catch(settlementFigures(sql, text, values), whenAway),
           () => new Unavailable({ unknown: false })
         )
 
@@ -107,7 +112,7 @@ export class SettlementReports extends Context.Service<
         interfirm: (partnerId, query) =>
           Effect.map(
             rowPage(stored, "interfirmRecords", [{ column: "partner_id", value: partnerId }], query, (row) => row.id),
-            ({ shown, end }) => ({ settlements: shown.map(interfirmView), ...end, definitions: recordDefinitions })
+            ({ shown, end }) => ({ settlements: shown.map(wireInterfirm), ...end, definitions: recordDefinitions })
           )
       })
     })

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "../../../machines/Effects.ts"
 import { itemOf, type SettlementEvent, type SettlementItem } from "../../../machines/settlement/SettlementItem.ts"
-import type { SettlementReport } from "../../../machines/settlement/SettlementReport.ts"
+import type { SettlementReportBody } from "../../../machines/settlement/SettlementReportBody.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { ClaimLost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { SettlementItemRow } from "../../store/tables/settlement.ts"
@@ -26,7 +26,7 @@ const changeClaim = (itemId: number, change: number): string => `item:${itemId}:
 export const lostToReports = (error: DispatchError): error is ClaimLost =>
   error._tag === "ClaimLost" && error.claims.every(({ name }) => /^item:\d+:\d+$/.test(name))
 
-const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReport, now: number): SettlementEvent =>
+const eventOf = ({ status, partnerTxRef, settledAt, note }: SettlementReportBody, now: number): SettlementEvent =>
   status === "SETTLED"
     ? { type: "REPORT_SETTLED", at: now, partnerTxRef, settledAt: settledAt ?? now, note }
     : { type: "REPORT_FAILED", at: now, partnerTxRef, settledAt, note }
@@ -42,7 +42,7 @@ export interface AppliedReport {
 export const applyReport = (
   turn: Turn,
   row: SettlementItemRow,
-  report: SettlementReport,
+  report: SettlementReportBody,
   partner: PartnerView
 ): Verdict<AppliedReport> => {
   const client = ownClient(turn.state, row.partnerId)
@@ -52,7 +52,7 @@ export const applyReport = (
   if (next === null) {
     return refuse(
       conflict("This item is settled already, so it can't be reported as failed.", {
-        item: wireItem(row) as unknown as JsonObject
+        item: wireItem(row) as JsonObject
       })
     )
   }

@@ -2,8 +2,9 @@
  * Filing under a reference (A3-01, A3-14, A3-25, A3-43). Three promises, for every caller:
  *
  * - What is filed under a reference is filed at most once, for ever: the filing commit claims the reference.
- * - An own reference replays what was filed, whatever the gates say now: no refusal is answered before the reference has
- *   been looked up, unless it leaves a row, which is a filing of its own.
+ * - An own reference replays what was filed, whatever the gates behind it say now: no refusal by `decide` is answered
+ *   before the reference has been looked up, unless it leaves a row, which is a filing of its own. What the caller refuses
+ *   before it files (custody model, fields), and what `decide` asks before it replays, come first.
  * - Who loses the race for a reference replays the winner.
  *
  * A look-up that is out of date, because the mailbox has moved since, is made once more with the mailbox held. A filing
@@ -22,7 +23,7 @@ import {
 } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { TableName, Tables } from "../../store/Catalogue.ts"
-import { firstRow } from "./rowLists.ts"
+import { firstRow } from "./listReads.ts"
 import { decideHeld } from "./unmoved.ts"
 
 interface Tools {
@@ -67,7 +68,7 @@ export const fileOnce = <F, A>(
   const unseen = () => attempt(null, () => false)
   const seen = () =>
     Effect.gen(function* () {
-      // How far the mailbox was before the look, not after it.
+      // The version from before the look: a change during the look must be noticed.
       const token = yield* host.read(command.subject, (state) => state.token)
       const filed = yield* filedUnder(stored, claim, read)
       return yield* attempt(filed, ({ state }) => state.token === token)

@@ -17,7 +17,7 @@ import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../store/Catalogue.ts"
 
-/** Rounds before a busy mailbox is told as such. */
+/** Rounds before the caller gets that the mailbox is busy. */
 const rounds = 8
 /** Wall milliseconds between two rounds, at the most: in step with steady traffic every round would fail like the first. */
 const pauseMillis = 20

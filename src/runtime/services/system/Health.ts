@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { Journal } from "../../engine/journal/Journal.ts"
+import { databaseAnswers } from "../../store/reads/databaseAnswers.ts"
 
 export class Health extends Context.Service<Health, { readonly check: Effect.Effect<boolean> }>()(
   "brokerage/runtime/services/system/Health"
@@ -18,8 +19,7 @@ export class Health extends Context.Service<Health, { readonly check: Effect.Eff
       return Health.of({
         check: Effect.suspend(() =>
           journal.certain() && journal.held().tables === 0
-            ? sql`SELECT 1`.pipe(
-                Effect.as(true),
+            ? databaseAnswers(sql).pipe(
                 Effect.timeout("2 seconds"),
                 Effect.catchCause(() => Effect.succeed(false))
               )

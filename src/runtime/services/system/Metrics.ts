@@ -1,7 +1,7 @@
 /**
  * What the service measures of itself, as Prometheus text (operator surface, metrics). The invariants are followed, not
  * recomputed: they start with the first look of this process, and `ledger verify` proves the whole. A database that is
- * away or slow takes its own figures with it and no others: those of the process are what tells why.
+ * away or slow takes its own figures with it and no others: those of the process show why.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer } from "effect"

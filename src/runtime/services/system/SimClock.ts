@@ -11,6 +11,7 @@ import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { Settings } from "../../Settings.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
 
 export interface ClockView {
@@ -46,21 +47,11 @@ export class SimClock extends Context.Service<
         return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
       }
 
-      /** A dry run asks the same question of the same row, and moves nothing. */
-      const statementOf = (): string =>
-        currentDryRun() === null
-          ? "UPDATE service_stamp SET clock_offset = clock_offset + $1 WHERE id = 1 AND clock_offset + $1 < $2 RETURNING clock_offset"
-          : "SELECT clock_offset + $1 AS clock_offset FROM service_stamp WHERE id = 1 AND clock_offset + $1 < $2"
-
-      // The database adds, so that two advances at once are both counted and neither passes the end; the offset is
-      // stored before anybody sees it. Null: it would pass the end.
+      /** The offset is stored before anybody sees it. Null: it would pass the end. */
       const store = (millis: number) =>
-        sql
-          .unsafe<{ readonly clock_offset: bigint }>(statementOf(), [BigInt(millis), BigInt(clockEnd - view().wallNow)])
-          .pipe(
-            Effect.catch(whenUnsure),
-            Effect.map((rows) => (rows[0] === undefined ? null : Number(rows[0].clock_offset)))
-          )
+        Effect.suspend(() =>
+          Effect.catch(moveClock(sql, millis, clockEnd - view().wallNow, currentDryRun() !== null), whenUnsure)
+        )
 
       return SimClock.of({
         show: Effect.sync(() => (settings.sandbox ? accept(view()) : sandboxOnly)),
@@ -73,7 +64,7 @@ export class SimClock extends Context.Service<
                 if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
                 const dry = currentDryRun() !== null
                 if (!dry) clock.setOffset(Math.max(offset, clock.offset()))
-                const told = host.dispatch({
+                const audited = host.dispatch({
                   subject: systemSubject,
                   by: caller.by,
                   decide: (turn) =>
@@ -87,8 +78,8 @@ export class SimClock extends Context.Service<
                       }
                     ])
                 })
-                // The clock has moved: whatever becomes of the audit row, nobody may be told to try again.
-                yield* Effect.mapError(told, (error) =>
+                // The clock has moved: whatever becomes of the audit row, no answer may ask for another try.
+                yield* Effect.mapError(audited, (error) =>
                   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
                 )
                 const now = view()

@@ -1,7 +1,8 @@
 /** The metrics by name, with what each says (operator surface, metrics). */
 import { batchBuckets } from "../../engine/journal/BatchSizes.ts"
 import type { Journal } from "../../engine/journal/Journal.ts"
-import { countLimit, type FollowedBooks, type Look } from "./followedBooks.ts"
+import { countLimit } from "../../store/reads/metricReads.ts"
+import type { FollowedBooks, Look } from "./followedBooks.ts"
 import type { LagFigures } from "./loopLag.ts"
 import { counter, type Family, gauge } from "./prometheus.ts"
 

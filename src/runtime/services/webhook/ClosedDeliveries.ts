@@ -6,21 +6,24 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Queue } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { closedPartners } from "../../store/reads/partnerReads.ts"
+import { endDeliveries } from "../../store/writes/deliveryWrites.ts"
 
 /** Deliveries in one statement: short enough that no worker's own waits for it. */
 const atOnce = 2_000
+/** Closed partners that wait by name; when more are closed meanwhile, all closed ones are looked at again. */
+const namedLimit = 1_000
 /** After the database was away. */
 const retryEvery = "5 seconds"
-
-const endText = "SELECT end_deliveries(id, (context ->> 'changedAt')::bigint, $2) AS ended FROM partners WHERE id = $1"
 
 export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClient.PgClient> = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const host = yield* ActorHost
-    const closed = yield* Queue.unbounded<number>()
+    const closed = yield* Queue.dropping<number>(namedLimit)
+    let lookAtAll = true
     host.onCommitted("partners", ({ id, state }) => {
-      if (state === "CLOSED") Queue.offerUnsafe(closed, id)
+      if (state === "CLOSED" && !Queue.offerUnsafe(closed, id)) lookAtAll = true
     })
     const insistently = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<A> =>
       Effect.catch(work, (error) =>
@@ -30,14 +33,18 @@ export const layerClosedDeliveries: Layer.Layer<never, never, ActorHost | PgClie
         )
       )
     const end = (partnerId: number): Effect.Effect<void> =>
-      Effect.flatMap(
-        insistently(sql.unsafe<{ readonly ended: bigint }>(endText, [BigInt(partnerId), BigInt(atOnce)])),
-        ([row]) => (Number(row?.ended ?? 0) < atOnce ? Effect.void : Effect.suspend(() => end(partnerId)))
+      Effect.flatMap(insistently(endDeliveries(sql, partnerId, atOnce)), (ended) =>
+        ended < atOnce ? Effect.void : Effect.suspend(() => end(partnerId))
       )
-    const before = insistently(sql.unsafe<{ readonly id: bigint }>("SELECT id FROM partners WHERE state = 'CLOSED'"))
-    yield* Effect.flatMap(before, (rows) => Effect.forEach(rows, ({ id }) => end(Number(id)), { discard: true })).pipe(
-      Effect.andThen(Effect.forever(Effect.flatMap(Queue.take(closed), end))),
-      Effect.forkScoped
+    const endAll = Effect.flatMap(insistently(closedPartners(sql)), (ids) =>
+      Effect.forEach(ids, end, { discard: true })
     )
+    // Taken back before the look, so that a partner that is closed during it is looked at again.
+    const round = Effect.suspend(() => {
+      if (!lookAtAll) return Effect.flatMap(Queue.take(closed), end)
+      lookAtAll = false
+      return endAll
+    })
+    yield* Effect.forkScoped(Effect.forever(round))
   })
 )

@@ -1,13 +1,13 @@
 /**
  * Who is sent to next: one lane a partner with at most four deliveries in flight, lanes served in turn, so that a partner
  * whose endpoint hangs fills its own four slots and nobody else's (A3-34). A lane whose endpoint answers quickly may hold
- * claimed deliveries ahead of its slots, which saves a claim per slot; one that fails gives them back at once. Some slots
+ * leased deliveries ahead of its slots, which saves a lease per slot; one that fails gives them back at once. Some slots
  * are kept for quick lanes, and once many slow ones are busy each of them has one slot only: hundreds of hanging endpoints
  * at once leave the others theirs.
  * Plain bookkeeping without time or effects.
  */
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
-import type { Lane as ClaimLane } from "./DeliveryStore.ts"
+import type { Lane as DueLane } from "../../store/writes/deliveryWrites.ts"
 
 export interface LaneLimits {
   /** In flight per partner (A3-34). */
@@ -16,12 +16,12 @@ export interface LaneLimits {
   readonly total: number
   /** Of these, kept for lanes that answer quickly. */
   readonly reserved: number
-  /** Claimed per partner while its endpoint answers quickly, in flight included. */
+  /** Leased per partner while its endpoint answers quickly, in flight included. */
   readonly ahead: number
-  /** Claimed for all partners together. */
+  /** Leased for all partners together. */
   readonly held: number
-  /** Partners in one claim. */
-  readonly perClaim: number
+  /** Partners in one lease. */
+  readonly perLease: number
 }
 
 export const laneLimits: LaneLimits = {
@@ -30,13 +30,13 @@ export const laneLimits: LaneLimits = {
   reserved: 128,
   ahead: 32,
   held: 4_096,
-  perClaim: 256
+  perLease: 256
 }
 
 interface Lane {
   readonly partnerId: number
   inFlight: number
-  /** Claimed and not yet started, the oldest first. */
+  /** Leased and not yet started, the oldest first. */
   ready: Array<DeliveryRow>
   quick: boolean
   /** Waits in `startable`. */
@@ -50,7 +50,7 @@ export class DeliveryLanes {
   private waiting = 0
   private readonly limits: LaneLimits
   private readonly lanes = new Map<number, Lane>()
-  /** Partners that may have due deliveries nobody has claimed, the one asked longest ago first. */
+  /** Partners that may have due deliveries nobody has leased, the one asked longest ago first. */
   private readonly hungry = new Set<number>()
   /** Lanes with a ready delivery and a free slot, in turn; the two kinds take turns, too. */
   private readonly startable: { readonly quick: Array<Lane>; readonly slow: Array<Lane> } = { quick: [], slow: [] }
@@ -65,12 +65,12 @@ export class DeliveryLanes {
     this.hungry.add(partnerId)
   }
 
-  /** What to claim now; these partners count as asked until `mayHave` names them again. */
-  asks(): ReadonlyArray<ClaimLane> {
-    const asks: Array<ClaimLane> = []
+  /** What to lease now; these partners count as asked until `mayHave` names them again. */
+  asks(): ReadonlyArray<DueLane> {
+    const asks: Array<DueLane> = []
     let room = this.limits.held - this.inFlight - this.waiting
     for (const partnerId of this.hungry) {
-      if (asks.length === this.limits.perClaim || room <= 0) break
+      if (asks.length === this.limits.perLease || room <= 0) break
       const limit = Math.min(this.room(this.lane(partnerId)), room)
       if (limit === 0) continue
       room -= limit
@@ -92,8 +92,8 @@ export class DeliveryLanes {
     return this.hungry.has(partnerId) && this.room(this.lane(partnerId)) > 0
   }
 
-  /** Takes what a claim brought; a lane that got all it asked for may have more. */
-  claimed(asked: ReadonlyArray<ClaimLane>, rows: ReadonlyArray<DeliveryRow>): void {
+  /** Takes what a lease brought; a lane that got all it asked for may have more. */
+  leased(asked: ReadonlyArray<DueLane>, rows: ReadonlyArray<DeliveryRow>): void {
     for (const row of rows) {
       this.lane(row.partnerId).ready.push(row)
       this.waiting++
@@ -139,7 +139,7 @@ export class DeliveryLanes {
     return crowded && !lane.quick ? 1 : this.limits.perPartner
   }
 
-  /** Frees a slot. `quick`: the endpoint acknowledged without delay. Returns claimed deliveries to give back. */
+  /** Frees a slot. `quick`: the endpoint acknowledged without delay. Returns leased deliveries to give back. */
   finished(partnerId: number, quick: boolean): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
     if (!lane.quick) this.slow -= lane.inFlight
@@ -154,7 +154,7 @@ export class DeliveryLanes {
     return surplus
   }
 
-  /** Takes every claimed delivery of the partner that has not been started, to give it back. */
+  /** Takes every leased delivery of the partner that has not been started, to give it back. */
   drop(partnerId: number): ReadonlyArray<DeliveryRow> {
     const lane = this.lane(partnerId)
     const rows = lane.ready.splice(0)
@@ -166,7 +166,7 @@ export class DeliveryLanes {
     return [...this.lanes.keys()].flatMap((partnerId) => this.drop(partnerId))
   }
 
-  /** How many more the lane may claim; a quick lane is refilled when half of what it holds is gone. */
+  /** How many more the lane may lease; a quick lane is refilled when half of what it holds is gone. */
   private room(lane: Lane): number {
     const holds = lane.inFlight + lane.ready.length
     if (!lane.quick) return Math.max(0, this.limits.perPartner - holds)

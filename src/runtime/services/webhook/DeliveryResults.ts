@@ -1,16 +1,17 @@
 /**
  * Writes what came of attempts: as many as queued while the last write ran, in one statement. A result is kept until the
- * database took it; once the claim is another's, a failure is dropped (the other's result counts) and a 2xx still makes
+ * database took it; once the lease is another's, a failure is dropped (the other's result counts) and a 2xx still makes
  * the delivery SENT, because the receiver has it (D14).
  */
 import { Effect, Latch } from "effect"
 import type { DeliveryEvent } from "../../../machines/webhook/Webhook.ts"
 import { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import type { DeliveryRow } from "../../store/tables/webhook.ts"
-import type { DeliveryChange, DeliveryStore } from "./DeliveryStore.ts"
+import type { DeliveryStore } from "../../ports/DeliveryStore.ts"
+import type { DeliveryChange } from "../../store/writes/deliveryWrites.ts"
 import { nextRow } from "../../effects/machineRow.ts"
 
-/** A finished attempt of a claimed delivery; `event` null: it was not tried, the claim is given back. */
+/** A finished attempt of a leased delivery; `event` null: it was not tried, the lease is given back. */
 export interface AttemptResult {
   readonly row: DeliveryRow
   readonly event: Exclude<DeliveryEvent, { readonly type: "REDELIVER" | "PARTNER_CLOSED" }> | null
@@ -102,7 +103,7 @@ export class DeliveryResults {
     )
   }
 
-  /** Of the results whose claim was taken over, a 2xx still counts. */
+  /** Of the results whose lease was taken over, a 2xx still counts. */
   private afterTakeover(lost: ReadonlyArray<AttemptResult>, tries = lateTries): Effect.Effect<void> {
     const late = new Map(
       lost.flatMap(({ row, event }) => (event?.type === "ACKNOWLEDGED" ? [[row.id, { row, event }] as const] : []))
@@ -117,7 +118,7 @@ export class DeliveryResults {
     })
   }
 
-  /** While the database is away the results wait; it is told once. */
+  /** While the database is away the results wait; the log says so once. */
   private insistently<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {
     const again: Effect.Effect<A> = Effect.suspend(() => Effect.catch(work, () => Effect.delay(again, retryEvery)))
     return Effect.catch(work, () =>

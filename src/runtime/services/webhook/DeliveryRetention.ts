@@ -5,29 +5,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Latch, Layer } from "effect"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { deleteEndedPage } from "../../store/writes/deliveryWrites.ts"
 
 /** A3-36. */
 export const retentionMillis = 90 * 24 * 60 * 60 * 1_000
 const pageSize = 2_000
 /** Pages of one run: a backlog is worked off over several runs. */
 const pagesPerRun = 100
-
-// A page is a walk of the primary key, whatever is in it. nextAt of a finished delivery is when it was SENT or FAILED; a
-// row that a redelivery revived stays, and so does each partner's last SENT one: lastDeliveryAt is read from it (A3-39).
-const pageText = `WITH page AS (SELECT id, ts FROM webhook_deliveries WHERE id > $1 ORDER BY id LIMIT $3),
-gone AS (
-  DELETE FROM webhook_deliveries d USING page
-   WHERE d.id = page.id AND page.ts < $2 AND d.state IN ('SENT', 'FAILED') AND d.next_at < $2
-     AND (d.state = 'FAILED' OR EXISTS (
-       SELECT 1 FROM webhook_deliveries l WHERE l.partner_id = d.partner_id AND l.state = 'SENT'
-          AND (l.context->>'sentAt')::bigint >= (d.context->>'sentAt')::bigint AND l.id <> d.id)) RETURNING 1)
-SELECT max(id) AS last, max(ts) AS youngest, (SELECT count(*) FROM gone) AS gone FROM page`
-
-interface Page {
-  readonly last: bigint | null
-  readonly youngest: bigint | null
-  readonly gone: bigint
-}
 
 /** One run; the number of rows deleted. `now`: business time, Unix ms. */
 export const deleteOldDeliveries = (now: number) =>
@@ -37,10 +21,10 @@ export const deleteOldDeliveries = (now: number) =>
     let deleted = 0
     let after = 0n
     for (let page = 0; page < pagesPerRun; page++) {
-      const [row] = yield* sql.unsafe<Page>(pageText, [after, cutoff, BigInt(pageSize)])
-      deleted += Number(row?.gone ?? 0n)
-      if (row?.last == null || row.youngest === null || row.youngest >= cutoff) break
-      after = row.last
+      const { last, youngest, gone } = yield* deleteEndedPage(sql, after, cutoff, pageSize)
+      deleted += Number(gone)
+      if (last === null || youngest === null || youngest >= cutoff) break
+      after = last
     }
     return deleted
   })

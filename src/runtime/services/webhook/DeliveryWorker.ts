@@ -1,5 +1,5 @@
 /**
- * Sends due deliveries: claims them, hands each to the sender with the endpoint's present url and secret, has the machine
+ * Sends due deliveries: leases them, hands each to the sender with the endpoint's present url and secret, has the machine
  * say what the outcome means and the result written (D14; doc 3, Webhook registration and delivery). It looks when a
  * delivery was committed, every five seconds, when the business clock was moved, when a slot is free and when an endpoint
  * is registered. Rows of an endpoint that is not ACTIVE wait untouched (A3-31).
@@ -12,33 +12,33 @@ import type { DeliveryRow } from "../../store/tables/webhook.ts"
 import { connectionError } from "./attemptError.ts"
 import { DeliveryLanes, laneLimits, type LaneLimits } from "./DeliveryLanes.ts"
 import { DeliveryResults } from "./DeliveryResults.ts"
-import { DeliveryStore } from "./DeliveryStore.ts"
+import { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
-import { type SendOutcome, WebhookSender } from "./WebhookSender.ts"
+import { type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface DeliveryWorkerOptions {
-  /** Names this worker in claims; no two workers on one database share it. */
+  /** Names this worker in leases; no two workers on one database share it. */
   readonly name: string
   readonly limits?: LaneLimits
   /** How long a stop waits for attempts in flight, wall clock ms; the stop of the service has 15 s in all. */
   readonly stopMillis?: number
 }
 
-/** An endpoint that acknowledges within this time may have deliveries claimed ahead of its slots. */
+/** An endpoint that acknowledges within this time may have deliveries leased ahead of its slots. */
 const quickMillis = 1_000
-/** A claim so old that another worker might take it over before an attempt can end: not begun any more. */
-const staleMillis = webhookLimits.claimTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
+/** A lease so old that another worker might take it over before an attempt can end: not begun any more. */
+const staleMillis = webhookLimits.leaseTakeoverMillis - webhookLimits.acknowledgeMillis - 5_000
 const defaultStopMillis = 9_000
-/** After a claim that failed (database away). */
+/** After a lease that failed (database away). */
 const pauseAfterFailure = "1 second"
 
 export class DeliveryWorker extends Context.Service<
   DeliveryWorker,
   {
-    /** Claims nothing more, waits (bounded) for attempts in flight, writes their results. May be run twice. */
+    /** Leases nothing more, waits (bounded) for attempts in flight, writes their results. May be run twice. */
     readonly stop: Effect.Effect<void>
-    /** For metrics and tests. `held`: claimed here and not settled yet. */
-    readonly stats: () => { readonly inFlight: number; readonly held: number; readonly claiming: boolean }
+    /** For metrics and tests. `held`: leased here and not settled yet. */
+    readonly stats: () => { readonly inFlight: number; readonly held: number; readonly leasing: boolean }
   }
 >()("brokerage/runtime/services/webhook/DeliveryWorker") {
   static readonly layer = (
@@ -83,13 +83,13 @@ class Worker {
   private readonly options: DeliveryWorkerOptions
   private readonly ports: Ports
   private readonly lanes: DeliveryLanes
-  /** Every delivery claimed here whose result is not written yet. */
+  /** Every delivery leased here whose result is not written yet. */
   private readonly held = new Set<number>()
   private readonly sends = new Set<Fiber.Fiber<void>>()
   private readonly wake = Latch.makeUnsafe(true)
   private readonly quiet = Latch.makeUnsafe(true)
-  private claims = 0
-  private claiming = false
+  private leases = 0
+  private leasing = false
   private failing = false
   /** When a stop gives up waiting, wall clock ms; null while nobody asked for one. */
   private stopBy: number | null = null
@@ -118,8 +118,8 @@ class Worker {
     this.wake.openUnsafe()
   }
 
-  stats(): { readonly inFlight: number; readonly held: number; readonly claiming: boolean } {
-    return { inFlight: this.lanes.inFlight, held: this.held.size, claiming: this.claiming }
+  stats(): { readonly inFlight: number; readonly held: number; readonly leasing: boolean } {
+    return { inFlight: this.lanes.inFlight, held: this.held.size, leasing: this.leasing }
   }
 
   readonly run: Effect.Effect<void> = Effect.suspend(() => {
@@ -132,7 +132,7 @@ class Worker {
         this.lookEverywhere()
       }
       this.wake.closeUnsafe()
-      return this.claim.pipe(
+      return this.lease.pipe(
         Effect.andThen(
           Effect.suspend(() => {
             if (this.lanes.hasAsks) return Effect.void
@@ -143,36 +143,36 @@ class Worker {
           })
         ),
         Effect.catchCause((cause) => {
-          // Told once while the database is away, not every second.
-          const told = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be claimed", cause)
+          // Said once while the database is away, not every second.
+          const said = this.failing ? Effect.void : Effect.logWarning("webhook deliveries could not be leased", cause)
           this.failing = true
-          return Effect.andThen(told, Effect.sleep(pauseAfterFailure))
+          return Effect.andThen(said, Effect.sleep(pauseAfterFailure))
         })
       )
     })
     return Effect.whileLoop({ while: () => !this.stopping, body: () => round, step: () => undefined })
   })
 
-  /** One claim for every lane with room, and what it brought is begun. */
-  private readonly claim: Effect.Effect<void, unknown> = Effect.suspend(() => {
+  /** One lease for every lane with room, and what it brought is begun. */
+  private readonly lease: Effect.Effect<void, unknown> = Effect.suspend(() => {
     const { store, endpoints, clock } = this.ports
     const asked = this.lanes.asks().filter(({ partnerId }) => endpoints.find(partnerId) !== null)
     if (asked.length === 0 || this.stopping) return Effect.void
-    this.claiming = true
-    const token = `${this.options.name}:${++this.claims}`
-    return store.claim({ token, now: clock.now(), lanes: asked, except: [...this.held] }).pipe(
+    this.leasing = true
+    const token = `${this.options.name}:${++this.leases}`
+    return store.lease({ token, now: clock.now(), lanes: asked, except: [...this.held] }).pipe(
       Effect.tapCause(() => Effect.sync(() => asked.forEach(({ partnerId }) => this.lanes.mayHave(partnerId)))),
       Effect.map((rows) => {
         this.failing = false
         for (const row of rows) this.held.add(row.id)
         if (rows.length > 0) this.quiet.closeUnsafe()
-        this.lanes.claimed(asked, rows)
+        this.lanes.leased(asked, rows)
         if (this.stopping) this.giveBack(this.lanes.dropAll())
         else this.start()
       }),
       Effect.ensuring(
         Effect.sync(() => {
-          this.claiming = false
+          this.leasing = false
           this.noteQuiet()
         })
       )
@@ -191,7 +191,7 @@ class Worker {
     // Wall clock: an endpoint is no slower because business time was advanced.
     const startedAt = wallClock.currentTimeMillisUnsafe()
     if (endpoint === null || clock.now() - (row.claimedAt ?? 0) > staleMillis) {
-      // Not attempted: nothing is counted, and the row is claimed again when its time has come.
+      // Not attempted: nothing is counted, and the row is leased again when its time has come.
       const rows = [row, ...(endpoint === null ? this.lanes.drop(row.partnerId) : [])]
       this.giveBack([...rows, ...this.lanes.finished(row.partnerId, false)])
       if (endpoint !== null) this.lanes.mayHave(row.partnerId)
@@ -199,7 +199,7 @@ class Worker {
     }
     const { url, secret } = endpoint
     const sending = sender.send({ deliveryId: row.id, event: row.event, body: row.body, url, secret }).pipe(
-      // A defect must not keep the slot and the claim: it counts as a failed attempt.
+      // A defect must not keep the slot and the lease: it counts as a failed attempt.
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("an attempt broke", defect), {
           _tag: "Failed",
@@ -233,7 +233,7 @@ class Worker {
   }
 
   private noteQuiet(): void {
-    if (this.held.size === 0 && !this.claiming) this.quiet.openUnsafe()
+    if (this.held.size === 0 && !this.leasing) this.quiet.openUnsafe()
   }
 
   readonly stop: Effect.Effect<void> = Effect.suspend(() => {
@@ -241,9 +241,9 @@ class Worker {
     this.stopBy ??= now + (this.options.stopMillis ?? defaultStopMillis)
     this.wake.openUnsafe()
     this.giveBack(this.lanes.dropAll())
-    if (!this.claiming && this.held.size === 0) return Effect.void
+    if (!this.leasing && this.held.size === 0) return Effect.void
     this.quiet.closeUnsafe()
-    // What does not end in time keeps its claim: the next worker takes it over after 60 s.
+    // What does not end in time keeps its lease: the next worker takes it over after 60 s.
     return Effect.timeoutOption(this.quiet.await, Math.max(0, this.stopBy - now)).pipe(
       Effect.andThen(Effect.suspend(() => Fiber.interruptAll(this.sends)))
     )

@@ -14,7 +14,8 @@ import { ActorHost, type Attribution, type Turn, type Unavailable } from "../../
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
 import type { EndpointRow } from "../../store/tables/webhook.ts"
-import { feedClaim, type FeedItem, FeedSource } from "./FeedSource.ts"
+import { feedClaim, FeedSource } from "../../ports/FeedSource.ts"
+import type { FeedItem } from "../../store/reads/notificationReads.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "feed", requestId: "feed", actor: "system:feed" }

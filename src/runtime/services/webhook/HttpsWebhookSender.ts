@@ -19,7 +19,7 @@ import {
 import { closeIdle, EndpointAgents } from "./EndpointAgents.ts"
 import { signedHeaders } from "./signature.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
-import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "./WebhookSender.ts"
+import { type OutgoingWebhook, type SendOutcome, WebhookSender } from "../../ports/WebhookSender.ts"
 
 export interface HttpsWebhookSenderOptions {
   /** From dialling to the answer's headers, wall clock ms. */

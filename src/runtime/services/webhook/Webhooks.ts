@@ -9,6 +9,14 @@ import { isRecord } from "../../../machines/shared/Fields.ts"
 import { accept, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole, notAnObject } from "../../../machines/shared/RequestBody.ts"
 import type { DeliveryStatus, WebhookDelivery } from "../../../machines/webhook/Webhook.ts"
+import type {
+  DeliveryPage,
+  QueuedTest,
+  WebhookEndpoint,
+  WebhookRegistration,
+  WebhookRemoval,
+  WebhookState
+} from "../../../machines/webhook/WebhookWire.ts"
 import { parseWebhookUrl } from "../../../machines/webhook/webhookUrl.ts"
 import {
   ActorHost,
@@ -18,41 +26,16 @@ import {
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
-import { DeliveryFigures, type WebhookFigures } from "./DeliveryFigures.ts"
+import { DeliveryFigures } from "../../ports/DeliveryFigures.ts"
 import { WebhookAddresses } from "./WebhookAddresses.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
-import type { PageEnd, PageQuery } from "../../store/paging.ts"
-import { rowPage } from "../shared/rowLists.ts"
+import type { PageQuery } from "../../store/paging.ts"
+import { rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import {
-  noWebhook,
-  type QueuedTest,
-  redeliver,
-  registerEndpoint,
-  removeEndpoint,
-  testEndpoint
-} from "./webhookDecisions.ts"
+import { noWebhook, redeliver, registerEndpoint, removeEndpoint, testEndpoint } from "./webhookDecisions.ts"
 
-export interface WebhookState {
-  readonly url: string
-  readonly active: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-export interface WebhookRegistration extends WebhookState {
-  /** Shown in this answer and nowhere else. */
-  readonly secret: string
-}
-export interface WebhookRemoval {
-  readonly active: false
-  readonly updatedAt: number
-}
-
-export interface DeliveryPage extends PageEnd {
-  readonly deliveries: ReadonlyArray<WebhookDelivery>
-}
 export type DeliveryQuery = PageQuery & { readonly status?: DeliveryStatus }
 
 type Answer<A> = Effect.Effect<Verdict<A>, DispatchError>
@@ -62,7 +45,7 @@ export class Webhooks extends Context.Service<
   {
     /** PUT: checks the url and where its host is, then registers it with a new secret; a refusal changes nothing. */
     register(caller: Caller, body: unknown): Answer<WebhookRegistration>
-    get(partnerId: number): Effect.Effect<Verdict<WebhookState & WebhookFigures>, Unavailable>
+    get(partnerId: number): Effect.Effect<Verdict<WebhookState>, Unavailable>
     remove(caller: Caller): Answer<WebhookRemoval>
     test(caller: Caller, store: StoreAnswer<Verdict<QueuedTest>>): Answer<QueuedTest>
     /** The delivery log, newest first. */
@@ -91,7 +74,7 @@ export class Webhooks extends Context.Service<
         host.dispatch({
           subject: partnerSubject(caller.partner.row.id),
           by: caller.by,
-          decide: (turn) => decide(turn, presentPartner(directory, caller).row.id),
+          decide: (turn) => decide(turn, partnerNow(directory, caller).row.id),
           ...(store === undefined ? {} : { store })
         })
 
@@ -159,7 +142,7 @@ const badUrl = (sentence: string): Refusal => invalidBody({ sentence, errors: { 
 /** `whs_` and 32 random bytes in base64url, 43 characters; the key of the signature is the whole string (A3-29). */
 const makeWebhookSecret = (): string => `whs_${randomBytes(32).toString("base64url")}`
 
-const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookState => ({
+const stateOf = ({ url, state, createdAt, updatedAt }: EndpointRow): WebhookEndpoint => ({
   url,
   active: state === "ACTIVE",
   createdAt,

@@ -3,7 +3,7 @@
  * whole secret string, its prefix included (doc 3, Webhook registration and delivery; A3-29).
  */
 import { createHmac } from "node:crypto"
-import type { OutgoingWebhook } from "./WebhookSender.ts"
+import type { OutgoingWebhook } from "../../ports/WebhookSender.ts"
 
 /** X-Brokerage-Signature: `v1=` and lower-case hex. `timestamp`: Unix seconds as in the header. */
 export const signatureOf = (secret: string, timestamp: number, body: string): string =>

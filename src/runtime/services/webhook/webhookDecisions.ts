@@ -2,6 +2,7 @@
  * What happens to a partner's webhook inside the partner's turn: the endpoint and single deliveries, each state through
  * its machine (D13, D14; doc 3, Webhook registration and delivery). Pure but for the turn's draft and ids.
  */
+import type { QueuedTest } from "../../../machines/webhook/WebhookWire.ts"
 import { accept, conflict, refuse, type Refusal, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { partnerClosedError } from "../../../machines/webhook/Webhook.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -11,13 +12,6 @@ import { queueDelivery } from "../../effects/queueDelivery.ts"
 import type { DeliveryRow, EndpointRow } from "../../store/tables/webhook.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { nextRow } from "../../effects/machineRow.ts"
-
-export interface QueuedTest {
-  readonly deliveryId: number
-  readonly event: "webhook.test"
-  /** Unix ms. */
-  readonly queuedAt: number
-}
 
 export const noWebhook: Refusal = unknown("Webhook")
 
@@ -58,7 +52,7 @@ export const removeEndpoint = (turn: Turn): Verdict<EndpointRow> => {
   return accept(next)
 }
 
-/** A closed partner is told nothing more; for the commit that closes it, which raises the epoch itself (D13, D15). */
+/** A closed partner gets nothing more; for the commit that closes it, which raises the epoch itself (D13, D15). */
 export const closeEndpoint = (turn: Turn): void => {
   const row = turn.state.one("webhookEndpoints")
   if (row !== undefined) switchedOff(turn, row, "PARTNER_CLOSED")
@@ -81,7 +75,7 @@ export const testEndpoint = (turn: Turn): Verdict<QueuedTest> => {
   if (tested === null) return refuse(conflict("The webhook is not active: register it again first."))
   let deliveryId: number | null = null
   for (const effect of tested.effects) {
-    // A test is told to the endpoint alone: it says nothing about the partner's business, so the event log has none.
+    // A test goes to the endpoint alone: it is no event of the partner's business, so the event log has none.
     if (effect.type === "event") deliveryId = queueDelivery(turn, aboutEndpoint(row.partnerId, row), effect)
     else applyEffects(turn, aboutEndpoint(row.partnerId), [effect])
   }

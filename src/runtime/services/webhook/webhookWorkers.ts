@@ -2,9 +2,9 @@
 import { Layer } from "effect"
 import { layerClosedDeliveries } from "./ClosedDeliveries.ts"
 import { DeliveryRetention } from "./DeliveryRetention.ts"
-import { DeliveryStorePg } from "./DeliveryStorePg.ts"
+import { DeliveryStore } from "../../ports/DeliveryStore.ts"
 import { DeliveryWorker, type DeliveryWorkerOptions } from "./DeliveryWorker.ts"
-import { FeedSourcePg } from "./FeedSource.ts"
+import { FeedSource } from "../../ports/FeedSource.ts"
 import { FeedSweep } from "./FeedSweep.ts"
 import { HttpsWebhookSender, type HttpsWebhookSenderOptions } from "./HttpsWebhookSender.ts"
 import { WebhookEndpoints } from "./WebhookEndpoints.ts"
@@ -13,11 +13,6 @@ import { WebhookEndpoints } from "./WebhookEndpoints.ts"
 export const layerWebhookWorkers = (options: DeliveryWorkerOptions & HttpsWebhookSenderOptions) =>
   Layer.mergeAll(DeliveryWorker.layer(options), FeedSweep.layer, DeliveryRetention.layer, layerClosedDeliveries).pipe(
     Layer.provide(
-      Layer.mergeAll(
-        DeliveryStorePg.layer,
-        HttpsWebhookSender.layer(options),
-        FeedSourcePg.layer,
-        WebhookEndpoints.layer
-      )
+      Layer.mergeAll(DeliveryStore.layer, HttpsWebhookSender.layer(options), FeedSource.layer, WebhookEndpoints.layer)
     )
   )

@@ -6,7 +6,7 @@
 import { Context, Effect, Layer } from "effect"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { cleanText } from "../../../machines/shared/Text.ts"
-import type { WithdrawalDemand } from "../../../machines/withdrawal/WithdrawalBody.ts"
+import type { WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import {
   isOpenWithdrawal,
   type WithdrawalRequest,
@@ -26,30 +26,30 @@ import { showsFiledDestination } from "../../ledger/withdrawalDestinations.ts"
 import { Settings } from "../../Settings.ts"
 import type { WithdrawalRow } from "../../store/tables/withdrawal.ts"
 import { Breaks } from "../reconciliation/Breaks.ts"
-import { type Caller, presentPartner } from "../partner/Caller.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
-import { brokerClient, financeDecider, notUnderBroker, rereading } from "../money/moneyRequests.ts"
+import { brokerClient, financeLabel, notUnderBroker, rereading } from "../money/brokerCustody.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import type { Condition, PageEnd, PageQuery } from "../../store/paging.ts"
 import { fileOnce, rowFiled } from "../shared/fileOnce.ts"
-import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/rowLists.ts"
+import { firstRow, ofPartner, ofPartners, rowPage } from "../shared/listReads.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { accountIn } from "../account/accountNow.ts"
 import {
   alreadyDecided,
-  decideWithdrawal,
+  ruleOnWithdrawal,
   destinationRefusal,
   fileWithdrawal,
   type Fingerprints,
   fromOf,
   isRepeated,
-  orderRefusal,
-  type WithdrawalOrder,
+  rulingRefusal,
+  type WithdrawalRuling,
   wireRequest,
   withdrawalClaim
 } from "./withdrawalDecisions.ts"
-import { pendingPay, tellOfOther } from "./withdrawalGuards.ts"
+import { pendingPay, logOtherDestination } from "./pendingPay.ts"
 import { checkWithdrawal } from "./withdrawalGates.ts"
 
 /** 201 for a request filed now, 200 for the original of an own reference. */
@@ -65,7 +65,7 @@ interface WithdrawalQuery extends PageQuery {
   readonly status?: WithdrawalStatus
 }
 
-type Decided = Effect.Effect<Verdict<WithdrawalRequest>, DispatchError>
+type Ruled = Effect.Effect<Verdict<WithdrawalRequest>, DispatchError>
 
 /** What `check` found: the request, and whether the step is taken already. */
 export interface WithdrawalCheck {
@@ -73,8 +73,8 @@ export interface WithdrawalCheck {
   readonly repeated: boolean
 }
 
-/** What finance asks for; who asks is added from the caller. */
-export type FinanceOrder =
+/** What finance rules; who rules is added from the caller. */
+export type FinanceRuling =
   | { readonly to: "APPROVED" | "PAID" }
   | { readonly to: "REJECTED" | "FAILED"; readonly reason: string }
 
@@ -106,7 +106,7 @@ export class Withdrawals extends Context.Service<
     /** Requests of every partner or of one, by id or code, newest first. */
     listAll(query: WithdrawalQuery & { readonly partner?: string }): Effect.Effect<Verdict<WithdrawalPage>, Unavailable>
     /** One step by finance; a step taken before is answered as it is. Refused with the reason, nothing changes. */
-    decide(caller: OperatorCaller, requestId: number, order: FinanceOrder): Decided
+    rule(caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled
     /** Whether a step could be taken now: asked before it is put before a second pair of eyes. */
     check(requestId: number, to: "APPROVED" | "PAID" | "FAILED"): Effect.Effect<Verdict<WithdrawalCheck>, Unavailable>
   }
@@ -145,48 +145,48 @@ export class Withdrawals extends Context.Service<
           ({ shown, end }): WithdrawalPage => ({ withdrawals: shown.map(shownRequest), ...end })
         )
 
-      /** The order on the row that the mailbox holds; null when it holds it no more, because it has ended. */
-      const runOrder = (
+      /** The ruling on the row that the mailbox holds; null when it holds it no more, because it has ended. */
+      const runRuling = (
         turn: Turn,
         requestId: number,
-        order: (row: WithdrawalRow) => WithdrawalOrder
+        ruling: (row: WithdrawalRow) => WithdrawalRuling
       ): Verdict<WithdrawalRow> | null => {
         const row = turn.state.get("withdrawalRequests", String(requestId))
         if (row === undefined) return null
-        const wanted = order(row)
+        const wanted = ruling(row)
         if (isRepeated(row, wanted.to)) return accept(row)
         const client = turn.state.one("clients")
         const partner = directory.partner(row.partnerId)
         if (client === undefined || partner === null) throw new Error("a withdrawal request without its client")
-        return decideWithdrawal({ turn, client, partner, sealing }, row, wanted)
+        return ruleOnWithdrawal({ turn, client, partner, sealing }, row, wanted)
       }
 
       /** What finance is shown is the stored row, so that is judged too, not the mailbox's alone. */
       const standingRefusal = (
         row: WithdrawalRow,
-        to: WithdrawalOrder["to"]
+        to: WithdrawalRuling["to"]
       ): Effect.Effect<Refusal | null, Unavailable> =>
         to === "FAILED"
           ? pendingPay({ host, clock }, row.id)
           : Effect.succeed(row.state === fromOf[to] ? destinationRefusal(sealing, row, to) : null)
 
       /** By the id alone; the row is read again when its mailbox no longer holds it. */
-      const onRow = (caller: OperatorCaller, requestId: number, order: FinanceOrder): Decided =>
+      const onRow = (caller: OperatorCaller, requestId: number, ruling: FinanceRuling): Ruled =>
         rereading(
           Effect.gen(function* () {
             const row = yield* find([{ column: "id", value: requestId }])
             if (row === null) return refuse(noRequest)
-            if (isRepeated(row, order.to)) return accept(shownRequest(row))
+            if (isRepeated(row, ruling.to)) return accept(shownRequest(row))
             if (!isOpenWithdrawal(row.state)) return refuse(alreadyDecided(row))
-            const standing = yield* standingRefusal(row, order.to)
+            const standing = yield* standingRefusal(row, ruling.to)
             if (standing !== null) return refuse(standing)
-            const decided = yield* host.dispatch({
+            const ruled = yield* host.dispatch({
               subject: clientSubject(row.clientId),
               by: caller.by,
               partner: () => directory.stamp(row.partnerId),
-              decide: (turn) => runOrder(turn, requestId, (held) => orderOf(caller, order, breaks.pausing(held)))
+              decide: (turn) => runRuling(turn, requestId, (held) => rulingOf(caller, ruling, breaks.pausing(held)))
             })
-            return decided?.ok === true ? accept(wireRequest(decided.value)) : decided
+            return ruled?.ok === true ? accept(wireRequest(ruled.value)) : ruled
           })
         )
 
@@ -207,8 +207,8 @@ export class Withdrawals extends Context.Service<
               by: caller.by,
               partner: () => directory.stamp(caller.partner.row.id),
               decide: (turn) => {
-                presentPartner(directory, caller)
-                const done = runOrder(turn, row.id, () => ({ to: "CANCELLED" }))
+                partnerNow(directory, caller)
+                const done = runRuling(turn, row.id, () => ({ to: "CANCELLED" }))
                 if (done === null) return null
                 return done.ok ? accept({ request: wireRequest(done.value), alreadyDecided: false }) : done
               },
@@ -221,7 +221,7 @@ export class Withdrawals extends Context.Service<
         file: (caller, clientId, body, store, text) => {
           const early = refuseEarly(caller, body, text)
           if (!early.ok) return Effect.succeed(early)
-          const demand = early.value
+          const request = early.value
           const partnerId = caller.partner.row.id
           return fileOnce(
             { host, stored },
@@ -229,7 +229,7 @@ export class Withdrawals extends Context.Service<
               subject: clientSubject(clientId),
               by: caller.by,
               partner: () => directory.stamp(partnerId),
-              claim: withdrawalClaim(partnerId, demand.partnerRef),
+              claim: withdrawalClaim(partnerId, request.partnerRef),
               read: filedAs,
               look: "first",
               decide: (turn, filed) =>
@@ -237,7 +237,7 @@ export class Withdrawals extends Context.Service<
                   caller,
                   directory,
                   sealing,
-                  demand,
+                  request,
                   filed,
                   threshold: settings.sourceOfWealthThreshold,
                   paused: breaks.pausing({ clientId, partnerId })
@@ -257,8 +257,8 @@ export class Withdrawals extends Context.Service<
           const conditions = ofPartners(directory, partner)
           return conditions.ok ? Effect.map(page(conditions.value, query), accept) : Effect.succeed(conditions)
         },
-        decide: (caller, requestId, order) =>
-          Effect.tap(onRow(caller, requestId, order), (verdict) => tellOfOther(requestId, verdict)),
+        rule: (caller, requestId, ruling) =>
+          Effect.tap(onRow(caller, requestId, ruling), (verdict) => logOtherDestination(requestId, verdict)),
         check: (requestId, to) =>
           Effect.gen(function* () {
             const row = yield* find([{ column: "id", value: requestId }])
@@ -270,13 +270,13 @@ export class Withdrawals extends Context.Service<
               const client = state.one("clients")
               const held = state.get("withdrawalRequests", String(requestId))
               if (client === undefined || held === undefined) return refuse(alreadyDecided(row))
-              const refusal = orderRefusal({ client, account: accountIn(state, facts), sealing }, held, {
+              const refusal = rulingRefusal({ client, account: accountIn(state, facts), sealing }, held, {
                 to,
                 paused: breaks.pausing(held)
               })
               return refusal === null ? accept({ request: wireRequest(held), repeated: false }) : refuse(refusal)
             })
-          }).pipe(Effect.tap((verdict) => tellOfOther(requestId, verdict)))
+          }).pipe(Effect.tap((verdict) => logOtherDestination(requestId, verdict)))
       })
     })
   )
@@ -284,16 +284,16 @@ export class Withdrawals extends Context.Service<
 
 const noRequest = unknown("Withdrawal request")
 
-const orderOf = (caller: OperatorCaller, order: FinanceOrder, paused: boolean): WithdrawalOrder => {
-  const by = financeDecider(caller)
-  switch (order.to) {
+const rulingOf = (caller: OperatorCaller, ruling: FinanceRuling, paused: boolean): WithdrawalRuling => {
+  const by = financeLabel(caller)
+  switch (ruling.to) {
     case "APPROVED":
       return { to: "APPROVED", by, paused }
     case "PAID":
       return { to: "PAID" }
     case "REJECTED":
     case "FAILED":
-      return { to: order.to, by, reason: cleanText(order.reason) }
+      return { to: ruling.to, by, reason: cleanText(ruling.reason) }
   }
 }
 
@@ -302,14 +302,14 @@ const cancelled = (row: WithdrawalRow): CancelVerdict =>
   row.state === "PAID" ? refuse(alreadyDecided(row)) : accept({ request: wireRequest(row), alreadyDecided: true })
 
 /** The gates that need no client: custody model, then the fields. */
-const refuseEarly = (caller: Caller, body: unknown, text: string | undefined): Verdict<WithdrawalDemand> =>
+const refuseEarly = (caller: Caller, body: unknown, text: string | undefined): Verdict<WithdrawalBody> =>
   caller.partner.row.custodyModel === "BROKER" ? checkWithdrawal(body, text) : refuse(notUnderBroker)
 
 interface Filing {
   readonly caller: Caller
   readonly directory: Directory["Service"]
   readonly sealing: Fingerprints
-  readonly demand: WithdrawalDemand
+  readonly request: WithdrawalBody
   readonly filed: WithdrawalRow | null
   readonly threshold: bigint
   readonly paused: boolean
@@ -323,10 +323,10 @@ const decideFiling = (turn: Turn, { caller, directory, filed, ...filing }: Filin
   // What the mailbox holds is newer than what was looked up.
   const held = turn.state.all("withdrawalRequests")
   const own =
-    held.find((row) => row.context.partnerRef === filing.demand.partnerRef) ??
+    held.find((row) => row.context.partnerRef === filing.request.partnerRef) ??
     (filed?.clientId === client.id ? filed : undefined)
   if (own !== undefined) return accept({ status: 200, request: wireRequest(own) })
-  const balance = balanceOf(turn, client.id, client.partnerId, filing.demand.currency)
+  const balance = balanceOf(turn, client.id, client.partnerId, filing.request.currency)
   const verdict = fileWithdrawal({ turn, client, partner, balance, filed, ...filing })
   return verdict.ok ? accept({ status: 201, request: verdict.value }) : verdict
 }

@@ -5,7 +5,7 @@
  */
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
-import type { MoneyDecider } from "../../../machines/shared/MoneyRequest.ts"
+import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { type FreeMoney, moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
 import {
@@ -37,8 +37,8 @@ export const wireRequest = (row: WithdrawalRow): WithdrawalRequest => requestOf(
 /** What fingerprints are made with. */
 export type Fingerprints = Pick<Sealing, "fingerprint">
 
-/** Whom a turn is about. */
-export interface Of {
+/** The client of a turn. */
+export interface ClientTurn {
   readonly turn: Turn
   readonly client: ClientRow
   readonly partner: PartnerView
@@ -60,11 +60,11 @@ export interface WithdrawalFiling extends WithdrawalFacts {
 
 /** A fresh reference: the gates after it, then the request; of a sandbox partner it is paid in the same turn (A3-06). */
 export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequest> => {
-  const { turn, client, partner, demand, sealing } = filing
+  const { turn, client, partner, request, sealing } = filing
   const refusal = firstRefusal(withdrawalGates, filing)
   if (refusal !== null) return refuse(refusal)
   const requestId = turn.nextId("withdrawal")
-  turn.draft.claim(withdrawalClaim(client.partnerId, demand.partnerRef), requestId)
+  turn.draft.claim(withdrawalClaim(client.partnerId, request.partnerRef), requestId)
   const row = start(turn, "withdrawalRequests", {
     of: instanceOf(client, partner),
     input: {
@@ -72,11 +72,11 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
       partnerId: client.partnerId,
       clientId: client.id,
       clientUid: client.uid,
-      partnerRef: demand.partnerRef,
-      currency: demand.currency,
-      amount: formatAmount(demand.amount, demand.currency),
+      partnerRef: request.partnerRef,
+      currency: request.currency,
+      amount: formatAmount(request.amount, request.currency),
       createdAt: turn.now,
-      destinationFingerprint: destinationFingerprint(sealing, requestId, demand.destination)
+      destinationFingerprint: destinationFingerprint(sealing, requestId, request.destination)
     },
     event: { type: "REQUEST", at: turn.now },
     columns: {
@@ -84,9 +84,9 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
       partnerId: client.partnerId,
       clientId: client.id,
       shard: shardOf(client.id),
-      currency: demand.currency,
-      amount: demand.amount,
-      destination: demand.destination,
+      currency: request.currency,
+      amount: request.amount,
+      destination: request.destination,
       createdAt: turn.now
     }
   })
@@ -98,15 +98,15 @@ export const fileWithdrawal = (filing: WithdrawalFiling): Verdict<WithdrawalRequ
  * stays REQUESTED, so that a developer can see it.
  */
 const payAtOnce = (filing: WithdrawalFiling, row: WithdrawalRow): WithdrawalRow => {
-  const approved = decideWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
+  const approved = ruleOnWithdrawal(filing, row, { to: "APPROVED", by: "PARTNER", paused: filing.paused })
   if (!approved.ok) return row
-  const paid = decideWithdrawal(filing, approved.value, { to: "PAID" })
+  const paid = ruleOnWithdrawal(filing, approved.value, { to: "PAID" })
   if (!paid.ok) throw new Error("an approved withdrawal refused to be paid")
   return paid.value
 }
 
-/** What is asked of a request that is still open. */
-export type WithdrawalOrder =
+/** What is ruled on a request that is still open: by finance, and CANCELLED by the partner. */
+export type WithdrawalRuling =
   | { readonly to: "APPROVED"; readonly by: MoneyDecider; readonly paused: boolean }
   | { readonly to: "PAID" }
   | { readonly to: "REJECTED"; readonly by: MoneyDecider; readonly reason: string }
@@ -115,35 +115,35 @@ export type WithdrawalOrder =
   | { readonly to: "CANCELLED" }
 
 /** One step of a request, or why it can't be taken now; a refusal leaves the request and its reserve as they are. */
-export const decideWithdrawal = (
-  of: Of & { readonly sealing: Fingerprints },
+export const ruleOnWithdrawal = (
+  of: ClientTurn & { readonly sealing: Fingerprints },
   row: WithdrawalRow,
-  order: WithdrawalOrder
+  ruling: WithdrawalRuling
 ): Verdict<WithdrawalRow> => {
-  const paused = order.to === "APPROVED" && order.paused
+  const paused = ruling.to === "APPROVED" && ruling.paused
   const facts = { client: of.client, account: accountInTurn(of.turn, of.client), sealing: of.sealing }
-  const refusal = orderRefusal(facts, row, { to: order.to, paused })
+  const refusal = rulingRefusal(facts, row, { to: ruling.to, paused })
   if (refusal !== null) return refuse(refusal)
-  const event = eventOf(of.turn, order)
+  const event = eventOf(of.turn, ruling)
   const instance = instanceOf(of.client, of.partner)
   // Only an approval's posting is named before it is made.
   const named = event.type === "APPROVE" ? { ...instance, txId: event.ledgerTxId } : instance
   const next = advance(of.turn, "withdrawalRequests", row, event, { of: named })
-  if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${order.to}`)
+  if (next === null) throw new Error(`a withdrawal in ${row.state} refused ${ruling.to}`)
   return accept(next)
 }
 
-export interface OrderFacts {
+export interface RulingFacts {
   readonly client: ClientRow
   readonly account: AccountNow
   readonly sealing: Fingerprints
 }
 
-/** Why an order can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
-export const orderRefusal = (
-  { client, account, sealing }: OrderFacts,
+/** Why a ruling can't be carried out now; null when it can. Asked before a second pair of eyes is, too. */
+export const rulingRefusal = (
+  { client, account, sealing }: RulingFacts,
   row: WithdrawalRow,
-  { to, paused }: { readonly to: WithdrawalOrder["to"]; readonly paused: boolean }
+  { to, paused }: { readonly to: WithdrawalRuling["to"]; readonly paused: boolean }
 ): Refusal | null => {
   if (row.state !== fromOf[to]) return alreadyDecided(row)
   const other = destinationRefusal(sealing, row, to)
@@ -154,15 +154,15 @@ export const orderRefusal = (
   return sentence === null ? null : conflict(sentence)
 }
 
-/** The answer about a request that is past the order. */
+/** The answer for a request that is past the ruling. */
 export const alreadyDecided = (row: WithdrawalRow): Refusal =>
   conflict(`This withdrawal request is ${row.state}.`, { requestId: row.id, status: row.state })
 
 /**
- * Whether the request stands as the order left it: the same decision once more, after an answer that was lost (as A3-04
- * has it for deposits). REJECTED tells by its transaction whether it had been approved before.
+ * Whether the request stands as the ruling left it: the same ruling once more, after an answer that was lost (as A3-04
+ * has it for deposits). REJECTED shows by its transaction whether it had been approved before.
  */
-export const isRepeated = (row: WithdrawalRow, to: WithdrawalOrder["to"]): boolean => {
+export const isRepeated = (row: WithdrawalRow, to: WithdrawalRuling["to"]): boolean => {
   switch (to) {
     case "REJECTED":
       return row.state === "REJECTED" && row.context.ledgerTxId === null
@@ -179,7 +179,7 @@ export const isRepeated = (row: WithdrawalRow, to: WithdrawalOrder["to"]): boole
 export const destinationRefusal = (
   sealing: Fingerprints,
   row: WithdrawalRow,
-  to: WithdrawalOrder["to"]
+  to: WithdrawalRuling["to"]
 ): Refusal | null => {
   if ((to !== "APPROVED" && to !== "PAID") || showsFiledDestination(sealing, row)) return null
   return conflict("The destination of this withdrawal request is not the one it was filed with.", {
@@ -190,11 +190,11 @@ export const destinationRefusal = (
 }
 
 /** True for the refusal that somebody has to look into at once. */
-export const tellsOfOtherDestination = (refusal: Refusal): boolean =>
+export const isOtherDestination = (refusal: Refusal): boolean =>
   refusal._tag === "Conflict" && refusal.data?.["destination"] === "NOT_AS_FILED"
 
-/** The one state that each order starts from (D10). */
-export const fromOf: { readonly [T in WithdrawalOrder["to"]]: WithdrawalStatus } = {
+/** The one state that each ruling starts from (D10). */
+export const fromOf: { readonly [T in WithdrawalRuling["to"]]: WithdrawalStatus } = {
   APPROVED: "REQUESTED",
   PAID: "APPROVED",
   REJECTED: "REQUESTED",
@@ -202,17 +202,17 @@ export const fromOf: { readonly [T in WithdrawalOrder["to"]]: WithdrawalStatus }
   CANCELLED: "REQUESTED"
 }
 
-const eventOf = (turn: Turn, order: WithdrawalOrder): WithdrawalEvent => {
+const eventOf = (turn: Turn, ruling: WithdrawalRuling): WithdrawalEvent => {
   const at = turn.now
-  switch (order.to) {
+  switch (ruling.to) {
     case "APPROVED":
-      return { type: "APPROVE", at, by: order.by, refusal: null, ledgerTxId: turn.nextId("transaction") }
+      return { type: "APPROVE", at, by: ruling.by, refusal: null, ledgerTxId: turn.nextId("transaction") }
     case "PAID":
       return { type: "PAY", at }
     case "REJECTED":
-      return { type: "REJECT", at, by: order.by, reason: order.reason }
+      return { type: "REJECT", at, by: ruling.by, reason: ruling.reason }
     case "FAILED":
-      return { type: "FAIL", at, by: order.by, reason: order.reason }
+      return { type: "FAIL", at, by: ruling.by, reason: ruling.reason }
     case "CANCELLED":
       return { type: "CANCEL", at }
   }

@@ -8,7 +8,7 @@ import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../../machines/withdrawal/moneyOut.ts"
-import { decodeWithdrawal, type WithdrawalDemand } from "../../../machines/withdrawal/WithdrawalBody.ts"
+import { decodeWithdrawal, type WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -29,7 +29,7 @@ export interface WithdrawalFacts extends MoneyFacts {
   readonly client: ClientRow
   /** The client's line in the request's currency. */
   readonly balance: BalanceRow
-  readonly demand: WithdrawalDemand
+  readonly request: WithdrawalBody
   readonly threshold: bigint
 }
 type Gate = MoneyGate<WithdrawalFacts>
@@ -46,16 +46,16 @@ const verification: Gate = {
 
 const freeBalance: Gate = {
   gate: "freeBalance",
-  refusal: ({ balance, demand }) =>
-    balance.cash < demand.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
-  compared: ({ balance, demand }) => ({
-    figure: formatAmount(demand.amount, demand.currency),
-    limit: formatAmount(balance.cash, demand.currency)
+  refusal: ({ balance, request }) =>
+    balance.cash < request.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
+  compared: ({ balance, request }) => ({
+    figure: formatAmount(request.amount, request.currency),
+    limit: formatAmount(balance.cash, request.currency)
   })
 }
 
-const freeMoneyOf = ({ turn, client, balance, demand }: WithdrawalFacts): FreeMoney => ({
-  currency: demand.currency,
+const freeMoneyOf = ({ turn, client, balance, request }: WithdrawalFacts): FreeMoney => ({
+  currency: request.currency,
   cash: balance.cash,
   risk: accountInTurn(turn, client).risk
 })
@@ -63,12 +63,12 @@ const freeMoneyOf = ({ turn, client, balance, demand }: WithdrawalFacts): FreeMo
 const margin: Gate = {
   gate: "margin",
   refusal: (facts) => {
-    const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.demand.amount)
+    const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.request.amount)
     return sentence === null ? null : invalidWhole(sentence)
   },
   compared: (facts) => {
     const { riskState, freeMargin } = freeMoneyOf(facts).risk
-    const { currency, amount } = facts.demand
+    const { currency, amount } = facts.request
     return currency === "USDC"
       ? {
           figure: `${riskState}, ${formatAmount(amount, "USDC")}`,
@@ -82,20 +82,20 @@ const tooMuchReserved = "The amount is too large for the reserve it leads to."
 
 const reserve: Gate = {
   gate: "reserve",
-  refusal: ({ balance, demand }) =>
-    balance.reserved + demand.amount <= maxMinor
+  refusal: ({ balance, request }) =>
+    balance.reserved + request.amount <= maxMinor
       ? null
       : invalidBody({ sentence: tooMuchReserved, errors: { amount: tooMuchReserved } }),
-  compared: ({ balance, demand }) => ({
-    figure: formatAmount(balance.reserved + demand.amount, demand.currency),
-    limit: formatAmount(maxMinor, demand.currency)
+  compared: ({ balance, request }) => ({
+    figure: formatAmount(balance.reserved + request.amount, request.currency),
+    limit: formatAmount(maxMinor, request.currency)
   })
 }
 
-/** The demand, or what is wrong with its fields. */
-export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalDemand> => {
+/** The request, or what is wrong with its fields. */
+export const checkWithdrawal = (body: unknown, text?: string): Verdict<WithdrawalBody> => {
   const decoded = decodeWithdrawal(body, text)
-  return decoded.ok ? accept(decoded.demand) : refuse(invalidBody(decoded))
+  return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
 export const withdrawalGates: MoneyGates<WithdrawalFacts> = [

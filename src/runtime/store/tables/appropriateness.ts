@@ -38,6 +38,7 @@ export const appropriatenessTables = {
     upcasters: [(row) => row],
     key: ["clientId"],
     mode: "upsert",
+    open: null,
     columns: { clientId: "id", partnerId: "id", shard: "id", ...machineColumns },
     residence: ofClient
   }),

@@ -1,4 +1,4 @@
-/** An end client, and the decisions taken about it (doc 1, Client lifecycle and level). */
+/** An end client, and the decisions taken on it (doc 1, Client lifecycle and level). */
 import { type MachineRow, machineColumns, table } from "../Table.ts"
 
 export interface ClientRow extends MachineRow<"client"> {

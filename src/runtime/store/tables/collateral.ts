@@ -28,6 +28,8 @@ export const collateralTables = {
     ],
     key: ["id"],
     mode: "insert",
+    // Booked or refused at once.
+    open: null,
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, createdAt: "id" },
     reference: "collateral",
     id: ["collateral", "hot"]

@@ -21,6 +21,8 @@ export const complianceTables = {
     mirrors: ({ decidedAt }) => ({ closedAt: decidedAt }),
     key: ["id"],
     mode: "upsert",
+    // Closing the account ends its cases.
+    open: null,
     columns: {
       id: "id",
       partnerId: "id",

@@ -41,6 +41,8 @@ export const depositTables = {
       one: "notice",
       clear: () => "deposit confirm ID, or deposit reject ID"
     },
+    // What the partner passes on becomes cash when it is confirmed; none of it was cash before.
+    returns: null,
     reference: "deposit",
     id: ["deposit", "usual"]
   })

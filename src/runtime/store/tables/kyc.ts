@@ -38,6 +38,7 @@ export const kycTables = {
     upcasters: [(row) => row],
     key: ["id"],
     mode: "upsert",
+    open: null,
     columns: { id: "id", partnerId: "id", clientId: "id", shard: "id", ...machineColumns, receivedAt: "id" },
     unique: [["clientId"]],
     residence: ofClient,

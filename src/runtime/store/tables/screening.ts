@@ -1,4 +1,4 @@
-/** The watch list, imports of published lists, screening runs and what compliance found about candidates (F26). */
+/** The watch list, imports of published lists, screening runs and what compliance found for candidates (F26). */
 import type { ScreeningCandidate, ScreeningOutcome } from "../../../machines/screening/screen.ts"
 import { type MachineRow, machineColumns, ofClient, ofSystem, onlyIn, table } from "../Table.ts"
 
@@ -45,11 +45,11 @@ export interface ScreeningRunRow {
   readonly ranAt: number
 }
 
-/** One finding about an entry: what the client's identity was then, and how like the two were. Never changed. */
+/** One finding for an entry: what the client's identity was then, and how like the two were. Never changed. */
 export interface DispositionRow {
   readonly clientId: number
   readonly entryId: number
-  /** Of the findings about this entry, from 1. */
+  /** Of the findings for this entry, from 1. */
   readonly number: number
   readonly partnerId: number
   readonly disposition: "FALSE_POSITIVE" | "TRUE_MATCH"

@@ -1,5 +1,5 @@
 /** Settlement items, bulk reports under way and payments between the firms (doc 3, Settlement item; D12). */
-import type { PlacedRow } from "../../../machines/settlement/BulkReport.ts"
+import type { PlacedRow } from "../../../machines/settlement/BulkReportBody.ts"
 import { type MachineRow, machineColumns, table } from "../Table.ts"
 
 export interface SettlementItemRow extends MachineRow<"settlementItem"> {
@@ -68,6 +68,8 @@ export const settlementTables = {
       one: "item",
       clear: () => "POST /settlement/items/{itemId}/report with status SETTLED"
     },
+    // A record of what a posting has changed already.
+    returns: null,
     id: ["settlementItem", "hot"]
   }),
   interfirmRecords: table<InterfirmRow>()({

@@ -23,6 +23,7 @@ export const verificationTables = {
     machine: "verificationBlock",
     key: ["clientId", "code"],
     mode: "upsert",
+    open: null,
     columns: { clientId: "id", code: "text", partnerId: "id", shard: "id", ...machineColumns },
     residence: ofClient
   }),

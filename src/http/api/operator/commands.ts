@@ -1,0 +1,54 @@
+/**
+ * Every operator command with its rules, read from the contract. A command is named as on the command line: its route is
+ * the endpoint of the same name in the group of the same noun (operator surface, rules for every command).
+ */
+import { Context, Option } from "effect"
+import { HttpApi } from "effect/http-api"
+import { bodyCaps } from "../../../machines/shared/Limits.ts"
+import { OperatorApi } from "../OperatorApi.ts"
+import { CommandRules } from "./CommandRules.ts"
+import type { OperatorRole } from "./operatorTokens.ts"
+
+export interface OperatorCommand extends CommandRules {
+  readonly method: string
+  readonly path: string
+  readonly bodyCap: number
+}
+
+const read = (): ReadonlyMap<string, OperatorCommand> => {
+  const found = new Map<string, OperatorCommand>()
+  HttpApi.reflect(OperatorApi, {
+    onGroup: () => undefined,
+    onEndpoint: ({ group, endpoint: { identifier, annotations, method, path } }) => {
+      const name = `${group.identifier} ${identifier}`
+      const rules = Option.getOrNull(Context.getOption(annotations, CommandRules))
+      if (rules === null) throw new Error(`the operator contract says nowhere who may run ${name}`)
+      found.set(name, { bodyCap: bodyCaps.operator, ...rules, method, path })
+    }
+  })
+  return found
+}
+
+/** By name, in the order of the contract. */
+export const operatorCommands: ReadonlyMap<string, OperatorCommand> = read()
+
+/** Whether the role may run the command; an unknown command is open to nobody. */
+export const mayRun = (role: OperatorRole, command: string): boolean =>
+  operatorCommands.get(command)?.roles.includes(role) ?? false
+
+/** Whether the command changes something. */
+export const isWriting = (command: string): boolean => {
+  const rules = operatorCommands.get(command)
+  return rules !== undefined && rules.method !== "GET" && rules.audited !== true
+}
+
+const guarded = (fourEyes: CommandRules["fourEyes"]): ReadonlyArray<string> =>
+  [...operatorCommands].filter(([, rules]) => rules.fourEyes === fourEyes).map(([name]) => name)
+
+/** The commands that wait for a second operator key where nothing else is set (operator surface, Four eyes). */
+export const usualFourEyes = guarded("usual")
+/** Every command that can be made to wait for one. */
+export const fourEyesClasses = [...usualFourEyes, ...guarded("on request")]
+
+/** No operator command takes a longer body than this. */
+export const largestOperatorBody = Math.max(...[...operatorCommands.values()].map(({ bodyCap }) => bodyCap))

@@ -1,0 +1,59 @@
+/** What the operator surface serves: a feature for each group of the contract; the compiler misses one that is left out. */
+import { Layer } from "effect"
+import { HttpApiBuilder, type HttpApi, type HttpApiGroup } from "effect/http-api"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { appropriateness } from "./AppropriatenessHandlers.ts"
+import { cases, client, kyc } from "./ComplianceHandlers.ts"
+import { deposit } from "./DepositHandlers.ts"
+import { document } from "./DocumentHandlers.ts"
+import { encryption } from "./EncryptionHandlers.ts"
+import { explain } from "./ExplainHandlers.ts"
+import { interfirm } from "./InterfirmHandlers.ts"
+import { metrics } from "./MetricsHandlers.ts"
+import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
+import { key, operator, partner } from "./PartnerHandlers.ts"
+import { screening } from "./ScreeningHandlers.ts"
+import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
+import { webhook } from "./WebhookHandlers.ts"
+import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
+
+type GroupName =
+  typeof OperatorApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Identifier<Groups> : never
+
+const features = {
+  partner,
+  key,
+  operator,
+  client,
+  screening,
+  kyc,
+  case: cases,
+  document,
+  encryption,
+  appropriateness,
+  deposit,
+  withdrawal,
+  break: breaks,
+  explain,
+  ledger,
+  interfirm,
+  webhook,
+  audit,
+  machine,
+  clock,
+  metrics,
+  approval
+} satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
+
+const { approval: fourEyes, ...nouns } = features
+
+/** The services behind the operator's commands; those of the others stand below the approvals, which run their commands. */
+export const operatorServices = fourEyes.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(partner.layer, ...Object.values(nouns).map(({ layer }) => layer)))
+)
+
+/** The routes of the operator surface on an HttpRouter. */
+export const operatorRoutes = HttpApiBuilder.layer(OperatorApi).pipe(
+  Layer.provide(Layer.mergeAll(partner.handlers, ...Object.values(features).map(({ handlers }) => handlers))),
+  Layer.provide([OperatorAuthorizationLayer, OperatorFieldsLayer])
+)

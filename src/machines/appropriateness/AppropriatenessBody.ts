@@ -1,0 +1,76 @@
+/**
+ * The bodies of POST .../appropriateness and .../acknowledge, with the rules that need no client (doc 1, Appropriateness;
+ * A1-41, A1-42). The answers are judged against the served questionnaire, after version and cooling period (scoring.ts).
+ */
+import { Schema } from "effect"
+import * as Fields from "../shared/Fields.ts"
+
+const integer = (label: string) => {
+  const message = `${label} must be an integer.`
+  return Schema.Number.annotate({ message, description: label })
+    .check(Schema.isInt({ message }))
+    .annotateKey(Fields.missing(label))
+}
+
+/** POST .../appropriateness as sent. */
+export const SubmissionBody = Fields.objectOf(
+  {
+    version: integer("The version of the questionnaire"),
+    answers: Schema.Record(Schema.String, Schema.String)
+      .annotate({ description: "Question id to option id, one for every question" })
+      .annotateKey(Fields.missing("The answers object"))
+  },
+  "The request body"
+)
+
+/** POST .../appropriateness/acknowledge as sent. */
+export const AcknowledgementBody = Fields.objectOf(
+  { acknowledgedAt: Fields.unixMillis("The time of acknowledgement") },
+  "The request body"
+)
+
+type Faults = { readonly ok: false; readonly errors: Fields.FieldErrors }
+
+/** A submission whose answers nobody has judged yet. */
+export interface SubmissionBody {
+  readonly version: number
+  /** Any JSON value, null members left out. */
+  readonly answers: unknown
+}
+
+const notAnObject: Faults = { ok: false, errors: {} }
+
+/** Judges the form of a submission; an empty map of errors means that the body is no object. */
+export const decodeSubmission = (body: unknown): { readonly ok: true; readonly body: SubmissionBody } | Faults => {
+  if (!Fields.isRecord(body)) return notAnObject
+  const raw = Fields.withoutNulls(body, 1) as Fields.JsonRecord
+  const { version, answers } = raw
+  if (version === undefined) return { ok: false, errors: { version: "The version of the questionnaire is required." } }
+  if (!Number.isInteger(version)) {
+    return { ok: false, errors: { version: "The version of the questionnaire must be an integer." } }
+  }
+  return { ok: true, body: { version: version as number, answers: answers ?? {} } }
+}
+
+const decodeBody = Fields.decoderOf(AcknowledgementBody)
+
+/**
+ * Judges an acknowledgement; `now` in Unix ms, no tolerance (A1-42). Doc 1 bounds the time on one side only: not in the
+ * future. A time before the warning was given is taken as sent, too: it is the partner's attestation, kept beside the
+ * service's own time, and nothing is reckoned from it.
+ */
+export const decodeAcknowledgement = (
+  body: unknown,
+  { now }: { readonly now: number }
+): { readonly ok: true; readonly attestedAt: number } | Faults => {
+  if (!Fields.isRecord(body)) return notAnObject
+  const errors: Fields.FieldErrors = {}
+  const decoded = decodeBody(Fields.withoutNulls(body, 0), (path, sentence) => {
+    errors[path] ??= sentence
+  })
+  if (decoded === undefined) return { ok: false, errors }
+  if (decoded.acknowledgedAt > now) {
+    return { ok: false, errors: { acknowledgedAt: "The time of acknowledgement must not be in the future." } }
+  }
+  return { ok: true, attestedAt: decoded.acknowledgedAt }
+}

@@ -1,0 +1,103 @@
+/**
+ * The body of POST .../documents: its fields and the file's name made safe. The content itself is judged where it can be
+ * decoded (doc 1, Document and rule 10; A1-14, A1-37).
+ */
+import { Schema } from "effect"
+import * as Fields from "../shared/Fields.ts"
+import { bodyCaps, documentLimits } from "../shared/Limits.ts"
+import { checkFields, type Refusal } from "../shared/Refusal.ts"
+import { invalidWhole, notAnObject } from "../shared/RequestBody.ts"
+import { cleanText } from "../shared/Text.ts"
+import { type DocumentPurpose, documentPurposes } from "./Document.ts"
+
+const labels = {
+  name: "The file name",
+  contentType: "The content type",
+  dataBase64: "The content",
+  purpose: "The purpose"
+} as const
+
+/** The body as sent, null fields left out (doc 1, Document). */
+export const DocumentUploadBody = Fields.objectOf(
+  {
+    name: Fields.text(labels.name, documentLimits.nameLength),
+    contentType: Fields.optionalText(labels.contentType, documentLimits.nameLength),
+    dataBase64: Schema.String.annotate({
+      message: `${labels.dataBase64} must be text.`,
+      description: "The file in base64 (RFC 4648, section 4): padded, without white space or a data: prefix"
+    }).annotateKey(Fields.missing(labels.dataBase64)),
+    purpose: Fields.token(labels.purpose, documentPurposes)
+  },
+  "The request body"
+)
+
+/** A valid upload, its content not yet looked at. */
+export interface DocumentUploadBody {
+  /** Without path, 1 to 255 characters. */
+  readonly filename: string
+  readonly purpose: DocumentPurpose
+  readonly dataBase64: string
+}
+
+export type DecodedDocumentUpload =
+  | { readonly ok: true; readonly body: DocumentUploadBody }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+const refused = (refusal: Refusal): DecodedDocumentUpload => ({ ok: false, refusal })
+
+/** 413 code 4000: more than 8 MB of file. */
+export const fileTooLarge: Refusal = {
+  _tag: "TooLarge",
+  sentence: `The file is larger than ${bodyCaps.documentFile} bytes.`
+}
+
+/**
+ * Bytes that a base64 text stands for, by its length and padding alone. A text that is no base64 has such a length too:
+ * whether a file is too large must not depend on how well its end is padded.
+ */
+export const decodedLength = (base64: string): number => {
+  let end = base64.length
+  while (end > 0 && base64.charCodeAt(end - 1) === 0x3d) end--
+  return Math.floor((end * 3) / 4)
+}
+
+/** Judges an upload's fields. Whether the file is too large comes first, and its content is not read for it. */
+export const decodeDocumentUpload = (body: unknown): DecodedDocumentUpload => {
+  if (!Fields.isRecord(body)) return refused(invalidWhole(notAnObject))
+  const raw = Fields.withoutNulls(body, 0) as Fields.JsonRecord
+  const { dataBase64 } = raw
+  if (typeof dataBase64 === "string" && decodedLength(dataBase64) > bodyCaps.documentFile) return refused(fileTooLarge)
+  const errors: Fields.FieldErrors = {}
+  const add: Fields.AddError = (path, sentence) => {
+    errors[path] ??= sentence
+  }
+  const { name } = raw
+  if (typeof name === "string" && cleanText(name) !== "") {
+    // Judged as it is kept: a long path is no long name.
+    const safe = safeName(name)
+    if (safe === "") add("name", "The file name must name a file.")
+    else raw["name"] = safe
+  }
+  const decoded = decodeBody(raw, add)
+  const sentences = Object.values(errors)
+  if (decoded === undefined || sentences.length > 0) {
+    return refused({ _tag: "Invalid", sentence: sentences.length === 1 ? (sentences[0] ?? "") : checkFields, errors })
+  }
+  return { ok: true, body: { filename: decoded.name, purpose: decoded.purpose, dataBase64: decoded.dataBase64 } }
+}
+
+const decodeBody = Fields.decoderOf(DocumentUploadBody)
+
+/** What has no shape of its own, marks that turn the reading direction among it: a name must look like what it is. */
+const formats = /(?![\u200c\u200d])\p{Cf}/gu
+/** Joiners that join nothing. Between letters they are spelling, in Persian or Hindi for instance. */
+const looseJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu
+/** Something to be seen; the fillers count as letters, and the empty Braille pattern as a symbol, in Unicode. */
+const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+
+/** The last part of a path of either kind without invisible characters; empty when that names no file. */
+const safeName = (name: string): string => {
+  const last = name.split(/[/\\]/).at(-1) ?? ""
+  const clean = cleanText(last.replaceAll(formats, "").replaceAll(looseJoiners, ""))
+  return clean === "." || clean === ".." || !visible.test(clean) ? "" : clean
+}

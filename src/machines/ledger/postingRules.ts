@@ -1,0 +1,38 @@
+/**
+ * The two legs of every ledger transaction type: what the client's cash or reserve gains, a house account loses
+ * (doc 3, custody models; A2-62). House accounts are never rows: they are sums over postings. Also whether a
+ * posting is an economic result that a PARTNER-custody partner settles with its client (doc 3, Settlement item).
+ */
+import type { LedgerEntryType } from "../Effects.ts"
+import type { SettlementType } from "../settlement/SettlementItem.ts"
+
+export interface PostingRule {
+  /** What the client's leg moves. */
+  readonly clientKind: "cash" | "reserved"
+  /** What it moves when the client gains by it, where that is another: money that comes back is cash again. */
+  readonly gainKind?: "cash"
+  /** The house account on the other side; null: the client's own reserve is. */
+  readonly house: ((partnerId: number) => string) | null
+  /**
+   * The type of the settlement item that this posting makes under PARTNER custody. Null: none, because the partner moved
+   * the collateral itself, or because money only changed between cash and reserve.
+   */
+  readonly item: SettlementType | null
+}
+
+export const partnerCustodyAccount = (partnerId: number): string => `partner_custody:${partnerId}`
+/** Money that partners under BROKER custody pass on, between the firms and the clients (doc 3, custody models). */
+export const transitAccount = "transit"
+/** Corrections by the operator's finance, apart from every account with a meaning of its own. */
+export const manualAccount = "manual"
+export const clientAccount = (clientId: number): string => `client:${clientId}`
+
+export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
+  PARTNER_COLLATERAL_IN: { clientKind: "cash", house: partnerCustodyAccount, item: null },
+  PARTNER_COLLATERAL_OUT: { clientKind: "cash", house: partnerCustodyAccount, item: null },
+  DEPOSIT: { clientKind: "cash", house: () => transitAccount, item: null },
+  WITHDRAWAL_RESERVE: { clientKind: "cash", house: null, item: null },
+  WITHDRAWAL: { clientKind: "reserved", gainKind: "cash", house: () => transitAccount, item: null },
+  WITHDRAWAL_RELEASE: { clientKind: "cash", house: null, item: null },
+  MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL" }
+}

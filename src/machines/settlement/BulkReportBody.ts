@@ -1,0 +1,150 @@
+/**
+ * The bulk settlement report: up to 500 reports in one request, each applied on its own (doc 3, Settlement
+ * reporting rules 2; A3-21). Here is what needs no stored item: the request's entries, the rows of the answer, and the
+ * answer with its counters. What an entry does to an item: runtime/services/settlement/settlementDecisions.ts.
+ */
+import { Schema } from "effect"
+import * as Fields from "../shared/Fields.ts"
+import { bulkSettlementMax } from "../shared/Limits.ts"
+import type { Refusal } from "../shared/Refusal.ts"
+import { notAnObject } from "../shared/RequestBody.ts"
+import { SettlementReportBody } from "./SettlementReportBody.ts"
+import { type ReportStatus, reportStatuses } from "./SettlementItem.ts"
+
+const ItemId = Schema.Int.annotate({ description: "The item's id." })
+
+const Entry = Schema.Struct({ itemId: ItemId, ...SettlementReportBody.fields })
+
+/** Entries are judged one by one: what is no report is refused in its own row, and the others go on. */
+const AnyEntry = Schema.Unknown.annotate({ description: "Anything else: refused, in its own row of the answer." })
+
+/** The body as the contract shows it. */
+export const BulkReportBody = Schema.Struct({
+  items: Schema.Array(Schema.Union([Entry, AnyEntry]))
+    .check(Schema.isBetweenLength(1, bulkSettlementMax))
+    .annotate({ description: "Reports, applied in this order." })
+})
+
+/** Codes of refused entries. */
+export const bulkCodes = { invalid: 4000, unknown: 4004, conflict: 4092 } as const
+
+export const BulkRow = Schema.Union([
+  Schema.Struct({
+    itemId: ItemId,
+    ok: Schema.Literal(true),
+    changed: Schema.Boolean.annotate({ description: "False for a repeat of the status that the item had." }),
+    status: Schema.Literals(reportStatuses)
+  }),
+  Schema.Struct({
+    itemId: Schema.NullOr(ItemId).annotate({ description: "Null when the entry names no item." }),
+    ok: Schema.Literal(false),
+    code: Schema.Literals([bulkCodes.invalid, bulkCodes.unknown, bulkCodes.conflict]),
+    msg: Schema.String.annotate({ description: "Why the entry was refused." })
+  })
+])
+export type BulkRow = typeof BulkRow.Type
+
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+export const BulkAnswer = Schema.Struct({
+  results: Schema.Array(BulkRow).annotate({ description: "One row an entry, in the order of the request." }),
+  settled: Count.annotate({ description: "Entries that made an item SETTLED." }),
+  failed: Count.annotate({ description: "Entries that made an item FAILED." }),
+  unchanged: Count.annotate({ description: "Entries that repeated the status of their item." }),
+  refused: Count.annotate({ description: "Entries with ok false." })
+})
+export type BulkAnswer = typeof BulkAnswer.Type
+
+/** An entry that names an item; what it reports is judged when the item is at hand. */
+export interface BulkEntry {
+  /** Its place in the request, from 0. */
+  readonly place: number
+  readonly itemId: number
+  /** The entry without its item's id: the body of a single report. */
+  readonly report: Fields.JsonRecord
+}
+
+/** An entry's place and its row of the answer. */
+export type PlacedRow = readonly [place: number, row: BulkRow]
+
+export interface BulkReportBody {
+  readonly count: number
+  readonly entries: ReadonlyArray<BulkEntry>
+  /** Entries that name no item. */
+  readonly refused: ReadonlyArray<PlacedRow>
+}
+
+export type DecodedBulkReport =
+  | { readonly ok: true; readonly body: BulkReportBody }
+  | { readonly ok: false; readonly refusal: Refusal }
+
+const invalid = (sentence: string, errors: Readonly<Record<string, string>> | null = null): DecodedBulkReport => ({
+  ok: false,
+  refusal: { _tag: "Invalid", sentence, errors }
+})
+
+/** The entries of a body, or why the whole request is refused: no list, or not 1 to 500 entries. */
+export const decodeBulkReport = (body: unknown): DecodedBulkReport => {
+  if (!Fields.isRecord(body)) return invalid(notAnObject)
+  const { items } = body
+  if (!Array.isArray(items) || items.length < 1 || items.length > bulkSettlementMax) {
+    const sentence = `The items must be a list of 1 to ${bulkSettlementMax} reports.`
+    return invalid(sentence, { items: sentence })
+  }
+  const entries: Array<BulkEntry> = []
+  const refused: Array<PlacedRow> = []
+  for (const [place, item] of items.entries()) {
+    if (!Fields.isRecord(item)) {
+      refused.push([place, refusedRow(null, "invalid", "The entry must be a JSON object.")])
+      continue
+    }
+    const { itemId, ...report } = item
+    if (typeof itemId === "number" && Number.isSafeInteger(itemId)) entries.push({ place, itemId, report })
+    else refused.push([place, refusedRow(null, "invalid", "The itemId must be a whole number.")])
+  }
+  return { ok: true, body: { count: items.length, entries, refused } }
+}
+
+export const refusedRow = (itemId: number | null, why: keyof typeof bulkCodes, msg: string): BulkRow => ({
+  itemId,
+  ok: false,
+  code: bulkCodes[why],
+  msg
+})
+
+/** The row of a refused entry; refusals an item's report can't earn are a defect. */
+export const rowOfRefusal = (itemId: number, refusal: Refusal): BulkRow => {
+  switch (refusal._tag) {
+    case "Invalid":
+      return refusedRow(itemId, "invalid", refusal.sentence)
+    case "Unknown":
+      return refusedRow(itemId, "unknown", refusal.sentence)
+    case "Conflict":
+      return refusedRow(itemId, "conflict", refusal.sentence)
+    default:
+      throw new Error(`a settlement report can not be refused as ${refusal._tag}`)
+  }
+}
+
+export const acceptedRow = (itemId: number, changed: boolean, status: ReportStatus): BulkRow => ({
+  itemId,
+  ok: true,
+  changed,
+  status
+})
+
+/** The answer of all rows, put back in the order of the request. Throws when a place has not exactly one row. */
+export const bulkAnswer = (count: number, placed: ReadonlyArray<PlacedRow>): BulkAnswer => {
+  const results = placed.toSorted(([one], [other]) => one - other).map(([, row]) => row)
+  if (results.length !== count || new Set(placed.map(([place]) => place)).size !== count) {
+    throw new Error(`a bulk report of ${count} entries came to ${placed.length} rows`)
+  }
+  const counted = (test: (row: BulkRow) => boolean): number => results.filter(test).length
+  return {
+    results,
+    settled: counted((row) => row.ok && row.changed && row.status === "SETTLED"),
+    failed: counted((row) => row.ok && row.changed && row.status === "FAILED"),
+    unchanged: counted((row) => row.ok && !row.changed),
+    refused: counted((row) => !row.ok)
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The clients' notification feeds as the sweep reads them: what no delivery was queued for yet. The claim that comes with
+ * each queued delivery says which these are, so a re-read costs nothing but the look (doc 3, sweep rules; A3-38).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql"
+import { Unavailable } from "../engine/mailbox/ActorHost.ts"
+import { withinTime } from "../engine/withinTime.ts"
+import { type FeedItem, type FeedWindow, lastForwardedAt, unforwardedItems } from "../store/reads/notificationReads.ts"
+import { whenAway } from "../store/whenAway.ts"
+
+/** The unique fact "this notification was forwarded"; its owner is the delivery. */
+export const feedClaim = (notificationId: number): string => `feed:${notificationId}`
+
+export class FeedSource extends Context.Service<
+  FeedSource,
+  {
+    /** Notifications of each window without a delivery, the oldest first, at most `limit` a partner; late ones left out. */
+    unforwarded(windows: ReadonlyArray<FeedWindow>, limit: number): Effect.Effect<ReadonlyArray<FeedItem>, Unavailable>
+    /** Time of the notification that was forwarded last, Unix ms; null when the log has none. */
+    lastForwarded(partnerId: number): Effect.Effect<number | null, Unavailable>
+  }
+>()("brokerage/runtime/ports/FeedSource") {
+  static readonly layer: Layer.Layer<FeedSource, never, PgClient.PgClient> = Layer.effect(
+    FeedSource,
+    Effect.map(PgClient.PgClient, (sql) => {
+      const inTime = <A>(query: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, Unavailable> =>
+        withinTime(Effect.catch(query, whenAway), () => new Unavailable({ unknown: false }))
+      return FeedSource.of({
+        unforwarded: (windows, limit) =>
+          windows.length === 0 ? Effect.succeed([]) : inTime(unforwardedItems(sql, windows, limit)),
+        lastForwarded: (partnerId) => inTime(lastForwardedAt(sql, partnerId))
+      })
+    })
+  )
+}

@@ -1,0 +1,15 @@
+/** Encryption keys in memory, for tests and services whose keys nobody keeps: the promises of KeyStore without a file. */
+import { SealingError, type SealingKeys } from "../engine/sealing/Sealing.ts"
+import type { KeyStore } from "./KeyStore.ts"
+
+/** Begins with the keys given. */
+export const keyStoreMemory = (given: SealingKeys): KeyStore => {
+  const keys = new Map(given.keys)
+  return {
+    read: () => ({ current: Math.max(...keys.keys()), keys: new Map(keys) }),
+    add: (number, key) => {
+      if (keys.has(number)) throw new SealingError(`key ${number} is there already`)
+      keys.set(number, Buffer.from(key))
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What the operator does to a client's standing, inside the client's turn: reopening a refused person, taking level
+ * MICA_MIFID back, and the categorization (D1, D3, D19; operator surface, client). Pure but for the turn's draft and ids.
+ */
+import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { micaBlockCodes } from "../../../machines/verification/Blocks.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import {
+  type ClientTurn,
+  moveAssessment,
+  moveBlock,
+  moveClient,
+  movePackage,
+  writeDecision
+} from "./clientDecisions.ts"
+import { blockStatuses } from "./clientState.ts"
+import { openPlainCase } from "../kyc/reviewDecisions.ts"
+
+/** A refused person comes back under review: the new case holds the client until compliance clears it. */
+export const reopenClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
+  if (client.state !== "KYC_REJECTED") {
+    return refuse(conflict(`The client is ${client.state}: only a rejected person can be reopened.`))
+  }
+  const caseId = openPlainCase(at, client, "REOPENED")
+  const next = moveClient(at, client, { type: "REOPEN", at: at.turn.now, caseId, reason })
+  if (next === null) throw new Error("a rejected client refused to be reopened")
+  const kyc = at.turn.state.one("kycPackages")
+  if (kyc !== undefined)
+    movePackage(at, kyc, { type: "REOPEN", at: at.turn.now, relianceRejected: relianceRejected(at) })
+  writeDecision(at, client, "REOPENED", reason)
+  return accept(next)
+}
+
+/** A refused reliance has refused every block, and only the partner's re-onboarding approves the MiCA ones again (D3). */
+const relianceRejected = ({ turn }: ClientTurn): boolean => {
+  const statuses = blockStatuses(turn.state)
+  return micaBlockCodes.every((code) => statuses.get(code) === "REJECTED")
+}
+
+/** MICA_MIFID falls to MICA: the appropriateness block expires, so that only a new test raises the level again (D19). */
+export const downgradeClient = (at: ClientTurn, client: ClientRow, reason: string): Verdict<ClientRow> => {
+  const { turn, by } = at
+  const next = moveClient(at, client, { type: "DOWNGRADE", at: turn.now, reason })
+  if (next === null) {
+    return refuse(
+      conflict(`The client is ${client.state} at level ${client.level}: only level MICA_MIFID can be taken back.`)
+    )
+  }
+  moveBlock(at, client, "APPROPRIATENESS", { type: "DOWNGRADED", at: turn.now, by, reason })
+  moveAssessment(at, client, { type: "DOWNGRADED", at: turn.now, reason })
+  writeDecision(at, client, "DOWNGRADED", reason)
+  return accept(next)
+}
+
+/** Sets the categorization that the risk figures go by; no state moves, so the audit row is written here. */
+export const categorizeClient = (
+  at: ClientTurn,
+  client: ClientRow,
+  categorization: ClientRow["categorization"],
+  reason: string
+): Verdict<ClientRow> => {
+  if (client.state === "CLOSED") return refuse(conflict("The account is closed."))
+  const before = client.categorization
+  if (before === categorization) return refuse(conflict(`The client is ${categorization} already.`))
+  const next: ClientRow = { ...client, categorization }
+  at.turn.draft.put("clients", next)
+  applyEffects(at.turn, { ...at.instance, object: `client:${client.id}` }, [
+    { type: "audit", action: "client.categorize", before, after: categorization, reason }
+  ])
+  writeDecision(at, client, `CATEGORIZED_${categorization}`, reason)
+  return accept(next)
+}

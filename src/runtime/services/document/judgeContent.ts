@@ -1,0 +1,52 @@
+/**
+ * Judges a document's content: strict base64, and what it is by its first bytes; the content type the partner sent is
+ * informational (doc 1, rule 10; A1-37; RFC 4648, sections 3.3 and 3.5; WHATWG MIME Sniffing). Its size is judged before,
+ * by the length of its text (DocumentUploadBody).
+ */
+import type { DocumentMimeType } from "../../../machines/document/Document.ts"
+import { decodedLength } from "../../../machines/document/DocumentUploadBody.ts"
+import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+
+export interface DocumentFacts {
+  readonly mimeType: DocumentMimeType
+  readonly sizeBytes: number
+}
+
+const bad = (sentence: string): Verdict<never> =>
+  refuse({ _tag: "Invalid", sentence, errors: { dataBase64: sentence } })
+
+/** What a file is, or why it is refused. Reads the bytes once; keeps nothing of them. */
+export const judgeContent = (dataBase64: string): Verdict<DocumentFacts> => {
+  if (dataBase64 === "") return bad("The content is empty.")
+  const bytes = decodeBase64Strict(dataBase64)
+  if (bytes === null) return bad("The content must be padded base64 without white space or a data: prefix.")
+  const mimeType = sniff(bytes)
+  return mimeType === null
+    ? bad("The content must be a JPEG, PNG or PDF file.")
+    : accept({ mimeType, sizeBytes: bytes.length })
+}
+
+/**
+ * The bytes of a text in the one spelling that its content has, else null. The decoder overlooks what it does not know;
+ * but whatever it overlooked is missing in the length. What it takes for a digit though it is none in this alphabet, and
+ * bits behind the last byte, are looked for: to encode eight megabytes once more costs much longer.
+ */
+export const decodeBase64Strict = (text: string): Buffer | null => {
+  if (text.includes("-") || text.includes("_")) return null
+  // A character beyond ASCII has two bytes at least.
+  if (Buffer.byteLength(text, "utf8") !== text.length) return null
+  const bytes = Buffer.from(text, "base64")
+  if (bytes.length !== decodedLength(text) || text.length !== 4 * Math.ceil(bytes.length / 3)) return null
+  const tail = bytes.subarray(Math.max(0, bytes.length - (bytes.length % 3 || 3)))
+  return text.endsWith(tail.toString("base64")) ? bytes : null
+}
+
+const signatures: ReadonlyArray<readonly [DocumentMimeType, Buffer]> = [
+  ["image/png", Buffer.from("89504e470d0a1a0a", "hex")],
+  ["image/jpeg", Buffer.from("ffd8ff", "hex")],
+  ["application/pdf", Buffer.from("%PDF-")]
+]
+
+/** What a file is by its first bytes. Nothing may stand before them: no byte order mark, no other file's header. */
+export const sniff = (bytes: Buffer): DocumentMimeType | null =>
+  signatures.find(([, signature]) => bytes.subarray(0, signature.length).equals(signature))?.[0] ?? null

@@ -1,0 +1,45 @@
+/**
+ * What the decisions on deposit notices and on withdrawal requests share (doc 3, Money write gates; A3-02). A client's
+ * mailbox holds the notices and requests that are still open.
+ */
+import { Effect } from "effect"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { type DispatchError, type Turn, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
+import { ownClient } from "../client/clientState.ts"
+import type { Directory, PartnerView } from "../partner/Directory.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+
+export const notUnderBroker = conflict("This partner is under PARTNER custody: use collateral reports.")
+
+/** The client and its partner as the turn has them, behind the gates that come before the reference (A3-02). */
+export const brokerClient = (
+  { state }: Turn,
+  directory: Directory["Service"],
+  caller: Caller
+): Verdict<{ readonly client: ClientRow; readonly partner: PartnerView }> => {
+  const client = ownClient(state, caller.partner.row.id)
+  if (client === null) return refuse(unknown("Client"))
+  const partner = partnerNow(directory, caller)
+  return partner.row.custodyModel === "BROKER" ? accept({ client, partner }) : refuse(notUnderBroker)
+}
+
+/** Readings of a row before giving up: each can lose to one step of somebody else. */
+const rereadLimit = 2
+
+/** A ruling on a row that is read first; repeated while it answers null because the mailbox no longer holds the row. */
+export const rereading = <A>(
+  attempt: Effect.Effect<A | null, DispatchError>,
+  tries = rereadLimit
+): Effect.Effect<A, DispatchError> =>
+  Effect.flatMap(attempt, (answer) => {
+    if (answer !== null) return Effect.succeed(answer)
+    return tries === 0 ? Effect.fail(new Unavailable({ unknown: false })) : rereading(attempt, tries - 1)
+  })
+
+/** The gate lets only these two roles through; another one here is a defect. */
+export const financeLabel = ({ role }: OperatorCaller): "FINANCE" | "ADMIN" => {
+  if (role !== "FINANCE" && role !== "ADMIN") throw new Error("money is decided in a finance role")
+  return role
+}

@@ -1,0 +1,54 @@
+/**
+ * The sandbox's own entries of the watch list (F26): written once, when a sandbox service finds that one is missing, and
+ * never by any other service. They lie with the operator's entries, so that a case can be explained by what stored it.
+ */
+import { Effect, Layer } from "effect"
+import { sandboxEntries, sandboxSource } from "../../../machines/sandbox/sandboxNames.ts"
+import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { Settings } from "../../Settings.ts"
+import { systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { Screening } from "./Screening.ts"
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "sandbox", requestId: "sandbox", actor: "system:sandbox" }
+
+/** Far more rows than there are names. */
+const pageSize = 1_000
+
+/** Needs the live list, so that what it adds counts at once. An entry that an operator removed stays removed. */
+export const layerSandboxEntries: Layer.Layer<never, never, ActorHost | RowReads | Settings | Screening> =
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { sandbox } = yield* Settings
+      if (!sandbox) return
+      const host = yield* ActorHost
+      yield* Screening
+      const stored = yield* (yield* RowReads).page("watchEntries", [{ column: "source", value: sandboxSource }], {
+        limit: pageSize
+      })
+      const known = new Set(stored.map(({ name }) => name))
+      const missing = sandboxEntries.filter(({ name }) => !known.has(name))
+      if (missing.length === 0) return
+      yield* host.dispatch({
+        subject: systemSubject,
+        by,
+        decide: (turn) => {
+          for (const entry of missing) {
+            const id = turn.nextId("watchEntry")
+            turn.draft.put("watchEntries", {
+              id,
+              ...entry,
+              source: sandboxSource,
+              addedAt: turn.now,
+              removedAt: null,
+              importId: null
+            })
+            applyEffects(turn, { ...systemInstance, object: `watchEntry:${id}` }, [
+              { type: "audit", action: "screening.add", before: null, after: `${entry.list} ${id}`, reason: "sandbox" }
+            ])
+          }
+        }
+      })
+    }).pipe(Effect.orDie)
+  )

@@ -1,0 +1,43 @@
+/**
+ * What `ledger verify` proves of facts that make something happen once (A2-62; operator surface, Four eyes): a fact that
+ * is gone would let the same payout, correction or refused command through again. The references are compared with the
+ * sealed transactions both ways. Of approvals only what names them is compared: the rows of the command that used one
+ * don't, so the fact of a command that was done can't be missed here.
+ */
+import { correctionSpace, payoutSpace } from "../references.ts"
+import { referencesHeld } from "./referenceChecks.ts"
+
+/** Entries of the list in ledgerChecks.ts. */
+export const onceChecks = [
+  referencesHeld(
+    "every payout and correction with a reference holds it, and every such reference names its transaction",
+    [payoutSpace, correctionSpace]
+  ),
+  {
+    name: "every use of an approval on the audit holds its fact, and every such fact is of a GRANTED approval",
+    figure: "SELECT count(*) AS n FROM claims WHERE name LIKE 'approval:%'",
+    breaks: `WITH held AS MATERIALIZED (SELECT name, owner FROM claims WHERE name LIKE 'approval:%'),
+             used AS MATERIALIZED (
+               SELECT object AS name,
+                      CASE after WHEN 'COMMAND_REFUSED' THEN 0 ELSE split_part(object, ':', 2)::bigint END AS owner
+                 FROM audit WHERE action = 'approval.used'),
+             granted AS (SELECT 'approval:' || id AS name, id FROM approvals WHERE state = 'GRANTED')
+             SELECT what FROM (
+               SELECT u.name || ' was used and does not hold its fact' AS what
+                 FROM used u LEFT JOIN held h ON h.name = u.name AND h.owner = u.owner WHERE h.name IS NULL
+               UNION ALL
+               SELECT h.name || ' is used and was not granted'
+                 FROM held h LEFT JOIN granted g ON g.name = h.name AND h.owner IN (0, g.id) WHERE g.name IS NULL) f LIMIT 1`
+  },
+  {
+    name: "every approval is as the audit says it was asked for: command, arguments and who asked",
+    figure: "SELECT count(*) AS n FROM approvals",
+    // Requests of older services left the command alone, or not who asked.
+    breaks: `WITH asked AS MATERIALIZED (SELECT object, reason FROM audit WHERE action = 'approval.request')
+             SELECT 'approval ' || p.id || ' of key ' || p.requested_by || ' was asked for as ' || coalesce(a.reason, 'nothing') AS what
+               FROM approvals p LEFT JOIN asked a ON a.object = 'approval:' || p.id
+              WHERE (a.reason IN (p.command, p.command || ' ' || (p.context ->> 'argumentsHash'),
+                                  p.command || ' ' || (p.context ->> 'argumentsHash') || ' by ' || p.requested_by)) IS NOT TRUE
+                 OR (p.context ->> 'requestedBy')::bigint IS DISTINCT FROM p.requested_by LIMIT 1`
+  }
+] as const

@@ -1,0 +1,56 @@
+/**
+ * What `ledger verify` proves about who owns the money (doc 1, Errors 4004: a partner reaches its own clients alone):
+ * the partner on every row of money is its client's, and the client's partner is the one that the sealed postings name.
+ */
+import { catalogue, tableNames } from "../Catalogue.ts"
+import type { TableSpec } from "../Table.ts"
+
+/** Tables whose every row names a client and a partner; the clients themselves are the yardstick. */
+const owned = tableNames
+  .map((table) => catalogue[table] as TableSpec)
+  .filter(({ columns }) =>
+    ["clientId", "partnerId"].every((name) => columns.some((column) => column.name === name && !column.nullable))
+  )
+
+/** Tables with amounts of money have a check each; all the others share one. */
+const [money, others] = [
+  owned.filter(({ columns }) => columns.some(({ type }) => type === "money")),
+  owned.filter(({ columns }) => columns.every(({ type }) => type !== "money"))
+]
+
+/** A row by the columns of its key that do not name the client or the partner. */
+const named = ({ key, columns }: TableSpec): string =>
+  columns
+    .filter(({ name }) => key.includes(name) && name !== "clientId" && name !== "partnerId")
+    .map(({ sqlName }) => `r.${sqlName} || ' '`)
+    .join(" || ")
+
+const strays = (spec: TableSpec): string => {
+  const name = named(spec)
+  return `SELECT '${spec.title} ' || ${name === "" ? "" : `${name} || `}'of client ' || r.client_id || ' is of partner ' || r.partner_id AS what
+            FROM ${spec.sqlName} r LEFT JOIN clients c ON c.id = r.client_id
+           WHERE r.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
+}
+
+/** Entries of the list in ledgerChecks.ts. Collateral reports also have a check of their own in figureChecks.ts. */
+export const ownershipChecks = [
+  ...money.map((spec) => ({
+    name: `every ${spec.title} is of its client's partner`,
+    figure: `SELECT count(*) AS n FROM ${spec.sqlName}`,
+    breaks: strays(spec)
+  })),
+  {
+    name: "every other record of a client is of its client's partner",
+    figure: `SELECT sum(n) AS n FROM (${others.map(({ sqlName }) => `SELECT count(*) AS n FROM ${sqlName}`).join(" UNION ALL ")}) AS counts`,
+    breaks: others.map((spec) => `(${strays(spec)})`).join(" UNION ALL ")
+  },
+  {
+    name: "every client is of the partner that its postings name",
+    figure: "SELECT count(*) AS n FROM clients",
+    breaks: `SELECT 'client ' || p.client_id || ' is of partner ' || coalesce(c.partner_id::text, 'none') || ', its postings of '
+                    || p.partner_id AS what
+               FROM (SELECT client_id, partner_id FROM postings WHERE client_id IS NOT NULL GROUP BY client_id, partner_id) p
+               LEFT JOIN clients c ON c.id = p.client_id
+              WHERE p.partner_id IS DISTINCT FROM c.partner_id LIMIT 1`
+  }
+] as const

@@ -1,0 +1,86 @@
+/** The audit stream by cursor, and the rows that name an object (A3-45; operator surface, audit tail, machine inspect). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import { texts } from "../arrays.ts"
+import { catalogue } from "../Catalogue.ts"
+import type { AuditRow } from "../tables/engine.ts"
+
+export interface AuditQuery {
+  readonly clientId?: number | null
+  readonly partnerId?: number | null
+  /** Unix ms, inclusive. */
+  readonly since?: number
+  /** Exclusive: the rows after this id, oldest first. */
+  readonly after?: number
+  /** Only rows of exactly this object (kind:id). */
+  readonly object?: string
+  readonly limit: number
+}
+
+/** Rows of an object: all that name it, or only those of some actions. */
+export interface HistorySource {
+  /** kind:id. */
+  readonly object: string
+  readonly actions?: ReadonlyArray<string>
+}
+
+export interface HistoryQuery {
+  readonly sources: ReadonlyArray<HistorySource>
+  /** Exclusive: only older rows. */
+  readonly before?: number
+  readonly limit: number
+}
+
+export interface AuditStatement {
+  readonly text: string
+  readonly values: ReadonlyArray<unknown>
+}
+
+/** The rows of a statement, newest last. */
+export const auditRows = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  { text, values }: AuditStatement
+): Effect.Effect<ReadonlyArray<AuditRow>, SqlError.SqlError> =>
+  Effect.map(sql.unsafe<Record<string, unknown>>(text, values), (rows) =>
+    rows.map((raw) => decodeRow(catalogue.audit, raw, sealing) as AuditRow).toSorted((a, b) => a.id - b.id)
+  )
+
+/** Each source is read by itself from its newest row on, so that the index gives the order and nothing else is read. */
+export const historyStatement = ({ sources, before, limit }: HistoryQuery): AuditStatement => ({
+  text: `SELECT r.* FROM unnest($1::text[], $2::text[]) AS s(o, a)
+     CROSS JOIN LATERAL (
+       SELECT ${columnList(catalogue.audit)} FROM audit
+        WHERE object = s.o AND id < $3 AND (s.a IS NULL OR action = ANY(string_to_array(s.a, ' ')))
+        ORDER BY id DESC LIMIT $4) r
+    ORDER BY r.id DESC LIMIT $4`,
+  values: [
+    texts(sources.map(({ object }) => object)),
+    texts(sources.map(({ actions }) => actions?.join(" ") ?? null)),
+    BigInt(before ?? Number.MAX_SAFE_INTEGER),
+    BigInt(limit)
+  ]
+})
+
+/** The newest rows; with `after` or `since` the first that follow. */
+export const tailStatement = (query: AuditQuery): AuditStatement => {
+  const values: Array<bigint | string> = []
+  const tests: Array<string> = []
+  const test = (condition: (place: string) => string, value: bigint | string) =>
+    void tests.push(condition(`$${values.push(value)}`))
+  if (query.clientId != null) test((place) => `client_id = ${place}`, BigInt(query.clientId))
+  if (query.clientId === null) tests.push("client_id IS NULL")
+  if (query.partnerId != null) test((place) => `partner_id = ${place}`, BigInt(query.partnerId))
+  if (query.partnerId === null) tests.push("partner_id IS NULL")
+  if (query.since !== undefined) test((place) => `ts >= ${place}`, BigInt(query.since))
+  if (query.after !== undefined) test((place) => `id > ${place}`, BigInt(query.after))
+  if (query.object !== undefined) test((place) => `object = ${place}`, query.object)
+  const forward = query.after !== undefined || query.since !== undefined
+  const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
+  const limit = `$${values.push(BigInt(query.limit))}`
+  const text = `SELECT ${columnList(catalogue.audit)} FROM audit${where} ORDER BY id ${forward ? "ASC" : "DESC"} LIMIT ${limit}`
+  return { text, values }
+}

@@ -1,0 +1,104 @@
+/** Clients by uid, reference and page, and whether a person's unique fact may be given back (doc 1, Clients; A1-09, A1-28, F31). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { LifecycleState, VerificationLevel } from "../../../machines/client/Client.ts"
+import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import { int8s } from "../arrays.ts"
+import { catalogue } from "../Catalogue.ts"
+import type { PageQuery } from "../paging.ts"
+import type { ClientRow } from "../tables/client.ts"
+
+type FoundId = Effect.Effect<number | null, SqlError.SqlError>
+
+const idOf = ([row]: ReadonlyArray<{ readonly id: bigint }>): number | null =>
+  row === undefined ? null : Number(row.id)
+
+export const clientIdByUid = (sql: PgClient.PgClient, uid: string): FoundId =>
+  Effect.map(sql.unsafe<{ readonly id: bigint }>("SELECT id FROM clients WHERE uid = $1", [uid]), idOf)
+
+export const clientIdByRef = (sql: PgClient.PgClient, partnerId: number, ref: string): FoundId =>
+  Effect.map(
+    sql.unsafe<{ readonly id: bigint }>("SELECT id FROM clients WHERE partner_id = $1 AND partner_client_ref = $2", [
+      BigInt(partnerId),
+      ref
+    ]),
+    idOf
+  )
+
+export const uidsOf = (
+  sql: PgClient.PgClient,
+  clientIds: ReadonlyArray<number>
+): Effect.Effect<ReadonlyMap<number, string>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly id: bigint; readonly uid: string }>(
+      "SELECT id, uid FROM clients WHERE id = ANY($1::int8[])",
+      [int8s(clientIds)]
+    ),
+    (rows) => new Map(rows.map((row) => [Number(row.id), row.uid]))
+  )
+
+/** Whether the claim is held, and not by another open client who is this person. */
+export const canGiveBack = (
+  sql: PgClient.PgClient,
+  claim: string,
+  { id, personKey }: Pick<ClientRow, "id" | "personKey">
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe(
+      "SELECT 1 FROM claims WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM clients WHERE id = owner AND id <> $2 AND person_key = $3 AND state <> 'CLOSED')",
+      [claim, BigInt(id), personKey]
+    ),
+    (rows) => rows.length > 0
+  )
+
+export interface ClientFilter extends PageQuery {
+  /** Case-insensitive part of e-mail, display name or reference; wildcards are literal (A1-09). Empty: no such test. */
+  readonly q?: string
+  readonly state?: LifecycleState
+  readonly level?: VerificationLevel
+}
+
+export interface ListedClient {
+  readonly row: ClientRow
+  /** Micro-USDC. */
+  readonly usdc: bigint
+}
+
+/** Clients with their cash, newest first. `partnerId` null: those of every partner (operator only). */
+export const listedClients = (
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  partnerId: number | null,
+  filter: ClientFilter
+): Effect.Effect<ReadonlyArray<ListedClient>, SqlError.SqlError> => {
+  const { text, values } = listStatement(partnerId, filter)
+  return Effect.map(sql.unsafe<Record<string, unknown> & { readonly usdc: bigint | null }>(text, values), (rows) =>
+    rows.map((raw) => ({ row: decodeRow(catalogue.clients, raw, sealing) as ClientRow, usdc: raw.usdc ?? 0n }))
+  )
+}
+
+const listStatement = (
+  partnerId: number | null,
+  filter: ClientFilter
+): { readonly text: string; readonly values: ReadonlyArray<string | bigint> } => {
+  const values: Array<string | bigint> = []
+  const put = (value: string | bigint): string => `$${values.push(value)}`
+  const tests: Array<string> = []
+  if (partnerId !== null) tests.push(`partner_id = ${put(BigInt(partnerId))}`)
+  if (filter.before !== undefined) tests.push(`id < ${put(BigInt(filter.before))}`)
+  if (filter.state !== undefined) tests.push(`state = ${put(filter.state)}`)
+  if (filter.level !== undefined) tests.push(`level = ${put(filter.level)}`)
+  const { q = "" } = filter
+  if (q !== "") {
+    const pattern = put(`%${q.replaceAll(/[\\%_]/g, (character) => `\\${character}`)}%`)
+    tests.push(`(email ILIKE ${pattern} OR display_name ILIKE ${pattern} OR partner_client_ref ILIKE ${pattern})`)
+  }
+  const where = tests.length === 0 ? "" : ` WHERE ${tests.join(" AND ")}`
+  const balance = `(SELECT cash FROM balances b WHERE b.client_id = clients.id AND b.currency = 'USDC') AS usdc`
+  return {
+    text: `SELECT ${columnList(catalogue.clients)}, ${balance} FROM clients${where} ORDER BY id DESC LIMIT ${put(BigInt(filter.limit))}`,
+    values
+  }
+}

@@ -1,0 +1,23 @@
+/** What is counted over the delivery log (doc 3, Webhook; A3-31, A3-39). */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { WebhookFigures } from "../../../machines/webhook/WebhookWire.ts"
+
+/** Each half reads one end or range of an index of its own. */
+const figuresText = `SELECT
+  (SELECT (context->>'sentAt')::bigint FROM webhook_deliveries
+    WHERE partner_id = $1 AND state = 'SENT' ORDER BY (context->>'sentAt')::bigint DESC LIMIT 1) AS sent_at,
+  (SELECT count(*) FROM webhook_deliveries WHERE partner_id = $1 AND state IN ('PENDING', 'RETRYING')) AS pending`
+
+export const deliveryFigures = (
+  sql: PgClient.PgClient,
+  partnerId: number
+): Effect.Effect<WebhookFigures, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly sent_at: bigint | null; readonly pending: bigint }>(figuresText, [BigInt(partnerId)]),
+    ([row]) => ({
+      lastDeliveryAt: row?.sent_at == null ? null : Number(row.sent_at),
+      pending: Number(row?.pending ?? 0)
+    })
+  )

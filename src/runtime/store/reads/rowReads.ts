@@ -1,0 +1,55 @@
+/** Rows of any table as the catalogue describes it, and the holders of unique facts, for the port `RowReads`. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Claim } from "../../engine/journal/Commit.ts"
+import { columnList, decodeRow } from "../../engine/journal/SubjectLoader.ts"
+import type { Sealing } from "../../engine/sealing/Sealing.ts"
+import { int8s, texts } from "../arrays.ts"
+import { catalogue, type TableName, type Tables } from "../Catalogue.ts"
+import type { TableSpec } from "../Table.ts"
+
+type Rows<T extends TableName> = Effect.Effect<ReadonlyArray<Tables[T]>, SqlError.SqlError>
+
+const select = <T extends TableName>(
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  table: T,
+  condition: string,
+  values: ReadonlyArray<unknown>
+): Rows<T> => {
+  const spec = catalogue[table] as TableSpec
+  return Effect.map(
+    sql.unsafe<Record<string, unknown>>(`SELECT ${columnList(spec)} FROM ${spec.sqlName}${condition}`, values),
+    (rows) => rows.map((raw) => decodeRow(spec, raw, sealing) as Tables[T])
+  )
+}
+
+/** The rows of these ids that exist, in no order. */
+export const rowsWithIds = <T extends TableName>(
+  sql: PgClient.PgClient,
+  sealing: Sealing,
+  table: T,
+  ids: ReadonlyArray<number>
+): Rows<T> => {
+  const spec = catalogue[table] as TableSpec
+  const id = spec.columns.find(({ name }) => name === spec.key[0])?.sqlName
+  return select(sql, sealing, table, ` WHERE "${id}" = ANY($1)`, [int8s(ids)])
+}
+
+/** Every row of a small table, in no order. */
+export const allRows = <T extends TableName>(sql: PgClient.PgClient, sealing: Sealing, table: T): Rows<T> =>
+  select(sql, sealing, table, "", [])
+
+/** Which of these unique facts are taken, and by which object. */
+export const holdersOf = (
+  sql: PgClient.PgClient,
+  names: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Claim>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<{ readonly name: string; readonly owner: bigint }>(
+      "SELECT name, owner FROM claims WHERE name = ANY($1)",
+      [texts(names)]
+    ),
+    (rows) => rows.map(({ name, owner }) => ({ name, owner: Number(owner) }))
+  )

@@ -1,0 +1,218 @@
+/**
+ * Withdrawal requests as rules: the body field by field, the economic rules and the money-out gate as tables, what the
+ * machine's effects carry, and the two legs of every posting (doc 3, Withdrawal request; D10; A3-02, A3-07, A3-08, A3-11).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { restrictionSentences } from "../../src/machines/client/Restriction.ts"
+import { pauses } from "../../src/machines/reconciliation/ReconBreak.ts"
+import { parseAmount } from "../../src/machines/shared/Money.ts"
+import { decodeWithdrawal } from "../../src/machines/withdrawal/WithdrawalBody.ts"
+import { freeMoneyRefusal, moneyOutRefusal, moneyOutSentences } from "../../src/machines/withdrawal/moneyOut.ts"
+import { withdrawalMachine } from "../../src/machines/withdrawal/withdrawalMachine.ts"
+import { requestOf, type WithdrawalEvent, WithdrawalRequest } from "../../src/machines/withdrawal/WithdrawalRequest.ts"
+import { withdrawalInput } from "../../src/machines/withdrawal/withdrawalSamples.ts"
+import { create, type Step, step } from "../../src/runtime/engine/machine/step.ts"
+
+const body = { partnerRef: " ref-1 ", currency: "EUR", amount: "12.5" }
+
+describe("doc 3, Endpoints: the body of a withdrawal request", () => {
+  it("A3-07: a valid body with a destination as sent", () => {
+    const destination = { iban: "DE02", nested: { list: [1, null, " x "] }, empty: "" }
+    const decoded = decodeWithdrawal({ ...body, destination })
+    assert.deepStrictEqual(decoded, {
+      ok: true,
+      body: { partnerRef: "ref-1", currency: "EUR", amount: 1250n, destination }
+    })
+  })
+
+  it.each([
+    ["absent", {}],
+    ["null", { destination: null }]
+  ])("A3-07: a destination that is %s is none", (_, over) => {
+    const decoded = decodeWithdrawal({ ...body, ...over })
+    assert.isTrue(decoded.ok && decoded.body.destination === null)
+  })
+
+  it.each([
+    ["partnerRef missing", { partnerRef: undefined }, ["partnerRef"]],
+    ["partnerRef empty", { partnerRef: " " }, ["partnerRef"]],
+    ["partnerRef of 65", { partnerRef: "r".repeat(65) }, ["partnerRef"]],
+    ["currency missing", { currency: undefined }, ["currency"]],
+    ["a foreign currency", { currency: "DOGE" }, ["currency"]],
+    ["three places of EUR", { amount: "1.000" }, ["amount"]],
+    ["zero", { amount: "0.00" }, ["amount"]],
+    ["a number", { amount: 5 }, ["amount"]],
+    ["a negative amount", { amount: "-1" }, ["amount"]],
+    ["an exponent", { amount: "1e2" }, ["amount"]],
+    ["more than 64 bits", { amount: "999999999999999999" }, ["amount"]],
+    ["an array as destination", { destination: [{}] }, ["destination"]],
+    ["text as destination", { destination: "DE02" }, ["destination"]],
+    ["a number as destination", { destination: 5 }, ["destination"]],
+    [
+      "everything wrong",
+      { partnerRef: 1, currency: 2, amount: 3, destination: 4 },
+      ["partnerRef", "currency", "amount", "destination"]
+    ]
+  ])("doc 3, Endpoints: %s is refused", (_, over, fields) => {
+    const decoded = decodeWithdrawal({ ...body, ...over })
+    assert.isFalse(decoded.ok)
+    if (!decoded.ok) {
+      assert.deepStrictEqual(Object.keys(decoded.errors), fields)
+      assert.strictEqual(decoded.sentence, decoded.errors[fields[0] as string])
+    }
+  })
+
+  it.each([
+    ['{"n":1,"m":-1.5,"z":0,"small":1e-7}', true],
+    ['{"text":"12345678901234567890 1.0"}', true],
+    ['{"n":9007199254740991}', true],
+    ['{"n":12345678901234567890}', false],
+    ['{"n":1.0}', false],
+    ['{"n":-0}', false],
+    ['{"n":1e3}', false],
+    ['{"n":{"list":[0.1000000000000000055]}}', false]
+  ])("doc 3, Endpoints: a destination is kept digit for digit or refused: %s, %s", (destination, ok) => {
+    const text = `{"partnerRef":"r","currency":"EUR","amount":"1","other":1.0,"destination":${destination}}`
+    const decoded = decodeWithdrawal(JSON.parse(text), text)
+    assert.deepStrictEqual(decoded.ok ? [] : Object.keys(decoded.errors), ok ? [] : ["destination"])
+  })
+
+  it.each([
+    [4096, true],
+    [4097, false]
+  ])("doc 3, Limits: a destination of %d characters of JSON is accepted: %s", (size, ok) => {
+    const frame = JSON.stringify({ text: "" }).length
+    const destination = { text: "😀".repeat(size - frame) }
+    assert.strictEqual(decodeWithdrawal({ ...body, destination }).ok, ok)
+  })
+
+  it.each([[null], [[]], ["text"], [5]])("a body that is %j is no object", (whole) => {
+    assert.deepStrictEqual(decodeWithdrawal(whole), {
+      ok: false,
+      sentence: "The request body must be a JSON object.",
+      errors: {}
+    })
+  })
+})
+
+describe("A3-08: the economic rules", () => {
+  const { insufficient, short } = moneyOutSentences
+  const normal = "NORMAL" as const
+  it.each([
+    ["SC-CUS-04: cash 100, free margin 40, asked 50", "USDC", 100n, 40n, normal, 50n, short],
+    ["SC-CUS-04: cash 100, free margin 40, asked 150", "USDC", 100n, 40n, normal, 150n, insufficient],
+    ["exactly the free margin", "USDC", 100n, 40n, normal, 40n, null],
+    ["exactly the cash", "USDC", 100n, 100n, normal, 100n, null],
+    ["one more than the cash", "USDC", 100n, 100n, normal, 101n, insufficient],
+    ["SC-CUS-05: margin call implied by live marks", "USDC", 100n, 100n, "MARGIN_CALL" as const, 1n, short],
+    ["close-out, another currency", "BTC", 100n, 100n, "CLOSE_OUT" as const, 1n, short],
+    ["another currency needs no free margin", "BTC", 100n, -5n, normal, 100n, null],
+    ["another currency needs its cash", "EUR", 99n, 1_000n, normal, 100n, insufficient],
+    ["SC-CUS-06: reserved already, the market fell", "USDC", 50n, -1n, normal, 0n, short],
+    ["reserved already, nothing left over", "USDC", 0n, 0n, normal, 0n, null],
+    ["reserved already, cash below zero", "USDC", -1n, -1n, "CLOSE_OUT" as const, 0n, insufficient]
+  ] as const)("%s", (_, currency, cash, freeMargin, riskState, needed, refusal) => {
+    assert.strictEqual(freeMoneyRefusal({ currency, cash, risk: { freeMargin, riskState } }, needed), refusal)
+  })
+
+  it("the sentences hold the words that the specification names", () => {
+    assert.include(insufficient, "insufficient free balance")
+    assert.include(short, "short of margin for its open positions")
+  })
+
+  it("doc 3, states: the gate asks for restriction, break, then funds and risk", () => {
+    const facts = { currency: "USDC", cash: -1n, risk: { freeMargin: -1n, riskState: "CLOSE_OUT" } } as const
+    const gate = (restrictions: ReadonlyArray<"FROZEN" | "NO_NEW_RISK" | "NO_WITHDRAWALS">, paused: boolean) =>
+      moneyOutRefusal({ ...facts, restrictions, paused }, 0n)
+    assert.strictEqual(gate(["FROZEN"], true), restrictionSentences.FROZEN)
+    assert.strictEqual(gate(["NO_WITHDRAWALS"], true), restrictionSentences.NO_WITHDRAWALS)
+    assert.strictEqual(gate(["NO_NEW_RISK"], true), moneyOutSentences.paused)
+    assert.strictEqual(gate([], false), insufficient)
+  })
+})
+
+describe("A3-11: whom a break pauses", () => {
+  const client = { clientId: 7, partnerId: 2 }
+  it.each([
+    ["ALL", null, null, true, true],
+    ["ALL", null, null, false, false],
+    ["PARTNER", 2, null, true, true],
+    ["PARTNER", 3, null, true, false],
+    ["CLIENT", 2, 7, true, true],
+    ["CLIENT", 2, 8, true, false]
+  ] as const)("%s partner %s client %s, pausing %s: %s", (scope, partnerId, clientId, pausesMoneyOut, paused) => {
+    assert.strictEqual(pauses({ scope, partnerId, clientId, pausesMoneyOut }, client), paused)
+  })
+})
+
+describe("D10: what the effects carry", () => {
+  const filed = create(withdrawalMachine, withdrawalInput, { type: "REQUEST", at: 2 })
+  const after = (...events: ReadonlyArray<WithdrawalEvent>): Step<typeof withdrawalMachine> =>
+    events.reduce<Step<typeof withdrawalMachine>>((row, event) => step(withdrawalMachine, row, event), filed)
+  const approve: WithdrawalEvent = { type: "APPROVE", at: 5, by: "FINANCE", refusal: null, ledgerTxId: 8 }
+  const posted = ({ effects }: Step<typeof withdrawalMachine>) =>
+    effects.flatMap((effect) => (effect.type === "ledger.post" ? [[effect.entry, effect.key, effect.amount]] : []))
+
+  it.each([
+    ["request", filed, [["WITHDRAWAL_RESERVE", "withdrawal:1:reserve", "-100.00"]]],
+    ["approve", after(approve), [["WITHDRAWAL", "withdrawal:1:out", "-100.00"]]],
+    ["pay", after(approve, { type: "PAY", at: 6 }), []],
+    ["cancel", after({ type: "CANCEL", at: 6 }), [["WITHDRAWAL_RELEASE", "withdrawal:1:release", "100.00"]]],
+    [
+      "reject",
+      after({ type: "REJECT", at: 6, by: "ADMIN", reason: "r" }),
+      [["WITHDRAWAL_RELEASE", "withdrawal:1:release", "100.00"]]
+    ],
+    [
+      "fail",
+      after(approve, { type: "FAIL", at: 6, by: "FINANCE", reason: "r" }),
+      [["WITHDRAWAL", "withdrawal:1:fail", "100.00"]]
+    ]
+  ] as const)("doc 3, Withdrawal request: %s posts under its own key", (_, decided, postings) => {
+    assert.deepStrictEqual(posted(decided), postings as never)
+  })
+
+  it("doc 3, Event catalogue: withdrawal.status of a failed request", () => {
+    const { effects } = after(approve, { type: "FAIL", at: 6, by: "FINANCE", reason: "refused by the bank" })
+    assert.deepStrictEqual(effects[1], {
+      type: "event",
+      name: "withdrawal.status",
+      data: {
+        requestId: 1,
+        partnerRef: "ref-1",
+        currency: "EUR",
+        amount: "100.00",
+        status: "REJECTED",
+        decidedAt: 6,
+        paidAt: null,
+        note: "refused by the bank"
+      }
+    })
+  })
+
+  it("doc 3, Withdrawal request: the wire form is what the contract says, the destination beside the machine", () => {
+    const { context } = after(approve, { type: "PAY", at: 6 })
+    const wire = requestOf(context, "PAID", { iban: "DE02" })
+    assert.deepStrictEqual(wire, Schema.decodeUnknownSync(WithdrawalRequest)(wire))
+    assert.deepStrictEqual(Object.keys(wire), [
+      "requestId",
+      "partnerId",
+      "clientId",
+      "clientUid",
+      "partnerRef",
+      "currency",
+      "amount",
+      "destination",
+      "status",
+      "createdAt",
+      "decidedBy",
+      "decidedAt",
+      "paidAt",
+      "decisionNote",
+      "ledgerTxId"
+    ])
+    assert.strictEqual(parseAmount(wire.amount, wire.currency), 10_000n)
+    assert.notInclude(JSON.stringify(context), "DE02")
+  })
+})

@@ -1,0 +1,53 @@
+/** A scenario whose service can also be driven by the command line: what an operator's test file begins with, in one line. */
+import { afterAll, assert } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { Agent } from "node:https"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { type Answer, type CallOptions, callServer } from "../http/callServer.ts"
+import { onboard, passesDone } from "../support/Builders.ts"
+import { openOn, type OpenOptions, openService, type ScenarioOptions } from "../support/Scenario.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+/** Opens a service with the operator surface and one partner; see `openScenario`. */
+export const openOperatorScenario = async (options: ScenarioOptions = {}) => {
+  const opened = await openOn(startOperatorService, options)
+  return { ...opened, heldClient: heldClients(opened.service, opened.key) }
+}
+
+/** Opens a service with the operator surface and no partner yet; see `openService`. */
+export const openOperator = (options: OpenOptions = {}) => openService(startOperatorService, options)
+
+/** Plain requests to the operator surface, for what the command line does not send; without a key they are the ADMIN's. */
+export const operatorCalls = (service: OperatorService) => {
+  const agent = new Agent({ ca: readFileSync(service.caFile), keepAlive: true })
+  afterAll(() => agent.destroy())
+  const port = Number(new URL(service.url).port)
+  return (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
+    callServer(agent, port, method, `/operator/v1${path}`, { key: service.keys.ADMIN, ...options })
+}
+
+/** Puts the name of a new person on a watch list and onboards that person, who is held. */
+const heldClients = (service: OperatorService, key: string) => {
+  let held = 0
+  return async (list: "SANCTIONS" | "PEP" = "SANCTIONS") => {
+    // Far from the persons of the scenario's other steps: nobody else has the name.
+    const body = sampleOnboarding(700 + ++held, "held", Date.now())
+    const { first_name, last_name, date_of_birth: born } = body.kyc.personalInfo
+    const name = `${first_name} ${last_name}`
+    const { entryId } = await service.done(
+      ["screening", "add", "--name", name, "--dob", born, "--list", list],
+      "COMPLIANCE"
+    )
+    await passesDone(service)
+    const { status, text, json } = await onboard(service, key, body)
+    assert.deepStrictEqual([status, json.data?.status], [201, "PENDING_REVIEW"], text)
+    return {
+      body,
+      name,
+      born,
+      entryId: entryId as number,
+      clientId: json.data.clientId as number,
+      caseId: json.data.review.caseId as number
+    }
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The noun that docs/adding-a-noun.md walks through, planted in a copy of the tree: it takes at most thirty files, all of
+ * them on that page, and works; whichever place is left out, the compiler, a test or the check of generated files names it.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Compiler } from "./Compiler.ts"
+import { compilerOmissions, generatedFiles, otherOmissions, type TestOmission, testOmissions } from "./omissions.ts"
+import { PlantedTree, withInsertions } from "./PlantedTree.ts"
+import { runNode, runTests } from "./runTests.ts"
+
+const mostFiles = 30
+const minutes = (count: number): number => count * 60_000
+
+let tree: PlantedTree
+let compiler: Compiler
+beforeAll(() => {
+  tree = PlantedTree.make()
+  compiler = new Compiler(tree.root)
+}, minutes(2))
+afterAll(() => {
+  compiler.close()
+  tree.remove()
+})
+
+/** Leaves places out together and holds each against what the test it is named by says. */
+const leaveOut = (omissions: ReadonlyArray<TestOmission>): Promise<void> =>
+  tree.without([...new Set(omissions.flatMap(({ places }) => places))], async () => {
+    const { results } = await runTests(
+      tree.root,
+      omissions.map(({ file }) => file),
+      omissions.map(({ test }) => test)
+    )
+    for (const { places, file, test, missed } of omissions) {
+      const found = results.filter((result) => result.file === file && result.title.includes(test))
+      const of = `${places.join(", ")}: ${file} ${test}`
+      assert.deepStrictEqual(
+        found.map(({ passed }) => passed),
+        [false],
+        of
+      )
+      assert.match(found[0]?.said ?? "", missed, of)
+    }
+  })
+
+/** What is true of the tree, and of the noun in it, beside the tests that name omissions. */
+const rules = [
+  "the layout rules hold",
+  "no import circles",
+  "defines what is cited",
+  "generated files",
+  "events produced"
+]
+const filesOfRules = [
+  "test/tidy.test.ts",
+  "test/rules.test.ts",
+  "test/machines/all.test.ts",
+  "test/machines/sandbox.test.ts",
+  "test/http/webhooks.test.ts",
+  "test/http/envelope.test.ts"
+]
+
+describe("a planted noun", () => {
+  it(`takes at most ${mostFiles} files, tests included, and docs/adding-a-noun.md names each`, () => {
+    assert.isAtMost(tree.places.length, mostFiles, tree.places.join("\n"))
+    const page = readFileSync(join(tree.root, "docs/adding-a-noun.md"), "utf8")
+    assert.deepStrictEqual(
+      tree.places.filter((place) => !page.includes(`\`${place}\``)),
+      []
+    )
+  })
+
+  it("has an omission for each of its files", () => {
+    const all = [...compilerOmissions, ...testOmissions, ...otherOmissions]
+    assert.sameMembers([...new Set(all.flatMap(({ places }) => places))], [...tree.places])
+  })
+
+  it("compiles with the whole tree", () => assert.deepStrictEqual(compiler.everything(), []), minutes(5))
+
+  it(
+    "passes the linter",
+    async () => {
+      const { status, output } = await runNode(
+        tree.root,
+        join(tree.root, "node_modules/oxlint/bin/oxlint"),
+        "--deny-warnings"
+      )
+      assert.strictEqual(status, 0, output)
+    },
+    minutes(2)
+  )
+
+  for (const { places, file, missed, part } of compilerOmissions) {
+    const what = part === undefined ? "" : ` (${part.source})`
+    it(
+      `without ${places.join(", ")}${what} ${file} does not compile`,
+      async () => {
+        const texts = places.map((place): readonly [string, string] => [place, tree.planted(place)])
+        const faults = () =>
+          compiler.faults(
+            file,
+            places.map((place) => tree.actual(place))
+          )
+        const found =
+          part === undefined
+            ? await tree.without(places, faults)
+            : await tree.changed(new Map(texts.map(([place, text]) => [place, text.replace(part, "")])), faults)
+        assert.match(found.join("\n"), missed)
+      },
+      minutes(2)
+    )
+  }
+
+  it(
+    "leaves no generated file unnoticed",
+    async () => {
+      const { status, output } = await runNode(tree.root, "scripts/generate.ts", "--check")
+      assert.strictEqual(status, 1)
+      for (const file of generatedFiles) assert.include(output, file)
+      // The dump of the schema is read by nothing but this check.
+      for (const script of ["Machines", "OpenApi", "Sandbox", "Commands"]) {
+        const written = await runNode(tree.root, `scripts/generate${script}.ts`)
+        assert.strictEqual(written.status, 0, written.output)
+      }
+    },
+    minutes(5)
+  )
+
+  const scenario = "test/scenarios/vouchers.test.ts"
+  const omitted = [...testOmissions, ...otherOmissions]
+  it(
+    "works: its routes, machine, event and command, in the way of closing; the books and all rules hold",
+    async () => {
+      const { results, broken } = await runTests(
+        tree.root,
+        [...omitted.map(({ file }) => file), ...filesOfRules, scenario],
+        [...omitted.map(({ test }) => test), ...rules, "voucher"]
+      )
+      assert.deepStrictEqual([broken, results.filter(({ passed }) => !passed)], [[], []])
+      for (const title of [...omitted.map(({ test }) => test), ...rules]) {
+        assert.isTrue(
+          results.some((result) => result.title.includes(title)),
+          title
+        )
+      }
+      assert.lengthOf(
+        results.filter(({ file }) => file === scenario),
+        2
+      )
+    },
+    minutes(10)
+  )
+
+  it(
+    "left out of tests, words and command line, each place is named by a test",
+    () => leaveOut(testOmissions),
+    minutes(10)
+  )
+
+  it(
+    "left out of the schema, or without its command, it is named by a test",
+    () => leaveOut(otherOmissions),
+    minutes(5)
+  )
+})
+
+describe("planting", () => {
+  it("refuses an anchor that has moved or is there twice", () => {
+    const put = (text: string) => withInsertions("x.ts", text, [{ after: "a", lines: ["b"] }])
+    assert.strictEqual(put("  a\nc"), "  a\nb\nc")
+    assert.throws(() => put("c"), "x.ts has not exactly one line: a")
+    assert.throws(() => put("a\na"), "x.ts has not exactly one line: a")
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * Which machines a simulation drives, by the states that it has written, and the invariant that holds each of them. A
+ * machine of the registry without an invariant does not compile; one that no run drives is named by the test.
+ */
+import { type Kind, kinds } from "../../src/machines/registry.ts"
+import type { HandlerName } from "../../src/machines/timerNames.ts"
+import type { Invariant } from "./Findings.ts"
+
+/** What the auditor checks of each machine; its planted faults are in the lists of mutations. */
+export const invariantOf: { readonly [K in Kind]: Invariant } = {
+  partner: "barred",
+  reliance: "barred",
+  apiKey: "barred",
+  client: "review",
+  kycPackage: "revisions",
+  verificationBlock: "level",
+  assessment: "level",
+  case: "review",
+  approval: "four-eyes",
+  watchImport: "lists",
+  screeningPass: "screening",
+  depositNotice: "deposits",
+  collateralReport: "rules",
+  settlementItem: "settlement-item",
+  withdrawalRequest: "withdrawals",
+  reconBreak: "breaks",
+  webhookEndpoint: "signature",
+  webhookDelivery: "delivered"
+}
+
+/** Whether a durable timer fires in a simulation; else why it can't. One that is not here does not compile. */
+export const timersFired: { readonly [N in HandlerName]: true | string } = {
+  "appropriateness.retake": true,
+  "identification.expiry": true,
+  "identityCheck.expiry": true,
+  "screening.nightly": true,
+  "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",
+  "sandbox.credit": true,
+  "sandbox.restrict": true,
+  "sandbox.lift": true,
+  "sandbox.clear": true,
+  "sandbox.close": true,
+  "sandbox.downgrade": true,
+  "sandbox.rejectReliance": true,
+  "sandbox.rejectPerson": true,
+  "sandbox.requestDocuments": true
+}
+
+/** How often a row of each machine was written in each state. */
+export class Coverage {
+  readonly counts = new Map<Kind, Map<string, number>>()
+  /** How often a durable timer fired, by its handler. */
+  readonly timers = new Map<string, number>()
+
+  note(kind: Kind, state: string): void {
+    const states = this.counts.get(kind) ?? new Map<string, number>()
+    this.counts.set(kind, states.set(state, (states.get(state) ?? 0) + 1))
+  }
+
+  fired(handler: string): void {
+    this.timers.set(handler, (this.timers.get(handler) ?? 0) + 1)
+  }
+
+  /** Adds what another run has written. */
+  add(other: Coverage): void {
+    for (const [name, times] of other.timers) this.timers.set(name, (this.timers.get(name) ?? 0) + times)
+    for (const [kind, states] of other.counts) {
+      for (const [state, times] of states) for (let n = 0; n < times; n++) this.note(kind, state)
+    }
+  }
+
+  /** A sentence for each of the machines that was never written in two states: nothing drives it. */
+  undriven(registry: ReadonlyArray<Kind> = kinds): ReadonlyArray<string> {
+    return registry.flatMap((kind) => {
+      const states = [...(this.counts.get(kind)?.keys() ?? [])]
+      if (states.length > 1) return []
+      const seen = states.length === 0 ? "writes no row of it" : `leaves it ${states[0]}`
+      return [
+        `No simulated run drives the machine ${kind} (the workload ${seen}): give Workload or a desk a step for it.`
+      ]
+    })
+  }
+
+  /** A sentence for each timer that should have fired and never did. */
+  unfired(): ReadonlyArray<string> {
+    return Object.entries(timersFired).flatMap(([name, fires]) =>
+      fires === true && !this.timers.has(name)
+        ? [`The timer ${name} fires in no simulated run: let the workload set it, or say in timersFired why it can't.`]
+        : []
+    )
+  }
+}
