@@ -1,6 +1,6 @@
 /** How knock-out contracts end (F15 to F17), by the published cases and on random paths. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { type Contract, Contracts, premiumOf, resultOf } from "../../simulator/venue/core/Contracts.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 

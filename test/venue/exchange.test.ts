@@ -1,6 +1,6 @@
 /** The exchange against its rules said plainly, over random orders; and what must hold whatever is traded. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { Exchange, type ExchangeEvent } from "../../simulator/venue/core/Exchange.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 import { valueOf } from "../../simulator/venue/core/Market.ts"

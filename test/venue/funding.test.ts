@@ -1,6 +1,6 @@
 /** F14: funding rates, and what positions pay by the published cases. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { Funding, nextStamp, paymentOf, premiumOf, rateOf, rateUnit } from "../../simulator/venue/core/Funding.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 

@@ -1,6 +1,6 @@
 /** The simulator's own traders (C1, Order book): a ladder around the mark that clients queue among. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
 import { Exchange, type Listing } from "../../simulator/venue/core/Exchange.ts"

@@ -1,6 +1,6 @@
 /** Prices of the simulated venue: seeded, held, played (C1, Price process; operator surface, sim venue price and path). */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { bases, defaultMarkets, openingTicks } from "../../simulator/venue/core/defaultMarkets.ts"
 import { valueOf } from "../../simulator/venue/core/Market.ts"

@@ -1,6 +1,6 @@
 /** Staking swaps at the simulated venue (F22): offers, takes that are executed once, payments. */
 import { assert, describe, it } from "@effect/vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import {
   feeOf,
   owedOf,

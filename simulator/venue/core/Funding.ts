@@ -39,14 +39,6 @@ export const paymentOf = (market: Market, lots: number, mark: number, rate: numb
   return due < 0n && floor * unit !== due ? floor - 1n : floor
 }
 
-export interface Stamp {
-  readonly symbol: string
-  /** Unix ms, business time. */
-  readonly at: number
-  readonly mark: number
-  readonly rate: number
-}
-
 export class Funding {
   private sum = 0
   private samples = 0

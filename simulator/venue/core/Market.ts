@@ -51,14 +51,6 @@ export const unitsOf = (text: string, decimals: number): number | null => {
   return Number.isSafeInteger(units) ? units : null
 }
 
-/** Whole units of a decimal place as a decimal text with all its places. */
-export const textOf = (units: number, decimals: number): string => {
-  const sign = units < 0 ? "-" : ""
-  const digits = String(Math.abs(units)).padStart(decimals + 1, "0")
-  const at = digits.length - decimals
-  return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, at)}.${digits.slice(at)}`
-}
-
 /** The price band around a mark, in ticks, both ends inside. */
 export const bandOf = ({ bandBps }: Market, mark: number): { readonly low: number; readonly high: number } => ({
   low: Math.ceil((mark * (10_000 - bandBps)) / 10_000),

@@ -94,6 +94,3 @@ export const newOrder = (id: number, request: OrderRequest): Order => ({
 })
 
 export const isLive = ({ state }: Pick<Order, "state">): boolean => state === "WAITING" || state === "WORKING"
-
-/** Lots that have traded. */
-export const filledOf = ({ quantity, left }: Pick<Order, "quantity" | "left">): number => quantity - left
