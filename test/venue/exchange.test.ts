@@ -5,6 +5,7 @@ import { Exchange, type ExchangeEvent } from "../../simulator/venue/core/Exchang
 import type { Market } from "../../simulator/venue/core/Market.ts"
 import { valueOf } from "../../simulator/venue/core/Market.ts"
 import type { OrderRequest } from "../../simulator/venue/core/Order.ts"
+import { orderRequest } from "./orderRequest.ts"
 import { PlainExchange } from "./plainExchange.ts"
 
 const market: Market = {
@@ -134,23 +135,10 @@ describe("the exchange", () => {
 
   it("a position's flow is what its trades were worth", () => {
     const { exchange, events } = played([
-      { place: order({ accountId: 1, side: "SELL", price: 100, quantity: 5 }) },
-      { place: order({ accountId: 2, side: "BUY", price: 101, quantity: 3 }) }
+      { place: orderRequest({ side: "SELL", price: 100, quantity: 5 }) },
+      { place: orderRequest({ accountId: 2, side: "BUY", price: 101, quantity: 3 }) }
     ])
     assert.strictEqual(exchange.accounts.get(2)?.positions.get("BTC-PERP")?.flow, -valueOf(market, 100, 3))
     assert.strictEqual(events.filter(({ kind }) => kind === "fill").length, 2)
   })
-})
-
-const order = (parts: Partial<OrderRequest>): Omit<OrderRequest, "ref"> => ({
-  accountId: 1,
-  symbol: "BTC-PERP",
-  side: "BUY",
-  price: null,
-  quantity: 1,
-  tif: "GTC",
-  reduceOnly: false,
-  trigger: null,
-  group: null,
-  ...parts
 })

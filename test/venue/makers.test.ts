@@ -6,6 +6,7 @@ import { defaultMarkets } from "../../simulator/venue/core/defaultMarkets.ts"
 import { Exchange, type Listing } from "../../simulator/venue/core/Exchange.ts"
 import { Makers } from "../../simulator/venue/core/Makers.ts"
 import type { Order, OrderRequest } from "../../simulator/venue/core/Order.ts"
+import { orderRequest } from "./orderRequest.ts"
 
 const symbol = "BTC-PERP"
 const shape = { levels: 5, spread: 2, size: 100 }
@@ -24,20 +25,7 @@ const opened = (seed = 1) => {
     exchange.move(symbol, "MARK", price)
     makers.quote(listing)
   }
-  const place = (parts: Partial<OrderRequest>): Order =>
-    exchange.place({
-      ref: "O-1",
-      accountId: 1,
-      symbol,
-      side: "BUY",
-      price: null,
-      quantity: 10,
-      tif: "GTC",
-      reduceOnly: false,
-      trigger: null,
-      group: null,
-      ...parts
-    })
+  const place = (parts: Partial<OrderRequest>): Order => exchange.place(orderRequest({ quantity: 10, ...parts }))
   return { exchange, makers, listing, mark, place, fills }
 }
 

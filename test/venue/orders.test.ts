@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Exchange, type Fill } from "../../simulator/venue/core/Exchange.ts"
 import type { Market } from "../../simulator/venue/core/Market.ts"
 import type { Order, OrderRequest } from "../../simulator/venue/core/Order.ts"
+import { orderRequest } from "./orderRequest.ts"
 
 /** Prices with three places, as the published cases have them: 90.005 is 90,005 ticks. */
 const market: Market = {
@@ -31,19 +32,7 @@ const opened = () => {
   exchange.open(house, "house")
   let refs = 0
   const place = (parts: Partial<OrderRequest>): Order =>
-    exchange.place({
-      ref: `O-${++refs}`,
-      accountId: client,
-      symbol: market.symbol,
-      side: "BUY",
-      price: null,
-      quantity: 1,
-      tif: "GTC",
-      reduceOnly: false,
-      trigger: null,
-      group: null,
-      ...parts
-    })
+    exchange.place(orderRequest({ ref: `O-${++refs}`, accountId: client, symbol: market.symbol, ...parts }))
   const quote = (bid: number, ask: number, quantity = 1_000_000) => [
     place({ accountId: house, side: "BUY", price: bid, quantity }),
     place({ accountId: house, side: "SELL", price: ask, quantity })

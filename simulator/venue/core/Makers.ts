@@ -25,6 +25,9 @@ interface Ladder {
 /** Of the accounts that the simulator trades with. */
 export const houseAccounts = { maker: -1, taker: -2 } as const
 
+/** What all orders of the simulator have in common: nobody asks for them again, and they open as well as close. */
+const plain = { ref: null, reduceOnly: false, trigger: null, group: null } as const
+
 export class Makers {
   private readonly exchange: Exchange
   private readonly random: SeededRandom
@@ -68,16 +71,13 @@ export class Makers {
     if (ladder === undefined || ladder.shape.size === 0 || listing.halted || listing.delisted) return
     if (!this.random.chance(probability)) return
     this.exchange.place({
-      ref: null,
+      ...plain,
       accountId: houseAccounts.taker,
       symbol: listing.market.symbol,
       side: this.random.chance(0.5) ? "BUY" : "SELL",
       price: null,
       quantity: this.random.between(1, Math.max(1, ladder.shape.size)),
-      tif: "IOC",
-      reduceOnly: false,
-      trigger: null,
-      group: null
+      tif: "IOC"
     })
   }
 
@@ -103,16 +103,13 @@ export class Makers {
     for (const price of prices) {
       if (ladder.orders[side].has(price)) continue
       const order = this.exchange.place({
-        ref: null,
+        ...plain,
         accountId: houseAccounts.maker,
         symbol: listing.market.symbol,
         side,
         price,
         quantity: this.random.between(Math.ceil(ladder.shape.size / 2), ladder.shape.size),
-        tif: "GTC",
-        reduceOnly: false,
-        trigger: null,
-        group: null
+        tif: "GTC"
       })
       if (isLive(order)) ladder.orders[side].set(price, order)
     }

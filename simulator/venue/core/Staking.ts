@@ -61,6 +61,15 @@ export interface Swap {
   end: SwapEnd | null
 }
 
+/** What a taker asks for, under its own reference. */
+interface Take {
+  readonly ref: string
+  readonly accountId: number
+  readonly offerId: number
+  readonly qty: bigint
+  readonly now: number
+}
+
 export type TakeRefusal =
   | "unknown offer"
   | "offer expired"
@@ -128,13 +137,7 @@ export class Staking {
   }
 
   /** Takes a part of an offer under the caller's reference, once. */
-  take(asked: {
-    readonly ref: string
-    readonly accountId: number
-    readonly offerId: number
-    readonly qty: bigint
-    readonly now: number
-  }): Taken {
+  take(asked: Take): Taken {
     const known = this.takes.get(asked.ref)
     if (known !== undefined) return known
     const answer = this.judge(asked)
@@ -190,19 +193,7 @@ export class Staking {
     }
   }
 
-  private judge({
-    ref,
-    accountId,
-    offerId,
-    qty,
-    now
-  }: {
-    readonly ref: string
-    readonly accountId: number
-    readonly offerId: number
-    readonly qty: bigint
-    readonly now: number
-  }): Taken {
+  private judge({ ref, accountId, offerId, qty, now }: Take): Taken {
     const offer = this.offers.get(offerId)
     const market = offer === undefined ? undefined : this.markets.get(offer.symbol)
     const refused = (reason: TakeRefusal): Taken => ({ outcome: "REFUSED", reason })

@@ -57,8 +57,10 @@ export const defaultMarkets: ReadonlyArray<Market> = bases.flatMap((asset) =>
   asset.families.map((family) => marketOf(asset, family))
 )
 
-function marketOf({ base: code, name, assetClass, tick, lot, opening }: Base, family: Family): Market {
-  const lots = Math.floor(largestOrder / Number(opening)) * 10 ** lot
+function marketOf(asset: Base, family: Family): Market {
+  const { base: code, name, assetClass, tick, lot } = asset
+  // Whole units of the base, worked out in ticks.
+  const lots = Math.floor((largestOrder * 10 ** tick) / openingTicks(asset)) * 10 ** lot
   return {
     symbol: `${code}-${suffixOf[family]}`,
     family,
@@ -75,7 +77,7 @@ function marketOf({ base: code, name, assetClass, tick, lot, opening }: Base, fa
 }
 
 /** An opening price in ticks of its markets. */
-export const openingTicks = ({ opening, tick }: Base): number => {
+export function openingTicks({ opening, tick }: Base): number {
   const ticks = unitsOf(opening, tick)
   if (ticks === null) throw new Error(`${opening} lies between two ticks`)
   return ticks

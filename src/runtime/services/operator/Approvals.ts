@@ -185,15 +185,16 @@ export class Approvals extends Context.Service<
               ? Effect.as(settle(caller, id, command), accept({ approvalId: id, command, result: done.value as Json }))
               : Effect.as(useUp(caller, id, command, "REFUSED"), refuse(usedUp(id, command, done.refusal)))
           ),
-          // Another grant of the same approval was faster, or a key that it rests on is revoked.
+          Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command)))),
+          // Another grant of the same approval was faster, or a key that it rests on is revoked. After `isKnownAway`: a
+          // look that fails here must not say that the approval is still unused.
           Effect.catchIf(isUsed(id), ({ claims }) =>
             claims.some(({ owner }) => owner === 0)
               ? host.read(systemSubject, (state) =>
                   refuse(isLiveKey(state, caller.keyId) ? revokedRequester : revokedGranter)
                 )
               : Effect.succeed(refuse(decidedAlready))
-          ),
-          Effect.catchIf(isKnownAway, () => Effect.succeed(refuse(notRun(id, command))))
+          )
         )
       }
 
