@@ -1,0 +1,58 @@
+/**
+ * The venue's one stream of numbered events. Numbers grow by one, so a reader that says the last one it has committed misses
+ * none; events of an account have a sequence of their own besides, without a gap (A2-95, A2-96).
+ */
+import { Schema } from "effect"
+import { VenueContract, VenueFill, VenueOrder, VenueQuote, VenueRfq, VenueSwap } from "./venueObjects.ts"
+import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "./values.ts"
+
+/** The version of the stream's form: a reader that knows another does not read it. */
+export const venueStreamVersion = 1
+
+const ofAccount = { account: Ref, sequence: Schema.Int }
+
+export const VenueFunding = Schema.Struct({
+  symbol: Symbol,
+  settledAt: Millis,
+  mark: DecimalText,
+  rate: SignedText,
+  /** The position that was paid on. */
+  netQty: SignedText,
+  /** USDC, from the account's view. */
+  amount: SignedText
+})
+
+const facts = [
+  Schema.Struct({ type: Schema.Literal("order"), ...ofAccount, order: VenueOrder }),
+  Schema.Struct({ type: Schema.Literal("fill"), ...ofAccount, fill: VenueFill, order: VenueOrder }),
+  Schema.Struct({ type: Schema.Literal("funding"), ...ofAccount, funding: VenueFunding }),
+  /** A request that came or ended, with its quotes as they then were. */
+  Schema.Struct({ type: Schema.Literal("rfq"), ...ofAccount, rfq: VenueRfq }),
+  /** A quote that came or changed its state. */
+  Schema.Struct({ type: Schema.Literal("quote"), ...ofAccount, rfqRef: Ref, quote: VenueQuote }),
+  Schema.Struct({ type: Schema.Literal("contract"), ...ofAccount, contract: VenueContract }),
+  Schema.Struct({ type: Schema.Literal("swap"), ...ofAccount, swap: VenueSwap }),
+  /** A trade that the venue has taken back (A2-97). */
+  Schema.Struct({ type: Schema.Literal("bust"), ...ofAccount, tradeId: VenueId, orderId: VenueId, reason: Words }),
+  /** What is listed has changed: halted, resumed, delisted. */
+  Schema.Struct({ type: Schema.Literal("listing"), version: Schema.Int, symbol: Symbol })
+] as const
+
+export const VenueFact = Schema.Union(facts)
+export type VenueFact = typeof VenueFact.Type
+export type AccountFact = Extract<VenueFact, { readonly account: string }>
+
+/** One line of the stream. */
+export const VenueEvent = Schema.Struct({ number: VenueId, at: Millis, fact: VenueFact })
+export type VenueEvent = typeof VenueEvent.Type
+
+/** The first line of a stream, and one every second: that it lives, and how far it is. */
+export const VenueHeartbeat = Schema.Struct({
+  heartbeat: Schema.Literal(true),
+  version: Schema.Int,
+  /** Of the last event there is. */
+  number: Schema.Int,
+  /** Business time at the venue. */
+  at: Millis
+})
+export type VenueHeartbeat = typeof VenueHeartbeat.Type

@@ -1,0 +1,67 @@
+/** What the venue lists: markets with their grids and limits, staking markets, and the board of staking offers. */
+import { Schema } from "effect"
+import { DecimalText, Millis, Symbol, VenueId, Words } from "./values.ts"
+
+export const assetClasses = ["crypto", "index", "metal", "energy", "fx"] as const
+export const venueFamilies = ["PERP", "SPOT", "BARRIER"] as const
+
+/** A market that has a price. */
+export const VenueMarket = Schema.Struct({
+  symbol: Symbol,
+  family: Schema.Literals(venueFamilies),
+  base: Schema.String,
+  displayName: Words,
+  assetClass: Schema.Literals(assetClasses),
+  priceTick: DecimalText,
+  qtyStep: DecimalText,
+  minQty: DecimalText,
+  maxQty: DecimalText,
+  /** USDC. */
+  minNotional: DecimalText,
+  /** How far from the mark a limit price may lie, basis points. */
+  bandBps: Schema.Int,
+  /** 0 but on perpetuals. */
+  fundingIntervalHours: Schema.Int,
+  /** Set while the venue has halted it. */
+  halt: Schema.NullOr(Schema.Struct({ since: Millis, message: Words })),
+  delisted: Schema.Boolean
+})
+export type VenueMarket = typeof VenueMarket.Type
+
+export const VenueStakingMarket = Schema.Struct({
+  symbol: Symbol,
+  name: Words,
+  asset: Schema.String,
+  enabled: Schema.Boolean,
+  delisted: Schema.Boolean,
+  minTenorDays: Schema.Int,
+  maxTenorDays: Schema.Int,
+  maxRateBps: Schema.Int,
+  minQty: DecimalText,
+  qtyStep: DecimalText,
+  maxQty: DecimalText,
+  takerFeeBps: Schema.Int
+})
+export type VenueStakingMarket = typeof VenueStakingMarket.Type
+
+export const VenueOffer = Schema.Struct({
+  id: VenueId,
+  symbol: Symbol,
+  rateBps: Schema.Int,
+  tenorDays: Schema.Int,
+  qty: DecimalText,
+  remainingQty: DecimalText,
+  minQty: DecimalText,
+  createdAt: Millis,
+  expiryAt: Millis
+})
+export type VenueOffer = typeof VenueOffer.Type
+
+/** Everything listed, delisted markets included; `version` grows with each change of it. */
+export const VenueListing = Schema.Struct({
+  version: Schema.Int,
+  at: Millis,
+  markets: Schema.Array(VenueMarket),
+  stakingMarkets: Schema.Array(VenueStakingMarket)
+})
+export type VenueListing = typeof VenueListing.Type

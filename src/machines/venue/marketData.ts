@@ -1,0 +1,103 @@
+/**
+ * Market data as the venue streams it. Each market has three channels, each with a sequence of its own that grows by one a
+ * message: `ticker` (every message is whole), `book` and `trades` (a snapshot, then what changed). A jump of the sequence or
+ * a checksum that does not fit means: ask for a snapshot (A2-02, F30).
+ */
+import { Schema } from "effect"
+import { DecimalText, Millis, Side, SignedText, Symbol, VenueId } from "./values.ts"
+
+export const channels = ["ticker", "book", "trades"] as const
+export type Channel = (typeof channels)[number]
+
+const stamp = { symbol: Symbol, seq: Schema.Int, ts: Millis }
+
+/** Every figure of a market but its book. A price is null before the first one; funding is null but on perpetuals. */
+export const TickerMessage = Schema.Struct({
+  channel: Schema.Literal("ticker"),
+  kind: Schema.Literal("snapshot"),
+  ...stamp,
+  last: Schema.NullOr(DecimalText),
+  mark: Schema.NullOr(DecimalText),
+  index: Schema.NullOr(DecimalText),
+  bestBid: Schema.NullOr(DecimalText),
+  bestAsk: Schema.NullOr(DecimalText),
+  volume24h: DecimalText,
+  openInterest: Schema.NullOr(DecimalText),
+  /** Fractions an interval. */
+  funding: Schema.NullOr(Schema.Struct({ rate: SignedText, predicted: SignedText, nextAt: Millis }))
+})
+export type TickerMessage = typeof TickerMessage.Type
+
+const levels = Schema.Array(Schema.Tuple([DecimalText, DecimalText]))
+
+/** Up to 100 levels a side, best first; in an update a quantity of 0 takes a level out. `checksum` is that of the book after it (F30). */
+export const BookMessage = Schema.Struct({
+  channel: Schema.Literal("book"),
+  kind: Schema.Literals(["snapshot", "update"]),
+  ...stamp,
+  bids: levels,
+  asks: levels,
+  checksum: Schema.Int
+})
+export type BookMessage = typeof BookMessage.Type
+
+export const tradeFlags = ["LIQUIDATION", "BLOCK"] as const
+
+export const PublicTrade = Schema.Struct({
+  id: VenueId,
+  price: DecimalText,
+  qty: DecimalText,
+  /** The taker's. */
+  side: Side,
+  flags: Schema.Array(Schema.Literals(tradeFlags)),
+  ts: Millis
+})
+export type PublicTrade = typeof PublicTrade.Type
+
+/** A snapshot has the newest 500, newest first; an update what came since the message before. */
+export const TradesMessage = Schema.Struct({
+  channel: Schema.Literal("trades"),
+  kind: Schema.Literals(["snapshot", "update"]),
+  ...stamp,
+  trades: Schema.Array(PublicTrade)
+})
+export type TradesMessage = typeof TradesMessage.Type
+
+export const ChannelMessage = Schema.Union([TickerMessage, BookMessage, TradesMessage])
+export type ChannelMessage = typeof ChannelMessage.Type
+
+/** Intervals of klines and their length in ms (doc 2, GET /klines). */
+export const klineIntervals = {
+  "1m": 60_000,
+  "5m": 300_000,
+  "15m": 900_000,
+  "30m": 1_800_000,
+  "1h": 3_600_000,
+  "4h": 14_400_000,
+  "1d": 86_400_000
+} as const
+export type KlineInterval = keyof typeof klineIntervals
+
+export const Kline = Schema.Struct({
+  /** The bucket's open. */
+  t: Millis,
+  open: DecimalText,
+  high: DecimalText,
+  low: DecimalText,
+  close: DecimalText,
+  volume: DecimalText,
+  trades: Schema.Int
+})
+export type Kline = typeof Kline.Type
+
+/**
+ * A page of klines, oldest first, as A2-05 cuts it. Buckets without trades are left out: `before` is the close that those
+ * ahead of the first row have (null: nothing was ever traded before it), and readers fill the gaps (A2-04).
+ */
+export const KlinePage = Schema.Struct({
+  klines: Schema.Array(Kline),
+  before: Schema.NullOr(DecimalText),
+  oldestAvailable: Schema.NullOr(Millis),
+  asOf: Millis
+})
+export type KlinePage = typeof KlinePage.Type

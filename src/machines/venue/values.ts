@@ -1,0 +1,27 @@
+/**
+ * How the venue writes its values: prices, quantities and rates are decimal strings, times Unix milliseconds of business
+ * time, ids positive integers of its own. Read strictly: what does not fit is set aside, never applied (A2-115).
+ */
+import { Schema } from "effect"
+
+/** At most 15 digits before the point and 12 after it, no sign. */
+const decimal = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
+const signedDecimal = /^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/
+
+export const DecimalText = Schema.String.check(Schema.isPattern(decimal)).annotate({ description: "Decimal string." })
+export const SignedText = Schema.String.check(Schema.isPattern(signedDecimal)).annotate({
+  description: "Signed decimal string."
+})
+
+/** Unix milliseconds, business time; up to the year 2100. */
+export const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4_102_444_800_000 })).annotate({
+  description: "Unix milliseconds."
+})
+export const VenueId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+
+/** A name of ours that the venue keeps: of an account, an order, an accept. Executed once. */
+export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/))
+export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8})?$/))
+export const Side = Schema.Literals(["BUY", "SELL"])
+/** The venue's own words, shown as they are after being cut to this length. */
+export const Words = Schema.String.check(Schema.isMaxLength(256))

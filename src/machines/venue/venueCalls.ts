@@ -1,0 +1,75 @@
+/**
+ * What the venue is asked to do. Each call has a name of ours, `ref`, which the venue executes at most once however often it
+ * comes; the answer says what became of that name, and a look-up by it says the same later. So an answer that is lost never
+ * leaves a doubt for ever, and no call is ever made twice (A2-26, A2-111).
+ */
+import { Schema } from "effect"
+import { VenueContract, VenueOrder, VenueRfq, VenueSwap, VenueTrigger } from "./venueObjects.ts"
+import { DecimalText, Millis, Ref, Side, Symbol, VenueId, Words } from "./values.ts"
+
+const named = { ref: Ref, account: Ref }
+
+/** The writes by name, with what each takes. `target` is the ref of the object that it acts on. */
+export const venueRequests = {
+  openAccount: Schema.Struct(named),
+  placeOrder: Schema.Struct({
+    ...named,
+    symbol: Symbol,
+    side: Side,
+    price: Schema.NullOr(DecimalText),
+    qty: DecimalText,
+    tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
+    reduceOnly: Schema.Boolean,
+    trigger: Schema.NullOr(VenueTrigger),
+    group: Schema.NullOr(Schema.String)
+  }),
+  cancelOrder: Schema.Struct({ ...named, target: Ref }),
+  /** The order's whole quantity from now on. */
+  amendOrder: Schema.Struct({ ...named, target: Ref, qty: DecimalText }),
+  requestQuotes: Schema.Struct({
+    ...named,
+    symbol: Symbol,
+    side: Side,
+    qty: DecimalText,
+    barrier: DecimalText,
+    takeProfit: Schema.NullOr(DecimalText),
+    expiryAt: Millis,
+    strict: Schema.Boolean,
+    premiumBps: Schema.Int,
+    windowEndsAt: Millis
+  }),
+  /** A request to close a contract, which goes to its writer alone. */
+  requestClose: Schema.Struct({ ...named, contractId: VenueId, windowEndsAt: Millis }),
+  cancelRequest: Schema.Struct({ ...named, target: Ref }),
+  acceptQuote: Schema.Struct({ ...named, target: Ref, quoteId: VenueId }),
+  /** Ends a contract at the mark (F9). */
+  tearUp: Schema.Struct({ ...named, contractId: VenueId }),
+  takeOffer: Schema.Struct({ ...named, offerId: VenueId, qty: DecimalText })
+} as const
+export type VenueCallName = keyof typeof venueRequests
+export type VenueRequest<Name extends VenueCallName> = (typeof venueRequests)[Name]["Type"]
+
+export const venueCallNames = Object.keys(venueRequests) as ReadonlyArray<VenueCallName>
+
+/**
+ * What became of a ref. EXECUTED: the venue took it, and the object it made or changed says how far it has come. REFUSED: it
+ * won't; `reason` in the venue's words. VOID: it never came and never will be executed. UNKNOWN: it has not come (yet).
+ */
+export const outcomes = ["EXECUTED", "REFUSED", "VOID", "UNKNOWN"] as const
+
+export const VenueOutcome = Schema.Struct({
+  ref: Ref,
+  outcome: Schema.Literals(outcomes),
+  reason: Schema.NullOr(Words),
+  at: Millis,
+  order: Schema.NullOr(VenueOrder),
+  rfq: Schema.NullOr(VenueRfq),
+  contract: Schema.NullOr(VenueContract),
+  swap: Schema.NullOr(VenueSwap)
+})
+export type VenueOutcome = typeof VenueOutcome.Type
+
+/** Refs that one look-up or one voiding may name. */
+export const lookupLimit = 500
+export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })
+export const Outcomes = Schema.Struct({ outcomes: Schema.Array(VenueOutcome) })

@@ -1,0 +1,150 @@
+/** What an account has at the venue: orders and fills, requests and quotes, contracts, swaps. One account a client, named by its uid (A2-95). */
+import { Schema } from "effect"
+import { DecimalText, Millis, Ref, Side, SignedText, Symbol, VenueId, Words } from "./values.ts"
+
+export const VenueTrigger = Schema.Struct({
+  source: Schema.Literals(["LAST", "MARK", "INDEX"]),
+  price: DecimalText,
+  direction: Schema.Literals(["AT_OR_ABOVE", "AT_OR_BELOW"])
+})
+
+/** WAITING for its trigger, WORKING in the book, or ended. */
+export const venueOrderStates = ["WAITING", "WORKING", "FILLED", "CANCELLED", "REJECTED"] as const
+
+export const VenueOrder = Schema.Struct({
+  id: VenueId,
+  /** Null: the venue's own, such as a deleveraging. */
+  ref: Schema.NullOr(Ref),
+  account: Ref,
+  symbol: Symbol,
+  side: Side,
+  price: Schema.NullOr(DecimalText),
+  qty: DecimalText,
+  filledQty: DecimalText,
+  tif: Schema.Literals(["GTC", "IOC", "FOK", "POST_ONLY"]),
+  reduceOnly: Schema.Boolean,
+  trigger: Schema.NullOr(VenueTrigger),
+  group: Schema.NullOr(Schema.String),
+  state: Schema.Literals(venueOrderStates),
+  reason: Schema.NullOr(Words),
+  triggeredAt: Schema.NullOr(Millis)
+})
+export type VenueOrder = typeof VenueOrder.Type
+
+/** A fill is (order, trade): both sides of a trade have its id. */
+export const VenueFill = Schema.Struct({
+  tradeId: VenueId,
+  orderId: VenueId,
+  ref: Schema.NullOr(Ref),
+  account: Ref,
+  symbol: Symbol,
+  side: Side,
+  price: DecimalText,
+  qty: DecimalText,
+  liquidity: Schema.Literals(["MAKER", "TAKER"]),
+  /** Set on what the venue did by itself (A2-97). */
+  reason: Schema.NullOr(Schema.Literals(["deleverage", "liquidation", "delisting"])),
+  at: Millis
+})
+export type VenueFill = typeof VenueFill.Type
+
+export const VenueQuote = Schema.Struct({
+  id: VenueId,
+  dealer: Words,
+  price: DecimalText,
+  qty: DecimalText,
+  at: Millis,
+  validUntil: Millis,
+  state: Schema.Literals(["LIVE", "EXPIRED", "WITHDRAWN", "ACCEPTED", "SUPERSEDED"])
+})
+export type VenueQuote = typeof VenueQuote.Type
+
+export const VenueRfq = Schema.Struct({
+  id: VenueId,
+  ref: Ref,
+  account: Ref,
+  symbol: Symbol,
+  side: Side,
+  qty: DecimalText,
+  barrier: DecimalText,
+  takeProfit: Schema.NullOr(DecimalText),
+  expiryAt: Millis,
+  strict: Schema.Boolean,
+  windowEndsAt: Millis,
+  /** The contract that it is to close, or null. */
+  closes: Schema.NullOr(VenueId),
+  state: Schema.Literals(["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]),
+  reason: Schema.NullOr(Words),
+  /** Newest last, at most 100. */
+  quotes: Schema.Array(VenueQuote)
+})
+export type VenueRfq = typeof VenueRfq.Type
+
+export const venueContractStates = [
+  "OPEN",
+  "KNOCKED_OUT",
+  "TAKE_PROFIT",
+  "EXPIRED",
+  "EARLY_CLOSE",
+  "TORN_UP",
+  "CLOSED"
+] as const
+
+export const VenueContract = Schema.Struct({
+  id: VenueId,
+  /** Of the accept that opened it. */
+  ref: Ref,
+  account: Ref,
+  symbol: Symbol,
+  side: Side,
+  qty: DecimalText,
+  entry: DecimalText,
+  barrier: DecimalText,
+  takeProfit: Schema.NullOr(DecimalText),
+  expiryAt: Millis,
+  strict: Schema.Boolean,
+  premiumBps: Schema.Int,
+  tradeId: VenueId,
+  openedAt: Millis,
+  state: Schema.Literals(venueContractStates),
+  settlePrice: Schema.NullOr(DecimalText),
+  endedAt: Schema.NullOr(Millis)
+})
+export type VenueContract = typeof VenueContract.Type
+
+export const VenuePayment = Schema.Struct({ id: VenueId, amount: DecimalText, at: Millis })
+
+/** Amounts are decimal strings in the market's asset. */
+export const VenueSwap = Schema.Struct({
+  id: VenueId,
+  ref: Ref,
+  account: Ref,
+  symbol: Symbol,
+  offerId: VenueId,
+  tradeId: VenueId,
+  notional: DecimalText,
+  rateBps: Schema.Int,
+  tenorDays: Schema.Int,
+  reward: DecimalText,
+  fee: DecimalText,
+  openedAt: Millis,
+  maturityAt: Millis,
+  payments: Schema.Array(VenuePayment),
+  /** The writer has said at maturity that it can't pay all of it. */
+  short: Schema.Boolean,
+  end: Schema.NullOr(Schema.Literals(["PAID", "FINAL_SETTLEMENT"]))
+})
+export type VenueSwap = typeof VenueSwap.Type
+
+export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText })
+
+/** An account as the venue's own books have it now: what a comparison needs (A2-103). `sequence` is that of its last event. */
+export const VenueAccount = Schema.Struct({
+  account: Ref,
+  sequence: Schema.Int,
+  positions: Schema.Array(VenuePosition),
+  orders: Schema.Array(VenueOrder),
+  contracts: Schema.Array(VenueContract),
+  swaps: Schema.Array(VenueSwap)
+})
+export type VenueAccount = typeof VenueAccount.Type

@@ -1,0 +1,117 @@
+/**
+ * The venue's surface, declared once: the service's adapter is made from it, and the simulated venue serves it. Every write
+ * answers what became of its ref; the two streams (`venueStreams`) are lines of JSON that stay open.
+ */
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { channels, ChannelMessage, klineIntervals, KlinePage } from "../machines/venue/marketData.ts"
+import { Millis, Ref, Symbol, Words } from "../machines/venue/values.ts"
+import { Outcomes, Refs, VenueOutcome, venueRequests } from "../machines/venue/venueCalls.ts"
+import { VenueEvent } from "../machines/venue/VenueEvent.ts"
+import { VenueListing, VenueOffer } from "../machines/venue/VenueMarket.ts"
+import { VenueAccount } from "../machines/venue/venueObjects.ts"
+import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
+
+/** The venue's own refusal of a request that it can't read or does not serve. */
+export class VenueBadRequest extends Schema.TaggedError<VenueBadRequest>()(
+  "VenueBadRequest",
+  { message: Words },
+  { httpApiStatus: 400 }
+) {}
+export class VenueNotFound extends Schema.TaggedError<VenueNotFound>()(
+  "VenueNotFound",
+  { message: Words },
+  { httpApiStatus: 404 }
+) {}
+/** Its log can't be written, or it ends: nothing was done. */
+export class VenueClosed extends Schema.TaggedError<VenueClosed>()(
+  "VenueClosed",
+  { message: Words },
+  { httpApiStatus: 503 }
+) {}
+
+const errors = [VenueBadRequest, VenueNotFound, VenueClosed]
+const text = (value: number): string => String(value)
+const interval = Schema.Literals(Object.keys(klineIntervals) as [keyof typeof klineIntervals])
+const count = Schema.NumberFromString.check(
+  Schema.isInt(),
+  Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+)
+const write = <Name extends keyof typeof venueRequests, Path extends `/${string}`>(name: Name, path: Path) =>
+  HttpApiEndpoint.post(name, path, { payload: venueRequests[name], success: VenueOutcome, error: errors })
+
+export class VenueReadsApi extends HttpApiGroup.make("reads").add(
+  HttpApiEndpoint.get("listing", "/listing", { success: VenueListing, error: errors }),
+  HttpApiEndpoint.get("clock", "/clock", { success: Schema.Struct({ now: Millis }), error: errors }),
+  HttpApiEndpoint.get("offers", "/offers", {
+    success: Schema.Struct({ offers: Schema.Array(VenueOffer), at: Millis }),
+    error: errors
+  }),
+  HttpApiEndpoint.get("snapshot", "/market-data/:channel/:symbol", {
+    params: { channel: Schema.Literals(channels), symbol: Symbol },
+    success: ChannelMessage,
+    error: errors
+  }),
+  /** The window and its cut as A2-05 has them; bounds in Unix ms. */
+  HttpApiEndpoint.get("klines", "/klines", {
+    query: {
+      symbol: Symbol,
+      interval,
+      from: Schema.optional(count),
+      to: Schema.optional(count),
+      limit: count
+    },
+    success: KlinePage,
+    error: errors
+  }),
+  HttpApiEndpoint.get("account", "/accounts/:account", {
+    params: { account: Ref },
+    success: VenueAccount,
+    error: errors
+  }),
+  /** Events of one account after a sequence of its own, oldest first, at most 1,000: what fills a gap (A2-96). */
+  HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
+    params: { account: Ref },
+    query: { after: count },
+    success: Schema.Struct({ events: Schema.Array(VenueEvent) }),
+    error: errors
+  }),
+  /** What became of refs; UNKNOWN for one that has not come. */
+  HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
+  /** As `lookup`, but a ref that has not come is VOID from now on: it is never executed (A2-26). */
+  HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })
+) {}
+
+export class VenueTradingApi extends HttpApiGroup.make("trading").add(
+  write("openAccount", "/accounts"),
+  write("placeOrder", "/orders"),
+  write("cancelOrder", "/orders/cancel"),
+  write("amendOrder", "/orders/amend"),
+  write("requestQuotes", "/rfqs"),
+  write("requestClose", "/rfqs/close"),
+  write("cancelRequest", "/rfqs/cancel"),
+  write("acceptQuote", "/accepts"),
+  write("tearUp", "/tear-ups"),
+  write("takeOffer", "/takes")
+) {}
+
+/** The simulator's alone: what a tester does to it. No real venue has it. */
+export class VenueControlApi extends HttpApiGroup.make("control").add(
+  HttpApiEndpoint.get("show", "/control", { success: VenueView, error: errors }),
+  HttpApiEndpoint.post("command", "/control", { payload: VenueCommand, success: VenueCommandAnswer, error: errors })
+) {}
+
+export class VenueApi extends HttpApi.make("venue")
+  .add(VenueReadsApi)
+  .add(VenueTradingApi)
+  .add(VenueControlApi)
+  .prefix("/venue/v1") {}
+
+/** Streams of lines (application/x-ndjson). Every request carries the key as `Authorization: Bearer KEY`. */
+export const venueStreams = {
+  /** VenueHeartbeat first and every second; then VenueEvent by VenueEvent. 410 when `after` is older than what is kept. */
+  events: (after: number): string => `/venue/v1/events?after=${text(after)}`,
+  /** ChannelMessage lines of `CHANNEL:SYMBOL` subscriptions, a snapshot of each first, VenueHeartbeat every second. */
+  marketData: (subscriptions: ReadonlyArray<string>): string =>
+    `/venue/v1/market-data?subscribe=${subscriptions.map(encodeURIComponent).join(",")}`
+} as const

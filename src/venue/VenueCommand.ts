@@ -1,0 +1,138 @@
+/**
+ * What a tester does to the simulated venue, as one closed union (operator surface, `sim venue`), and what it then shows.
+ * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
+ */
+import { Schema } from "effect"
+import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
+
+export const faultKinds = [
+  "timeout-before",
+  "timeout-after",
+  "reset",
+  "http-500",
+  "broken-json",
+  "reject",
+  "silent",
+  "slow",
+  "visibility-lag",
+  "duplicate-events",
+  "reorder-events",
+  "drop-events",
+  "fill-before-ack",
+  "stale-marks",
+  "outage",
+  "quote-withdrawn",
+  "writer-default"
+] as const
+export type FaultKind = (typeof faultKinds)[number]
+
+export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
+export type FaultRoute = (typeof faultRoutes)[number]
+
+const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type, fields: F) =>
+  Schema.Struct({ type: Schema.Literal(type), ...fields })
+
+export const VenueCommand = Schema.Union([
+  /** Index, mark and last of the base's markets, or one of them; held until path, set or clear. */
+  command("price", {
+    symbol: Symbol,
+    price: DecimalText,
+    only: Schema.NullOr(Schema.Literals(["last", "mark", "index"]))
+  }),
+  command("path", {
+    symbol: Symbol,
+    points: Schema.Array(Schema.Struct({ offsetMs: Schema.Int, price: DecimalText })).check(Schema.isMaxLength(100_000))
+  }),
+  /** The simulator's own book; size 0 empties it. */
+  command("book", {
+    symbol: Symbol,
+    size: DecimalText,
+    levels: Schema.NullOr(Schema.Int),
+    spread: Schema.NullOr(Schema.Int)
+  }),
+  command("funding", { symbol: Symbol, rate: SignedText }),
+  /** The venue trades an account by itself (A2-97); price null: at the mark. */
+  command("execute", {
+    account: Ref,
+    symbol: Symbol,
+    qty: SignedText,
+    price: Schema.NullOr(DecimalText),
+    reason: Schema.Literals(["deleverage", "liquidation"])
+  }),
+  command("halt", { symbol: Symbol }),
+  command("resume", { symbol: Symbol }),
+  command("delist", { symbol: Symbol }),
+  command("offer", { symbol: Symbol, rateBps: Schema.Int, tenorDays: Schema.Int, qty: DecimalText }),
+  /** amount null: all that is owed. */
+  command("pay", { contractId: VenueId, amount: Schema.NullOr(DecimalText) }),
+  command("correctFee", { contractId: VenueId, fee: DecimalText }),
+  command("dealers", { mood: Schema.Literals(["silent", "normal"]) }),
+  /** Without `forMillis` and `times` until clear; `delayMillis` null: 2 s. */
+  command("fault", {
+    kind: Schema.Literals(faultKinds),
+    route: Schema.Literals(faultRoutes),
+    symbol: Schema.NullOr(Symbol),
+    forMillis: Schema.NullOr(Schema.Int),
+    times: Schema.NullOr(Schema.Int),
+    delayMillis: Schema.NullOr(Schema.Int)
+  }),
+  /** Ends faults, paths, held prices and halts, undoes book and funding, dealers normal; delisted stays delisted. */
+  command("clear", {}),
+  /** Plays business time to `to`; never back (C4). */
+  command("advance", { to: Millis }),
+  /** The knobs of a YAML file, already checked by `VenueKnobs`; the whole text, so that errors name its lines. */
+  command("set", { knobs: Schema.String.check(Schema.isMaxLength(262_144)) }),
+  /** Ends the process, which its supervisor starts again. */
+  command("restart", {})
+])
+export type VenueCommand = typeof VenueCommand.Type
+
+export const VenueCommandAnswer = Schema.Struct({
+  /** Of the last event there is after it. */
+  number: Schema.Int,
+  at: Millis,
+  /** The swap offer or the like that it made. */
+  id: Schema.NullOr(VenueId)
+})
+
+export const VenueView = Schema.Struct({
+  at: Millis,
+  seed: Schema.Int,
+  /** Of the last event. */
+  number: Schema.Int,
+  /** Wall time when this process began, Unix ms. */
+  startedAt: Schema.Int,
+  readers: Schema.Struct({ events: Schema.Int, marketData: Schema.Int, subscriptions: Schema.Int }),
+  markets: Schema.Array(
+    Schema.Struct({
+      symbol: Symbol,
+      last: Schema.NullOr(DecimalText),
+      mark: Schema.NullOr(DecimalText),
+      index: Schema.NullOr(DecimalText),
+      held: Schema.Array(Schema.Literals(["last", "mark", "index"])),
+      path: Schema.Boolean,
+      halted: Schema.Boolean,
+      delisted: Schema.Boolean
+    })
+  ),
+  dealers: Schema.Array(
+    Schema.Struct({
+      name: Words,
+      mood: Schema.Literals(["silent", "normal"]),
+      latencyMillis: Schema.Int,
+      validityMillis: Schema.Int
+    })
+  ),
+  faults: Schema.Array(
+    Schema.Struct({
+      kind: Schema.Literals(faultKinds),
+      route: Schema.Literals(faultRoutes),
+      symbol: Schema.NullOr(Symbol),
+      /** Wall time; null: until clear. */
+      until: Schema.NullOr(Schema.Int),
+      timesLeft: Schema.NullOr(Schema.Int),
+      struck: Schema.Int
+    })
+  )
+})
+export type VenueView = typeof VenueView.Type
