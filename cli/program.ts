@@ -21,6 +21,7 @@ import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -62,6 +63,7 @@ export const buildProgram = (cli: Cli): Command => {
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addSimVenueServeCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }
