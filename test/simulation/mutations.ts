@@ -395,7 +395,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "a lost answer of the venue is forgotten",
-    shows: ["liveness"],
+    shows: ["defects"],
     seams: () => ({ venue: (venue) => ({ ...venue, voidRefs: () => Effect.succeed([]) }) })
   },
   {

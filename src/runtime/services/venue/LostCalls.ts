@@ -40,8 +40,8 @@ export interface LostCallsParts {
   readonly wall: Clock.Clock
   /** Writes what became of a call; false when it could not be written now. */
   readonly conclude: (row: VenueCallRow, outcome: DefiniteOutcome) => Effect.Effect<boolean>
-  /** Says that a call has been in flight for too long; false when it could not be said now. */
-  readonly alarm: (row: VenueCallRow) => Effect.Effect<boolean>
+  /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
+  readonly alarm: (row: VenueCallRow) => Effect.Effect<"said" | "ended" | "later">
 }
 
 export class LostCalls {
@@ -140,8 +140,10 @@ export class LostCalls {
       late,
       (lost) =>
         Effect.map(this.parts.alarm(lost.row), (said) => {
-          if (said && !lost.alarmed) this.alarms++
-          lost.alarmed ||= said
+          if (said === "ended") this.lost.delete(lost.row.ref)
+          if (said !== "said") return
+          this.alarms++
+          lost.alarmed = true
         }),
       { concurrency: writesAtOnce, discard: true }
     )

@@ -278,29 +278,27 @@ class Executor {
     )
   }
 
-  private alarm(row: VenueCallRow): Effect.Effect<boolean> {
+  private alarm(row: VenueCallRow): Effect.Effect<"said" | "ended" | "later"> {
     const { ref, clientId, partnerId, call } = row
     const named = ownerOfRef(ref)
-    return this.parts.host
-      .dispatch({
-        subject: clientSubject(clientId),
-        by,
-        decide: (turn) => {
-          if (named === null || turn.state.get("venueCalls", ref) === undefined) return
-          applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [
-            { type: "audit", action: "venue.unanswered", before: null, after: null, reason: `${call} ${ref}` }
-          ])
-        }
-      })
-      .pipe(
-        Effect.andThen(
-          Effect.logError("the venue has not answered a call for a minute").pipe(
-            Effect.annotateLogs({ ref, call, client: clientId })
-          )
-        ),
-        Effect.as(true),
-        Effect.catch(() => Effect.succeed(false))
-      )
+    const noted = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by,
+      decide: (turn) => {
+        if (named === null || turn.state.get("venueCalls", ref) === undefined) return "ended"
+        applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [
+          { type: "audit", action: "venue.unanswered", before: null, after: null, reason: `${call} ${ref}` }
+        ])
+        return "said"
+      }
+    })
+    const logged = Effect.logError("the venue has not answered a call for a minute").pipe(
+      Effect.annotateLogs({ ref, call, client: clientId })
+    )
+    return noted.pipe(
+      Effect.tap((said) => (said === "said" ? logged : Effect.void)),
+      Effect.catch(() => Effect.succeed("later" as const))
+    )
   }
 
   known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable> {
