@@ -27,6 +27,7 @@ import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
+import type { VenueConnection } from "./ports/VenueConnection.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -46,6 +47,8 @@ export interface RuntimeOptions {
   readonly keyStore?: KeyStore
   readonly resealPace?: ResealPace
   readonly settings: SettingsShape
+  /** The venue that trades; without one whatever needs it answers 503 code 5030. */
+  readonly venue?: VenueConnection | null
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
