@@ -41,6 +41,10 @@ import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.t
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
+import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
+import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
+import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
@@ -88,6 +92,7 @@ const services = [
   Payouts,
   Questionnaires,
   ScreeningImports,
+  VenueProbes,
   WatchLists
 ] as const
 export type Services = Context.Service.Identifier<(typeof services)[number]>
@@ -100,6 +105,8 @@ export interface Seams {
   /** The store as one process sees it. */
   readonly store?: (store: MemoryStore) => MemoryStore
   readonly deliveries?: (deliveries: DeliveryStore["Service"], store: MemoryStore) => DeliveryStore["Service"]
+  /** The venue as one process reaches it. */
+  readonly venue?: (venue: VenueShape) => VenueShape
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -118,6 +125,8 @@ export interface ProcessOptions {
   readonly guarded: ReadonlySet<string>
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
+  /** The way to the venue. */
+  readonly venue: (process: SimProcess) => VenueShape
   /** Gets what the process logs at level Error. */
   readonly onDefect: (text: string) => void
   /** Called on each commit whose caller hears that nobody knows. */
@@ -214,7 +223,7 @@ export class SimProcess {
   }
 
   private layer(journal: Journal["Service"]): Layer.Layer<Services> {
-    const { away } = this.options
+    const { away, seams } = this.options
     const { store } = this
     const base = Layer.mergeAll(
       SealingService.layer(sealing),
@@ -227,6 +236,7 @@ export class SimProcess {
       memorySql({ store, sealing, away }),
       DocumentContentsMemory.layer({ store, away }),
       noKeyUsage,
+      Layer.succeed(Venue, seams.venue?.(this.options.venue(this)) ?? this.options.venue(this)),
       DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
@@ -272,6 +282,7 @@ export class SimProcess {
       Lifecycle.layer,
       ScreeningImports.layer,
       WatchLists.layer,
+      VenueProbes.layer.pipe(Layer.provide(VenueCalls.layer(venueHandlers))),
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }
