@@ -28,6 +28,10 @@ import { DueTimers } from "./ports/DueTimers.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
+import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
+import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
+import type { Venue } from "./ports/Venue.ts"
+import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -49,6 +53,8 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
+  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
+  readonly layerVenue?: Layer.Layer<Venue>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
@@ -87,11 +93,17 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = Layer.mergeAll(
-    ActorHost.layer({ residentLimit: options.settings.residentClients }),
-    RowReads.layer,
-    PartnerBooks.layer
-  ).pipe(Layer.provideMerge(base))
+  const feed =
+    options.layerVenue === undefined
+      ? MarketFeed.none
+      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+  const host = Layer.unwrap(
+    Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
+  )
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer, layerTradingHaltsMemory()).pipe(
+    Layer.provideMerge(feed),
+    Layer.provideMerge(base)
+  )
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )
