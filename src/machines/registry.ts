@@ -293,7 +293,9 @@ export const machines = {
     clause: "doc 2, GET /trading-status; A2-11",
     reached: {
       ACTIVE: operator("`market halt SCOPE --message M`"),
-      ENDED: operator("`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`")
+      ENDED: operator(
+        "`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`"
+      )
     }
   }),
   webhookEndpoint: entry({
