@@ -1,7 +1,7 @@
 /** The markets a simulated venue opens with (C3): grids, limits and opening prices, all against USDC. */
 import { type AssetClass, type Family, type Market, unitsOf } from "./Market.ts"
 
-interface Base {
+export interface Base {
   readonly base: string
   readonly name: string
   readonly assetClass: AssetClass
