@@ -13,6 +13,7 @@ import { addExplainCommands } from "./commands/explain.ts"
 import { addInterfirmCommands } from "./commands/interfirm.ts"
 import { addLedgerCommands } from "./commands/ledger.ts"
 import { addMachineCommands } from "./commands/machine.ts"
+import { addMarketCommands } from "./commands/market.ts"
 import { addMetricsCommand } from "./commands/metrics.ts"
 import { addOperatorCommands } from "./commands/operator.ts"
 import { addPartnerCommands } from "./commands/partner.ts"
@@ -57,6 +58,7 @@ export const buildProgram = (cli: Cli): Command => {
   addOperatorCommands(program, cli)
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)
+  addMarketCommands(program, cli)
   addMachineCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)
