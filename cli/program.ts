@@ -23,6 +23,8 @@ import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
+import { addSimRunCommands } from "./commands/simRun.ts"
+import { addSimVerifyCommand } from "./commands/simVerify.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -66,6 +68,8 @@ export const buildProgram = (cli: Cli): Command => {
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
   addSimVenueServeCommand(sim, cli)
+  addSimRunCommands(sim, cli)
+  addSimVerifyCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }

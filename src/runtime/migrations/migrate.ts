@@ -55,7 +55,7 @@ export const migrate = run({
     "0021_answer_principals": m0021,
     "0022_screening_passes": m0022,
     "0023_closed_deliveries": m0023,
-    "0024_venue_calls": m0024
+    "0024_venue_calls": m0024,
     "0025_trading_halts": m0025
   }),
   table: "schema_migrations"
