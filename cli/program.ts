@@ -22,6 +22,7 @@ import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -64,6 +65,7 @@ export const buildProgram = (cli: Cli): Command => {
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addSimVenueCommands(sim, cli)
   addDryRunOptions(program)
   return program
 }

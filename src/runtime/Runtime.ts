@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { layerHttpVenueControl } from "./adapters/HttpVenueControl.ts"
 import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
 import { Journal } from "./engine/journal/Journal.ts"
@@ -32,6 +33,9 @@ import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
+import type { VenueControl } from "./ports/VenueControl.ts"
+import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -53,6 +57,8 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
+  /** The venue's controls in place of those of `venue`: a test's. */
+  readonly controls?: Layer.Layer<VenueControl>
   /** The listed markets; without it none are known. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
@@ -108,11 +114,16 @@ export const layerRuntime = (options: RuntimeOptions) => {
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
+    controlsOf(options),
+    layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
+
+const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
 
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>

@@ -3,31 +3,10 @@
  * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
  */
 import { Schema } from "effect"
+import { faultKinds, faultRoutes } from "./faultTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
 
-export const faultKinds = [
-  "timeout-before",
-  "timeout-after",
-  "reset",
-  "http-500",
-  "broken-json",
-  "reject",
-  "silent",
-  "slow",
-  "visibility-lag",
-  "duplicate-events",
-  "reorder-events",
-  "drop-events",
-  "fill-before-ack",
-  "stale-marks",
-  "outage",
-  "quote-withdrawn",
-  "writer-default"
-] as const
-export type FaultKind = (typeof faultKinds)[number]
-
-export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
-export type FaultRoute = (typeof faultRoutes)[number]
+export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./faultTokens.ts"
 
 const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type, fields: F) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields })

@@ -26,6 +26,7 @@ import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
+import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
 import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
 
@@ -53,6 +54,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(AuditGroup)
   .add(MachineGroup)
   .add(ClockGroup)
+  .add(VenueGroup)
   .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)

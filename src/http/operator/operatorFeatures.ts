@@ -15,6 +15,7 @@ import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddl
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
+import { venue } from "./VenueHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
 
@@ -43,6 +44,7 @@ const features = {
   audit,
   machine,
   clock,
+  venue,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
