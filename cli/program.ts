@@ -23,6 +23,7 @@ import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import { addSimVenueCommands } from "./commands/simVenue.ts"
+import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -66,6 +67,7 @@ export const buildProgram = (cli: Cli): Command => {
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
   addSimVenueCommands(sim, cli)
+  addSimVenueServeCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }

@@ -4,15 +4,7 @@ import { executionReasons, moods, pricesHeld } from "../../src/http/api/operator
 import { type FaultKind, faultKinds, type FaultRoute, faultRoutes } from "../../src/venue/faultTokens.ts"
 import type { Cli } from "../Cli.ts"
 import type { OperatorClient } from "../OperatorClient.ts"
-import {
-  durationOption,
-  given,
-  required,
-  requiredToken,
-  tokenArgument,
-  tokenOption,
-  whole
-} from "../options.ts"
+import { durationOption, given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
 import { readKnobsFile, readPathFile } from "../venueFiles.ts"
 import { commandView, venueView } from "../views/venueView.ts"
 

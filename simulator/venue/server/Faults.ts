@@ -87,7 +87,9 @@ export class Faults {
   }
 
   private find(kinds: ReadonlyArray<FaultKind>, target: Target): Fault | undefined {
-    return this.faults.find((fault) => kinds.includes(fault.order.kind) && this.lives(fault) && aims(fault.order, target))
+    return this.faults.find(
+      (fault) => kinds.includes(fault.order.kind) && this.lives(fault) && aims(fault.order, target)
+    )
   }
 
   private lives({ until, timesLeft }: Fault): boolean {

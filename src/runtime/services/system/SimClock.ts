@@ -212,4 +212,3 @@ class Jump {
 
 const unsure = (error: DispatchError): DispatchError =>
   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
-
