@@ -1,9 +1,18 @@
 /** `brokerage sim venue …`: what a tester does to the simulated venue (operator surface, Developers and QA; C1). */
 import { Argument, type Command, Option } from "commander"
-import { executionReasons, moods, pricesHeld } from "../../src/http/api/operator/operatorTokens.ts"
-import { type FaultKind, faultKinds, type FaultRoute, faultRoutes } from "../../src/venue/faultTokens.ts"
+import type { Effect } from "effect"
+import {
+  dealerMoods,
+  executionReasons,
+  type FaultKind,
+  faultKinds,
+  type FaultRoute,
+  faultRoutes,
+  heldPrices
+} from "../../src/venue/testerTokens.ts"
+import type { VenueCommandAnswer } from "../../src/venue/VenueCommand.ts"
 import type { Cli } from "../Cli.ts"
-import type { OperatorClient } from "../OperatorClient.ts"
+import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { durationOption, given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
 import { readKnobsFile, readPathFile } from "../venueFiles.ts"
 import { commandView, venueView } from "../views/venueView.ts"
@@ -13,13 +22,13 @@ const symbolArgument = ["<SYMBOL>", "such as BTC-PERP"] as const
 /** The same command with its leading plus gone: the wire has a minus or none. */
 const signed = (text: string): string => text.replace(/^\+/, "")
 
-type VenueCall = (api: OperatorClient["venue"]) => ReturnType<OperatorClient["venue"]["clear"]>
+type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>
 
 /** Adds `venue` under `sim`. */
 export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
   const venue = sim.command("venue").description("the simulated venue; sandbox only")
   const send = (command: Command, call: VenueCall, confirm?: string): Promise<void> =>
-    cli.call(command, (api) => call(api.venue), commandView, confirm === undefined ? {} : { confirm })
+    cli.call(command, call, commandView, confirm === undefined ? {} : { confirm })
   venue
     .command("show")
     .description("prices, held or not, paths, dealers, faults with what is left of them, and how far it is")
@@ -27,7 +36,7 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
   venue
     .command("restart")
     .description("end the simulator and start it again; answers when it is back")
-    .action((_: object, command: Command) => send(command, (api) => api.restart({ payload: {} })))
+    .action((_: object, command: Command) => send(command, (api) => api.venue.restart({ payload: {} })))
   venue
     .command("set")
     .description("change its knobs: seed, processes, books, dealers, writers")
@@ -35,13 +44,13 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
     .action((file: string, _: object, command: Command) =>
       cli.attempt(command, async () => {
         const knobs = await readKnobsFile(file)
-        await send(command, (api) => api.set({ payload: { knobs } }))
+        await send(command, (api) => api.venue.set({ payload: { knobs } }))
       })
     )
   venue
     .command("clear")
     .description("end faults, paths, held prices and halts, undo book and funding, dealers normal")
-    .action((_: object, command: Command) => send(command, (api) => api.clear({ payload: {} })))
+    .action((_: object, command: Command) => send(command, (api) => api.venue.clear({ payload: {} })))
   addPriceCommands(venue, cli, send)
   addMarketCommands(venue, send)
   addFaultCommands(venue, send)
@@ -52,7 +61,7 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
 type Send = (command: Command, call: VenueCall, confirm?: string) => Promise<void>
 
 interface PriceOptions {
-  readonly only?: (typeof pricesHeld)[number]
+  readonly only?: (typeof heldPrices)[number]
 }
 
 interface BookOptions {
@@ -67,9 +76,9 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .description("move index, mark and last of SYMBOL and its base's markets to PRICE, and hold them there")
     .argument(...symbolArgument)
     .argument("<PRICE>", "such as 60000.5")
-    .addOption(tokenOption("--only <price>", "this one alone", pricesHeld))
+    .addOption(tokenOption("--only <price>", "this one alone", heldPrices))
     .action((symbol: string, price: string, { only }: PriceOptions, command: Command) =>
-      send(command, (api) => api.price({ payload: { symbol, price, ...given({ only }) } }))
+      send(command, (api) => api.venue.price({ payload: { symbol, price, ...given({ only }) } }))
     )
   venue
     .command("path")
@@ -79,7 +88,7 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .action((symbol: string, file: string, _: object, command: Command) =>
       cli.attempt(command, async () => {
         const path = readPathFile(file)
-        await send(command, (api) => api.path({ payload: { symbol, path } }))
+        await send(command, (api) => api.venue.path({ payload: { symbol, path } }))
       })
     )
   venue
@@ -90,7 +99,7 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .addOption(new Option("--levels <n>", "levels on each side").argParser(whole(1, 1_000)))
     .addOption(new Option("--spread <ticks>", "between best bid and best ask").argParser(whole(1, 1_000_000)))
     .action((symbol: string, { size, levels, spread }: BookOptions, command: Command) =>
-      send(command, (api) => api.book({ payload: { symbol, size, ...given({ levels, spread }) } }))
+      send(command, (api) => api.venue.book({ payload: { symbol, size, ...given({ levels, spread }) } }))
     )
   venue
     .command("funding")
@@ -98,7 +107,7 @@ const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
     .argument(...symbolArgument)
     .argument("<RATE>", "such as -0.0001")
     .action((symbol: string, rate: string, _: object, command: Command) =>
-      send(command, (api) => api.funding({ payload: { symbol, rate: signed(rate) } }))
+      send(command, (api) => api.venue.funding({ payload: { symbol, rate: signed(rate) } }))
     )
 }
 
@@ -118,7 +127,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
     .addOption(requiredToken("--reason <reason>", "why", executionReasons))
     .action((client: string, symbol: string, qty: string, { price, reason }: ExecuteOptions, command: Command) =>
       send(command, (api) =>
-        api.execute({ payload: { client, symbol, qty: signed(qty), reason, ...given({ price }) } })
+        api.venue.execute({ payload: { client, symbol, qty: signed(qty), reason, ...given({ price }) } })
       )
     )
   for (const [verb, does] of [
@@ -131,7 +140,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
       .argument(...symbolArgument)
       .action((symbol: string, _: object, command: Command) => {
         const payload = { symbol }
-        return send(command, (api) => (verb === "halt" ? api.halt({ payload }) : api.resume({ payload })))
+        return send(command, (api) => (verb === "halt" ? api.venue.halt({ payload }) : api.venue.resume({ payload })))
       })
   }
   venue
@@ -139,7 +148,7 @@ const addMarketCommands = (venue: Command, send: Send): void => {
     .description("end the market SYMBOL at its final price, for good")
     .argument(...symbolArgument)
     .action((symbol: string, _: object, command: Command) =>
-      send(command, (api) => api.delist({ payload: { symbol } }), `Delist ${symbol}? It stays so.`)
+      send(command, (api) => api.venue.delist({ payload: { symbol } }), `Delist ${symbol}? It stays so.`)
     )
 }
 
@@ -168,15 +177,15 @@ const addFaultCommands = (venue: Command, send: Send): void => {
     .action((kind: FaultKind, options: FaultOptions, command: Command) => {
       const { route, symbol, for: forMillis, times, delay: delayMillis } = options
       return send(command, (api) =>
-        api.fault({ payload: { kind, ...given({ route, symbol, forMillis, times, delayMillis }) } })
+        api.venue.fault({ payload: { kind, ...given({ route, symbol, forMillis, times, delayMillis }) } })
       )
     })
   venue
     .command("dealers")
     .description("whether dealers quote")
-    .addArgument(new Argument("<MOOD>", "silent or normal").choices(moods))
-    .action((mood: (typeof moods)[number], _: object, command: Command) =>
-      send(command, (api) => api.dealers({ payload: { mood } }))
+    .addArgument(new Argument("<MOOD>", "silent or normal").choices(dealerMoods))
+    .action((mood: (typeof dealerMoods)[number], _: object, command: Command) =>
+      send(command, (api) => api.venue.dealers({ payload: { mood } }))
     )
 }
 
@@ -196,7 +205,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .addOption(required("--tenor-days <n>", "how long").argParser(whole(1, 36_500)))
     .addOption(required("--qty <D>", "how much"))
     .action((symbol: string, { rateBps, tenorDays, qty }: OfferOptions, command: Command) =>
-      send(command, (api) => api.offer({ payload: { symbol, rateBps, tenorDays, qty } }))
+      send(command, (api) => api.venue.offer({ payload: { symbol, rateBps, tenorDays, qty } }))
     )
   venue
     .command("pay")
@@ -204,7 +213,7 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .addArgument(contractId)
     .option("--amount <D>", "a part")
     .action((id: number, { amount }: { readonly amount?: string }, command: Command) =>
-      send(command, (api) => api.pay({ payload: { contractId: id, ...given({ amount }) } }))
+      send(command, (api) => api.venue.pay({ payload: { contractId: id, ...given({ amount }) } }))
     )
   venue
     .command("correct-fee")
@@ -212,6 +221,6 @@ const addStakingCommands = (venue: Command, send: Send): void => {
     .addArgument(contractId)
     .argument("<D>", "the fee as it is right")
     .action((id: number, fee: string, _: object, command: Command) =>
-      send(command, (api) => api["correct-fee"]({ payload: { contractId: id, fee } }))
+      send(command, (api) => api.venue["correct-fee"]({ payload: { contractId: id, fee } }))
     )
 }

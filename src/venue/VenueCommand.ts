@@ -3,10 +3,10 @@
  * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
  */
 import { Schema } from "effect"
-import { faultKinds, faultRoutes } from "./faultTokens.ts"
+import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "./testerTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
 
-export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./faultTokens.ts"
+export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
 
 const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type, fields: F) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields })
@@ -16,7 +16,7 @@ export const VenueCommand = Schema.Union([
   command("price", {
     symbol: Symbol,
     price: DecimalText,
-    only: Schema.NullOr(Schema.Literals(["last", "mark", "index"]))
+    only: Schema.NullOr(Schema.Literals(heldPrices))
   }),
   command("path", {
     symbol: Symbol,
@@ -36,7 +36,7 @@ export const VenueCommand = Schema.Union([
     symbol: Symbol,
     qty: SignedText,
     price: Schema.NullOr(DecimalText),
-    reason: Schema.Literals(["deleverage", "liquidation"])
+    reason: Schema.Literals(executionReasons)
   }),
   command("halt", { symbol: Symbol }),
   command("resume", { symbol: Symbol }),
@@ -45,7 +45,7 @@ export const VenueCommand = Schema.Union([
   /** amount null: all that is owed. */
   command("pay", { contractId: VenueId, amount: Schema.NullOr(DecimalText) }),
   command("correctFee", { contractId: VenueId, fee: DecimalText }),
-  command("dealers", { mood: Schema.Literals(["silent", "normal"]) }),
+  command("dealers", { mood: Schema.Literals(dealerMoods) }),
   /** Without `forMillis` and `times` until clear; `delayMillis` null: 2 s. */
   command("fault", {
     kind: Schema.Literals(faultKinds),
@@ -88,7 +88,7 @@ export const VenueView = Schema.Struct({
       last: Schema.NullOr(DecimalText),
       mark: Schema.NullOr(DecimalText),
       index: Schema.NullOr(DecimalText),
-      held: Schema.Array(Schema.Literals(["last", "mark", "index"])),
+      held: Schema.Array(Schema.Literals(heldPrices)),
       path: Schema.Boolean,
       halted: Schema.Boolean,
       delisted: Schema.Boolean
@@ -97,7 +97,7 @@ export const VenueView = Schema.Struct({
   dealers: Schema.Array(
     Schema.Struct({
       name: Words,
-      mood: Schema.Literals(["silent", "normal"]),
+      mood: Schema.Literals(dealerMoods),
       latencyMillis: Schema.Int,
       validityMillis: Schema.Int
     })

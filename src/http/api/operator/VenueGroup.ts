@@ -2,13 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
-import { faultKinds, faultRoutes } from "../../../venue/faultTokens.ts"
+import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "../../../venue/testerTokens.ts"
 import { longestPathText } from "../../../venue/pricePath.ts"
 import { VenueCommandAnswer, VenueView } from "../../../venue/VenueCommand.ts"
 import { admin, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { OptionalBody, rangeOf } from "./OperatorFieldSchemas.ts"
-import { executionReasons, moods, pricesHeld } from "./operatorTokens.ts"
 
 const shaped = (label: string, pattern: RegExp, form: string) => {
   const message = `${label} must be ${form}.`
@@ -27,6 +26,14 @@ const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_00
 const textCap = (characters: number): number => characters * 2 + 1_024
 export const longestKnobs = 262_144
 
+/** Text with lines, such as a file's. */
+const lines = (label: string, max: number) => {
+  const message = `${label} must be text of at most ${max} characters.`
+  return Schema.String.annotate({ message })
+    .check(Schema.isMaxLength(max, { message }))
+    .annotateKey({ messageMissingKey: `${label} is required.` })
+}
+
 const path = <const P extends string>(name: P) => `/sim/venue/${name}` as const
 const answers = Answer(VenueCommandAnswer)
 
@@ -34,20 +41,20 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   HttpApiEndpoint.get("show", "/sim/venue", { success: Answer(VenueView) }).pipe(openTo(admin)),
   HttpApiEndpoint.post("restart", path("restart"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin)),
   HttpApiEndpoint.post("set", path("set"), {
-    payload: Schema.Struct({ knobs: text("The knobs", longestKnobs) }),
+    payload: Schema.Struct({ knobs: lines("The knobs", longestKnobs) }),
     success: answers
   }).pipe(openTo(admin, { bodyCap: textCap(longestKnobs) })),
   HttpApiEndpoint.post("price", path("price"), {
     payload: Schema.Struct({
       symbol,
       price: decimal("The price"),
-      only: Schema.optionalKey(token("Which price", pricesHeld))
+      only: Schema.optionalKey(token("Which price", heldPrices))
     }),
     success: answers
   }).pipe(openTo(admin)),
   /** `path`: the lines of the file. */
   HttpApiEndpoint.post("path", path("path"), {
-    payload: Schema.Struct({ symbol, path: text("The path", longestPathText) }),
+    payload: Schema.Struct({ symbol, path: lines("The path", longestPathText) }),
     success: answers
   }).pipe(openTo(admin, { bodyCap: textCap(longestPathText) })),
   HttpApiEndpoint.post("book", path("book"), {
@@ -85,7 +92,7 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
     success: answers
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("dealers", path("dealers"), {
-    payload: Schema.Struct({ mood: token("What dealers are to be", moods) }),
+    payload: Schema.Struct({ mood: token("The mood", dealerMoods) }),
     success: answers
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("halt", path("halt"), { payload: Schema.Struct({ symbol }), success: answers }).pipe(

@@ -21,7 +21,3 @@ export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const
 export const currencyCodes = ["USDC", "BTC", "ETH", "SOL", "BNB", "XRP", "EUR", "USD1"] as const
 /** Decimal places of each currency (F2). */
 export const currencyPlaces = { USDC: 6, BTC: 8, ETH: 8, SOL: 9, BNB: 8, XRP: 6, EUR: 2, USD1: 6 } as const
-/** Choices of `sim venue`: which price is held, how dealers are, why the venue trades by itself. */
-export const pricesHeld = ["last", "mark", "index"] as const
-export const moods = ["silent", "normal"] as const
-export const executionReasons = ["deleverage", "liquidation"] as const

@@ -36,5 +36,5 @@ export const describeCommand = ({ type: _, ...rest }: VenueCommand): string =>
 const shown = (value: unknown): string => {
   if (Array.isArray(value)) return String(value.length)
   const text = String(value)
-  return text.length <= longest ? text : `of ${text.length} characters`
+  return text.length <= longest && !text.includes("\n") ? text : `of ${text.length} characters`
 }

@@ -1,4 +1,4 @@
-/** Faults of the simulated venue by name, free of any import: the command line offers them without loading a schema. */
+/** Tokens of a tester's commands, free of any import: the command line offers them as choices without loading a schema. */
 export const faultKinds = [
   "timeout-before",
   "timeout-after",
@@ -22,3 +22,9 @@ export type FaultKind = (typeof faultKinds)[number]
 
 export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
 export type FaultRoute = (typeof faultRoutes)[number]
+
+/** The prices of a market that can be held. */
+export const heldPrices = ["last", "mark", "index"] as const
+export const dealerMoods = ["silent", "normal"] as const
+/** Why the venue trades an account by itself (A2-97). */
+export const executionReasons = ["deleverage", "liquidation"] as const
