@@ -20,6 +20,7 @@ import { KeyGroup } from "./operator/KeyGroup.ts"
 import { KycGroup } from "./operator/KycGroup.ts"
 import { LedgerGroup } from "./operator/LedgerGroup.ts"
 import { MachineGroup } from "./operator/MachineGroup.ts"
+import { MarketGroup } from "./operator/MarketGroup.ts"
 import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
@@ -45,6 +46,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(DepositGroup)
   .add(WithdrawalGroup)
   .add(BreakGroup)
+  .add(MarketGroup)
   .add(ExplainGroup)
   .add(LedgerGroup)
   .add(InterfirmGroup)

@@ -9,6 +9,7 @@ import { document } from "./DocumentHandlers.ts"
 import { encryption } from "./EncryptionHandlers.ts"
 import { explain } from "./ExplainHandlers.ts"
 import { interfirm } from "./InterfirmHandlers.ts"
+import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
@@ -35,6 +36,7 @@ const features = {
   deposit,
   withdrawal,
   break: breaks,
+  market,
   explain,
   ledger,
   interfirm,
