@@ -22,9 +22,9 @@ import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
-import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -67,9 +67,9 @@ export const buildProgram = (cli: Cli): Command => {
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addSimVenueServeCommand(sim, cli)
   addSimRunCommands(sim, cli)
   addSimVerifyCommand(sim, cli)
-  addSimVenueServeCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }
