@@ -45,6 +45,7 @@ import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
@@ -108,7 +109,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const feed =
     options.layerVenue === undefined
       ? MarketFeed.none
-      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+      : MarketFeed.layer.pipe(
+          Layer.merge(layerAttachedVenue),
+          Layer.provide(options.layerVenue),
+          Layer.provide(layerQuarantineLog)
+        )
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
