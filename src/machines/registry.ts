@@ -15,6 +15,8 @@ import { depositMachine } from "./deposit/depositMachine.ts"
 import { depositInput, depositSamples } from "./deposit/depositSamples.ts"
 import { kycMachine } from "./kyc/kycMachine.ts"
 import { kycInput, kycSamples } from "./kyc/kycSamples.ts"
+import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
+import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
 import { approvalMachine } from "./operator/approvalMachine.ts"
 import { approvalInput, approvalSamples } from "./operator/approvalSamples.ts"
 import { apiKeyMachine } from "./partner/apiKeyMachine.ts"
@@ -296,6 +298,20 @@ export const machines = {
       EXECUTED: operator("`sim venue probe C`"),
       REFUSED: operator("`sim venue probe C`, with the fault `reject` on orders"),
       VOID: operator("`sim venue probe C`, with the fault `timeout-before` on orders")
+    }
+  }),
+  tradingHalt: entry({
+    machine: tradingHaltMachine,
+    samples: tradingHaltSamples,
+    inputs: [openHalt, boundedHalt],
+    title: "Trading halt",
+    meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
+    clause: "doc 2, GET /trading-status; A2-11",
+    reached: {
+      ACTIVE: operator("`market halt SCOPE --message M`"),
+      ENDED: operator(
+        "`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`"
+      )
     }
   }),
   webhookEndpoint: entry({

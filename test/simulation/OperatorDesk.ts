@@ -10,6 +10,7 @@ import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { type OperatorCaller, operatorCaller, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
@@ -86,6 +87,7 @@ export class OperatorDesk {
     if (random.chance(0.3)) return this.decide(done)
     if (random.chance(0.2)) return this.approve(done)
     if (random.chance(0.15)) return this.pause(done)
+    if (random.chance(0.05)) return this.halt(done)
     if (partner.changesCustody) return this.custody(partner, done)
     const draw = random.next()
     if (draw < 0.12) return this.suspend(partner.code, done)
@@ -183,6 +185,20 @@ export class OperatorDesk {
     }
     this.settle(
       Effect.flatMap(Breaks, (breaks) => breaks.open(caller, request)),
+      done
+    )
+  }
+
+  /** Halts trading in a family, now and then for a while alone, halts it again, or resumes it. */
+  private halt(done: () => void): void {
+    const { random, world } = this
+    const caller = this.caller()
+    const scope = random.pick(["ALL", "PERP", "SPOT"])
+    const until = random.chance(0.6) ? world.timeline.now + random.between(2_000, 60_000) : null
+    const request = { scope, message: "Maintenance.", until }
+    const resumes = random.chance(0.3)
+    this.settle(
+      Effect.flatMap(MarketHalts, (halts) => (resumes ? halts.resume(caller, scope) : halts.halt(caller, request))),
       done
     )
   }

@@ -20,7 +20,7 @@ import { Lifecycle } from "../../src/runtime/services/client/Lifecycle.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
-import { nightlyPass, ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
+import { ScreeningPasses } from "../../src/runtime/services/screening/ScreeningPasses.ts"
 import { ScreeningImports } from "../../src/runtime/services/screening/ScreeningImports.ts"
 import { WatchLists } from "../../src/runtime/services/screening/WatchLists.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
@@ -28,6 +28,8 @@ import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.t
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
 import { clientTimers } from "../../src/runtime/services/client/clientTimers.ts"
+import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
+import { systemTimers } from "../../src/runtime/services/system/systemTimers.ts"
 import { CollateralReports } from "../../src/runtime/services/collateral/CollateralReports.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
@@ -37,6 +39,7 @@ import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
+import { marketBoardMemory } from "../../src/runtime/ports/MarketBoardMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
@@ -88,6 +91,7 @@ const services = [
   Documents,
   Interfirm,
   Lifecycle,
+  MarketHalts,
   OperatorKeys,
   Payouts,
   Questionnaires,
@@ -250,7 +254,7 @@ export class SimProcess {
         FeedSourceMemory.layer({ store, away })
       ])
     )
-    const handlers = Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({
+    const handlers = Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({
       ...ofClients,
       ...ofSystem
     }))
@@ -262,7 +266,7 @@ export class SimProcess {
       Layer.provideMerge(
         Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
       ),
-      Layer.provideMerge(Breaks.layer)
+      Layer.provideMerge(Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(marketBoardMemory()))))
     )
     return Layer.mergeAll(
       workers,

@@ -13,6 +13,7 @@ import { documentTables } from "./tables/document.ts"
 import { engineTables } from "./tables/engine.ts"
 import { kycTables } from "./tables/kyc.ts"
 import { ledgerTables } from "./tables/ledger.ts"
+import { marketTables } from "./tables/market.ts"
 import { operatorTables } from "./tables/operator.ts"
 import { partnerTables } from "./tables/partner.ts"
 import { reconciliationTables } from "./tables/reconciliation.ts"
@@ -38,6 +39,7 @@ const described = {
   ...collateralTables,
   ...withdrawalTables,
   ...reconciliationTables,
+  ...marketTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,

@@ -235,6 +235,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     openedAt: noon,
     closedAt: noon
   },
+  tradingHalts: { id, ...machine, state: "ACTIVE", scope: "ALL", startedAt: noon },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
   settlementItems: {
     id,
