@@ -4,7 +4,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { Base } from "../core/defaultMarkets.ts"
+import { eventsKept } from "../core/EventLine.ts"
 import { type Books, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"
 import { EventFeed } from "./EventFeed.ts"
@@ -63,6 +65,7 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
   const key = ensureKey(keyFile)
   const wall = () => Date.now()
   const startedAt = wall()
+  const faults = new Faults(wall)
   const feeds: { events: EventFeed | null; markets: MarketFeed | null; dealers: Dealers | null } = {
     events: null,
     markets: null,
@@ -72,11 +75,11 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     event: (event) => {
       feeds.events?.happened(event)
       feeds.dealers?.happened(event)
+      if (isDefault(event)) faults.strike(["writer-default"], { route: "take", symbol: null })
     },
     market: (message) => feeds.markets?.happened(message)
   })
   const { venue } = books
-  const faults = new Faults(wall)
   const events = (feeds.events = new EventFeed(venue, faults, usualReaderLimits))
   const markets = (feeds.markets = new MarketFeed(venue, faults, usualReaderLimits))
   const clock = new VenueClock(wall, venue.now, books.offset)
@@ -90,6 +93,8 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     }
   )
   const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
+  // Requests that were open when the venue went down are answered again.
+  for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
   const ending = Promise.withResolvers<string>()
   const restart = () => ending.resolve("A restart was ordered.")
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
@@ -128,6 +133,10 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     }
   }
 }
+
+/** A writer has paid nothing at its swap's maturity. */
+const isDefault = ({ fact }: VenueEvent): boolean =>
+  fact.type === "swap" && fact.swap.short && fact.swap.payments.length === 0
 
 /** Requests first, then the inputs that they brought, then the books. */
 const close = async (server: ListeningVenue, writer: VenueWriter, books: Books): Promise<void> => {

@@ -191,9 +191,14 @@ const apiHandler = (desk: VenueDesk) =>
     const ordinary = yield* NodeHttpServer.makeHandler(answered(largestBody), { scope })
     const orders = yield* NodeHttpServer.makeHandler(answered(largestOrder), { scope })
     return (request: IncomingMessage, response: ServerResponse): void => {
+      const isControl = request.url === "/venue/v1/control"
+      const limit = isControl ? largestOrder : largestBody
+      if (Number(request.headers["content-length"] ?? 0) > limit) {
+        return refuse(response, 413, "VenueBadRequest", `A body has at most ${limit} bytes here.`)
+      }
       // Bodies are JSON whatever they are called.
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/json"
-      return (request.url === "/venue/v1/control" ? orders : ordinary)(request, response)
+      return (isControl ? orders : ordinary)(request, response)
     }
   })
 
