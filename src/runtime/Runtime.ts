@@ -19,19 +19,27 @@ import { clientTimers } from "./services/client/clientTimers.ts"
 import { DocumentContents } from "./ports/DocumentContents.ts"
 import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
+import { systemTimers } from "./services/system/systemTimers.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
+import { MarketHalts } from "./services/market/MarketHalts.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
+import type { MarketBoard } from "./ports/MarketBoard.ts"
+import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
+import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
+import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
+import type { Venue } from "./ports/Venue.ts"
+import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
-import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
+import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
@@ -49,6 +57,10 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
+  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
+  readonly layerVenue?: Layer.Layer<Venue>
+  /** The listed markets; without it none are known. */
+  readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
@@ -87,16 +99,23 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = Layer.mergeAll(
-    ActorHost.layer({ residentLimit: options.settings.residentClients }),
-    RowReads.layer,
-    PartnerBooks.layer
-  ).pipe(Layer.provideMerge(base))
+  const feed =
+    options.layerVenue === undefined
+      ? MarketFeed.none
+      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+  const host = Layer.unwrap(
+    Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
+  )
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer, layerTradingHaltsMemory()).pipe(
+    Layer.provideMerge(feed),
+    Layer.provideMerge(base)
+  )
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )
   return Layer.mergeAll(
     Breaks.layer,
+    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
@@ -111,7 +130,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
 export const layerWorkers = (options: RuntimeOptions) =>
   Layer.mergeAll(
     Timers.layer(
-      Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
+      Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,

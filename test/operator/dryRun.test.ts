@@ -50,6 +50,7 @@ const makeWorld = async () => {
   const document = await post(`/clients/${clientId}/documents`, broker.key, upload)
   const open = ["break", "open", "--scope", "PART", "--currency", "USDC", "--amount", "1", "--reason", "r"]
   const opened = await service.done(open)
+  await service.done(["market", "halt", "ALL", "--message", "m"])
   const pending = await service.done(["key", "issue", "PART", "--label", "l", "--scope", "READ"], "SECOND")
   const { operators } = await service.done(["operator", "list"])
   const begun = await send("POST", "/screening/imports", { source: "S", version: "1", count: 2, hash: "0".repeat(64) })
@@ -181,6 +182,8 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "withdrawal fail": { params: approved, body: { reason }, writes: "postings" },
     "break open": { body: { scope: "ALL", currency: "USDC", amount: "1", reason }, writes: "recon_breaks" },
     "break close": { params: { breakId: world.breakId }, body: { reason }, writes: "recon_breaks" },
+    "market halt": { body: { scope: "PERP", message: "m" }, writes: "trading_halts" },
+    "market resume": { body: { scope: "ALL" }, writes: "trading_halts" },
     "interfirm record": {
       params: { partner: "PART" },
       body: { amount: "1", periodFrom: 1, periodTo: 2, txRef: "t" },

@@ -61,6 +61,8 @@ export interface ServiceOptions {
   readonly database?: { readonly url: Redacted.Redacted; readonly sealing: Sealing }
   /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
+  /** What stands for the venue. */
+  readonly venue?: Pick<RuntimeOptions, "venue" | "board">
 }
 
 export const startService = async (options: ServiceOptions = {}) => {
@@ -75,7 +77,8 @@ export const startService = async (options: ServiceOptions = {}) => {
       settings: { ...defaultSettings, sandbox: true, ...options.settings },
       clockOffset: 0,
       owner: `test:${randomBytes(6).toString("hex")}`,
-      ...options.keys
+      ...options.keys,
+      ...options.venue
     }).pipe(Layer.provideMerge(layerTestLogs))
   )
   const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>

@@ -9,10 +9,12 @@ import { document } from "./DocumentHandlers.ts"
 import { encryption } from "./EncryptionHandlers.ts"
 import { explain } from "./ExplainHandlers.ts"
 import { interfirm } from "./InterfirmHandlers.ts"
+import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
+import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
@@ -34,6 +36,7 @@ const features = {
   deposit,
   withdrawal,
   break: breaks,
+  market,
   explain,
   ledger,
   interfirm,
@@ -41,6 +44,7 @@ const features = {
   audit,
   machine,
   clock,
+  sim,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

@@ -36,6 +36,9 @@ export const refusalError = (refusal: Refusal): OperatorError => {
       return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
     case "Conflict":
       return new OperatorConflict(envelopeOf(4092, refusal.sentence, refusal.data as Json))
+    case "NoVenue":
+    case "VenueAway":
+      return new OperatorAway(envelopeOf(5030, refusal.sentence))
     case "TooLarge":
     case "Unverified":
     case "RelianceNotApproved":

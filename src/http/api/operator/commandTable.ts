@@ -41,6 +41,8 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "withdrawal fail": "on request",
   "break open": null,
   "break close": "on request",
+  "market halt": null,
+  "market resume": null,
   "ledger adjust": "usual",
   "interfirm record": "usual",
   "webhook redeliver": null,
