@@ -34,6 +34,9 @@ export interface ServeRequest {
   readonly port: number
   readonly dataDir: string
   readonly databaseUrl: string | null
+  readonly venueUrl: string | null
+  readonly venueKeyFile: string | null
+  readonly venueCa: string | null
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
   readonly sandbox: boolean
   readonly demo: boolean

@@ -13,6 +13,7 @@ import { addExplainCommands } from "./commands/explain.ts"
 import { addInterfirmCommands } from "./commands/interfirm.ts"
 import { addLedgerCommands } from "./commands/ledger.ts"
 import { addMachineCommands } from "./commands/machine.ts"
+import { addMarketCommands } from "./commands/market.ts"
 import { addMetricsCommand } from "./commands/metrics.ts"
 import { addOperatorCommands } from "./commands/operator.ts"
 import { addPartnerCommands } from "./commands/partner.ts"
@@ -21,6 +22,10 @@ import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addSimVenueCommands } from "./commands/simVenue.ts"
+import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
+import { addSimRunCommands } from "./commands/simRun.ts"
+import { addSimVerifyCommand } from "./commands/simVerify.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -56,12 +61,17 @@ export const buildProgram = (cli: Cli): Command => {
   addOperatorCommands(program, cli)
   addApprovalCommands(program, cli)
   addAuditCommands(program, cli)
+  addMarketCommands(program, cli)
   addMachineCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addSimVenueCommands(sim, cli)
+  addSimVenueServeCommand(sim, cli)
+  addSimRunCommands(sim, cli)
+  addSimVerifyCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }

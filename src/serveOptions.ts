@@ -16,6 +16,12 @@ export interface ServeOptions {
   readonly dataDir: string
   /** Any Postgres 15 or newer; null: the embedded one in the data directory. */
   readonly databaseUrl: string | null
+  /** A venue of one's own; null: the simulated one in a sandbox, none outside. */
+  readonly venueUrl: string | null
+  /** File with the key for it; null: it asks for none. */
+  readonly venueKeyFile: string | null
+  /** PEM file of its authority; null: the public ones. */
+  readonly venueCa: string | null
   /** Own certificate and key (PEM files); null: the local authority of the data directory. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null
   readonly sandbox: boolean

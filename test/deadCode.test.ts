@@ -14,7 +14,9 @@ const isReadByName = (file: string): boolean => /^src\/machines\/.+Rows\.ts$/.te
 /** Where Node, vitest or npm starts to read. */
 const isEntry = (file: string): boolean =>
   isReadByName(file) ||
-  /\.test\.ts$|^scripts\/[^/]+\.ts$|^(bench|cli)\/main\.ts$|^test\/support\/globalSetup\.ts$/.test(file)
+  /\.test\.ts$|^scripts\/[^/]+\.ts$|^(bench|cli|simulator\/venue)\/main\.ts$|^test\/support\/globalSetup\.ts$/.test(
+    file
+  )
 
 /** What a file imports, also dynamically; the benchmark names its child processes from its own folder. */
 const importsOf = (file: string, text: string): ReadonlyArray<string> => {

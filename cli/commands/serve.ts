@@ -20,6 +20,9 @@ interface ServeFlags {
   readonly host?: string
   readonly port?: number
   readonly databaseUrl?: string
+  readonly venueUrl?: string
+  readonly venueKeyFile?: string
+  readonly venueCa?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly sandbox?: boolean
@@ -50,6 +53,12 @@ export const addServeCommand = (program: Command, cli: Cli): void => {
     .option("--host <address>", "address to listen on (default 127.0.0.1)")
     .addOption(new Option("--port <n>", "port, 0 for any free one (default 8443)").argParser(whole(0, 65_535)))
     .option("--database-url <url>", "a PostgreSQL of your own (default: an embedded one in the data directory)")
+    .option(
+      "--venue-url <url>",
+      "the venue that trades, https, or http on this machine (default: in a sandbox a simulated one, else none)"
+    )
+    .option("--venue-key-file <file>", "file with the key for it")
+    .option("--venue-ca <file>", "its authority, PEM (default: the public ones)")
     .option("--tls-cert <file>", "certificate, PEM (default: a local authority in the data directory)")
     .option("--tls-key <file>", "its key, PEM")
     .option("--sandbox", "the development environment: sandbox partners and time travel")
@@ -85,6 +94,7 @@ export const serveRequest = (flags: ServeFlags, globals: Globals): ServeRequest 
     port: all.port ?? 8443,
     dataDir: globals.dataDir ?? defaultDataDir,
     databaseUrl: all.databaseUrl ?? null,
+    ...venueOf(all),
     tls: tlsCert === undefined || tlsKey === undefined ? null : { certFile: tlsCert, keyFile: tlsKey },
     sandbox,
     demo: all.demo ?? false,
@@ -113,13 +123,16 @@ const roleOf = (all: ServeFlags): Pick<ServeRequest, "role" | "routerUrls" | "ro
     if (routerUrls.length === 0) throw usage("--role edge needs --router-url.")
     if (!routerUrls.every(isRouterUrl)) throw usage("--router-url takes https addresses, without path.")
     const given = ofRouters.filter((name) => all[name] !== undefined && all[name] !== false)
-    if (given.length > 0) throw usage("--role edge takes neither a database nor settings of the service.")
+    if (given.length > 0) throw usage("--role edge takes neither a database, a venue nor settings of the service.")
   }
   return { role, routerUrls, routerCa, passOperator }
 }
 
 const ofRouters = [
   "databaseUrl",
+  "venueUrl",
+  "venueKeyFile",
+  "venueCa",
   "sandbox",
   "demo",
   "allowWebhookHost",
@@ -130,6 +143,27 @@ const ofRouters = [
 ] as const satisfies ReadonlyArray<keyof ServeFlags>
 
 const isRouterUrl = (text: string): boolean => /^https:\/\/[^/?#@\s]+\/?$/.test(text) && URL.canParse(text)
+
+const venueOf = (all: ServeFlags): Pick<ServeRequest, "venueUrl" | "venueKeyFile" | "venueCa"> => {
+  const { venueUrl = null, venueKeyFile = null, venueCa = null } = all
+  if (venueUrl === null) {
+    if (venueKeyFile !== null || venueCa !== null) throw usage("--venue-key-file and --venue-ca need --venue-url.")
+    return { venueUrl, venueKeyFile, venueCa }
+  }
+  const address = /^(https?):\/\/([^/?#@\s]+)\/?$/.exec(venueUrl)
+  if (address === null || !URL.canParse(venueUrl)) {
+    throw usage("--venue-url takes an address, https://HOST or https://HOST:PORT, without path and credentials.")
+  }
+  if (address[1] === "http") {
+    if (!isLoopback(new URL(venueUrl).hostname)) {
+      throw usage("--venue-url takes http for this machine alone (127.0.0.1, ::1, localhost): use https.")
+    }
+    if (venueCa !== null) throw usage("--venue-ca is for a --venue-url with https.")
+  }
+  return { venueUrl, venueKeyFile, venueCa }
+}
+
+const isLoopback = (hostname: string): boolean => /^(localhost|\[::1\]|127(\.[0-9]{1,3}){3})$/.test(hostname)
 
 /** Names or addresses alone: a port or path would never match the host of a url. */
 const webhookHosts = (given: ReadonlyArray<string>, sandbox: boolean): ReadonlyArray<string> => {
@@ -169,6 +203,9 @@ const settings: { readonly [K in keyof ServeFlags]?: (value: unknown) => boolean
   host: (value) => typeof value === "string",
   port: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535,
   databaseUrl: (value) => typeof value === "string",
+  venueUrl: (value) => typeof value === "string",
+  venueKeyFile: (value) => typeof value === "string",
+  venueCa: (value) => typeof value === "string",
   tlsCert: (value) => typeof value === "string",
   tlsKey: (value) => typeof value === "string",
   sandbox: (value) => typeof value === "boolean",

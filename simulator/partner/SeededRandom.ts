@@ -9,6 +9,11 @@ export class SeededRandom {
     this.state = seed >>> 0
   }
 
+  /** A generator made from it goes on as this one does. */
+  get position(): number {
+    return this.state
+  }
+
   /** A number in [0, 1). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0

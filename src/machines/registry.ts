@@ -15,6 +15,8 @@ import { depositMachine } from "./deposit/depositMachine.ts"
 import { depositInput, depositSamples } from "./deposit/depositSamples.ts"
 import { kycMachine } from "./kyc/kycMachine.ts"
 import { kycInput, kycSamples } from "./kyc/kycSamples.ts"
+import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
+import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
 import { approvalMachine } from "./operator/approvalMachine.ts"
 import { approvalInput, approvalSamples } from "./operator/approvalSamples.ts"
 import { apiKeyMachine } from "./partner/apiKeyMachine.ts"
@@ -31,6 +33,8 @@ import { settlementMachine } from "./settlement/settlementMachine.ts"
 import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
 import { reconBreakMachine } from "./reconciliation/reconBreakMachine.ts"
 import { reconBreakInput, reconBreakSamples } from "./reconciliation/reconBreakSamples.ts"
+import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
+import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
 import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
@@ -280,6 +284,34 @@ export const machines = {
     reached: {
       OPEN: operator("`break open --scope ALL --currency USDC --amount D --reason R`"),
       CLOSED: operator("`break close ID --reason R`")
+    }
+  }),
+  venueProbe: entry({
+    machine: venueProbeMachine,
+    samples: venueProbeSamples,
+    inputs: [venueProbeInput],
+    title: "Venue probe",
+    meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
+    clause: "D6; operator surface, sim venue",
+    reached: {
+      IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
+      EXECUTED: operator("`sim venue probe C`"),
+      REFUSED: operator("`sim venue probe C`, with the fault `reject` on orders"),
+      VOID: operator("`sim venue probe C`, with the fault `timeout-before` on orders")
+    }
+  }),
+  tradingHalt: entry({
+    machine: tradingHaltMachine,
+    samples: tradingHaltSamples,
+    inputs: [openHalt, boundedHalt],
+    title: "Trading halt",
+    meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
+    clause: "doc 2, GET /trading-status; A2-11",
+    reached: {
+      ACTIVE: operator("`market halt SCOPE --message M`"),
+      ENDED: operator(
+        "`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`"
+      )
     }
   }),
   webhookEndpoint: entry({

@@ -2,7 +2,7 @@
 import type { SandboxTimer } from "./sandbox/sandboxNames.ts"
 
 /** Timers of the system's mailbox. */
-export type SystemTimer = "screening.nightly"
+export type SystemTimer = "screening.nightly" | "halt.until"
 
 export type HandlerName =
   | "appropriateness.retake"

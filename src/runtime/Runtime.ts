@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { layerHttpVenueControl } from "./adapters/HttpVenueControl.ts"
 import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
 import { Journal } from "./engine/journal/Journal.ts"
@@ -19,23 +20,32 @@ import { clientTimers } from "./services/client/clientTimers.ts"
 import { DocumentContents } from "./ports/DocumentContents.ts"
 import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
+import { systemTimers } from "./services/system/systemTimers.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
+import { MarketHalts } from "./services/market/MarketHalts.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
+import type { MarketBoard } from "./ports/MarketBoard.ts"
+import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
+import type { VenueConnection } from "./ports/VenueConnection.ts"
 import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
 import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
+import type { VenueControl } from "./ports/VenueControl.ts"
+import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
-import { nightlyPass, ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
+import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
@@ -50,8 +60,14 @@ export interface RuntimeOptions {
   readonly keyStore?: KeyStore
   readonly resealPace?: ResealPace
   readonly settings: SettingsShape
+  /** The venue that trades; without one whatever needs it answers 503 code 5030. */
+  readonly venue?: VenueConnection | null
   /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
   readonly layerVenue?: Layer.Layer<Venue>
+  /** The venue's controls in place of those of `venue`: a test's. */
+  readonly controls?: Layer.Layer<VenueControl>
+  /** The listed markets; without it none are known. */
+  readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
@@ -93,7 +109,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const feed =
     options.layerVenue === undefined
       ? MarketFeed.none
-      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+      : MarketFeed.layer.pipe(
+          Layer.merge(layerAttachedVenue),
+          Layer.provide(options.layerVenue),
+          Layer.provide(layerQuarantineLog)
+        )
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
@@ -106,21 +126,27 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   return Layer.mergeAll(
     Breaks.layer,
+    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
+    controlsOf(options),
+    layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
+const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
+
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>
   Layer.mergeAll(
     Timers.layer(
-      Effect.map(Effect.all([clientTimers, nightlyPass]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
+      Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,

@@ -65,6 +65,14 @@ describe("operator surface, exit status 2: wrong usage", () => {
     [["serve", "--role", "edge", "--router-url", "https://a", "--database-url", "postgres://x"]],
     [["serve", "--router-url", "https://a"]],
     [["serve", "--pass-operator"]],
+    [["serve", "--venue-url", "venue.example"]],
+    [["serve", "--venue-url", "https://venue.example/v1"]],
+    [["serve", "--venue-url", "https://user:secret@venue.example"]],
+    [["serve", "--venue-url", "http://venue.example"]],
+    [["serve", "--venue-url", "http://127.0.0.1:1", "--venue-ca", "ca.pem"]],
+    [["serve", "--venue-key-file", "key"]],
+    [["serve", "--venue-ca", "ca.pem"]],
+    [["serve", "--role", "edge", "--router-url", "https://a", "--venue-url", "https://venue.example"]],
     [["serve", "--four-eyes", "everything"]],
     [["serve", "--config", "/nowhere/at/all"]]
   ])("%j", async (args) => {
@@ -241,6 +249,9 @@ describe("operator surface, serve", () => {
       port: 8443,
       dataDir: ".brokerage",
       databaseUrl: null,
+      venueUrl: null,
+      venueKeyFile: null,
+      venueCa: null,
       tls: null,
       sandbox: false,
       demo: false,
@@ -270,6 +281,12 @@ describe("operator surface, serve", () => {
       "--demo",
       "--database-url",
       "postgres://x",
+      "--venue-url",
+      "https://venue.example:8443",
+      "--venue-key-file",
+      "venue.key",
+      "--venue-ca",
+      "ca.pem",
       "--allow-webhook-host",
       "127.0.0.1",
       "hooks.local",
@@ -292,6 +309,9 @@ describe("operator surface, serve", () => {
       port: 0,
       dataDir: "d",
       databaseUrl: "postgres://x",
+      venueUrl: "https://venue.example:8443",
+      venueKeyFile: "venue.key",
+      venueCa: "ca.pem",
       tls: { certFile: "c", keyFile: "k" },
       sandbox: true,
       demo: true,
@@ -309,6 +329,9 @@ describe("operator surface, serve", () => {
       { role: "edge", routerUrls: ["https://a:1", "https://[::1]:2/"], routerCa: "ca.pem", passOperator: false }
     )
     assert.isTrue((await served("--role", "edge", "--router-url", "https://a", "--pass-operator")).passOperator)
+    for (const venueUrl of ["http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1/"]) {
+      assert.deepInclude(await served("--venue-url", venueUrl), { venueUrl, venueKeyFile: null, venueCa: null })
+    }
     const routers = file("edge.json", JSON.stringify({ role: "edge", routerUrl: ["https://a"] }))
     assert.deepInclude(await served("--config", routers), { role: "edge", routerUrls: ["https://a"], routerCa: null })
     assert.strictEqual((await served("--role", "router", "--sandbox")).role, "router")

@@ -24,6 +24,8 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   settlementItem: "settlement-item",
   withdrawalRequest: "withdrawals",
   reconBreak: "breaks",
+  venueProbe: "venue",
+  tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"
 }
@@ -34,6 +36,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "identification.expiry": true,
   "identityCheck.expiry": true,
   "screening.nightly": true,
+  "halt.until": true,
   "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",
   "sandbox.credit": true,
   "sandbox.restrict": true,

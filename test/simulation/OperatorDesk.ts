@@ -10,10 +10,12 @@ import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { type OperatorCaller, operatorCaller, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import type { Services } from "./SimProcess.ts"
 import type { PartnerAccount, PartnerTerms, World } from "./World.ts"
 
@@ -85,6 +87,7 @@ export class OperatorDesk {
     if (random.chance(0.3)) return this.decide(done)
     if (random.chance(0.2)) return this.approve(done)
     if (random.chance(0.15)) return this.pause(done)
+    if (random.chance(0.05)) return this.halt(done)
     if (partner.changesCustody) return this.custody(partner, done)
     const draw = random.next()
     if (draw < 0.12) return this.suspend(partner.code, done)
@@ -94,6 +97,10 @@ export class OperatorDesk {
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
+    if (random.chance(0.25)) {
+      const probes = Effect.flatMap(VenueProbes, (venue) => venue.run(caller, client, random.between(1, 3)))
+      return this.settle(probes, done)
+    }
     if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
       const request = {
@@ -178,6 +185,20 @@ export class OperatorDesk {
     }
     this.settle(
       Effect.flatMap(Breaks, (breaks) => breaks.open(caller, request)),
+      done
+    )
+  }
+
+  /** Halts trading in a family, now and then for a while alone, halts it again, or resumes it. */
+  private halt(done: () => void): void {
+    const { random, world } = this
+    const caller = this.caller()
+    const scope = random.pick(["ALL", "PERP", "SPOT"])
+    const until = random.chance(0.6) ? world.timeline.now + random.between(2_000, 60_000) : null
+    const request = { scope, message: "Maintenance.", until }
+    const resumes = random.chance(0.3)
+    this.settle(
+      Effect.flatMap(MarketHalts, (halts) => (resumes ? halts.resume(caller, scope) : halts.halt(caller, request))),
       done
     )
   }

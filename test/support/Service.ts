@@ -63,6 +63,8 @@ export interface ServiceOptions {
   readonly layerVenue?: NonNullable<RuntimeOptions["layerVenue"]>
   /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
+  /** What stands for the venue. */
+  readonly venue?: Pick<RuntimeOptions, "venue" | "board" | "controls">
 }
 
 export const startService = async (options: ServiceOptions = {}) => {
@@ -78,7 +80,8 @@ export const startService = async (options: ServiceOptions = {}) => {
       clockOffset: 0,
       owner: `test:${randomBytes(6).toString("hex")}`,
       ...(options.layerVenue === undefined ? {} : { layerVenue: options.layerVenue }),
-      ...options.keys
+      ...options.keys,
+      ...options.venue
     }).pipe(Layer.provideMerge(layerTestLogs))
   )
   const run = <A, E>(effect: Effect.Effect<A, E, RuntimeServices>): Promise<A> =>

@@ -22,6 +22,8 @@ const usdc = (amount: number): bigint => BigInt(amount) * 1_000_000n
 
 const contractOf = (parts: Partial<Contract> = {}): Contract => ({
   id: 1,
+  ref: "A-1-1",
+  tradeId: 1,
   accountId: 1,
   dealer: "alpha",
   symbol: "IX-KO",

@@ -196,7 +196,7 @@ describe("orders at the venue", () => {
     quote(90_000, 90_005)
     place({ quantity: 2 })
     const listing = exchange.listings.get(market.symbol)
-    if (listing !== undefined) listing.halted = true
+    if (listing !== undefined) listing.halt = { since: 0 }
     assert.deepInclude(place({}), { state: "REJECTED", reason: "market halted" })
     assert.strictEqual(place({ side: "SELL", quantity: 2, reduceOnly: true }).state, "FILLED")
   })

@@ -15,8 +15,8 @@ const opened = (seed: number): Prices => {
   return prices
 }
 /** Marks a minute apart. */
-const marksOf = (prices: Prices, steps: number, premium = 0): ReadonlyArray<number> =>
-  Array.from({ length: steps }, (_, n) => prices.step("BTC", n * minute, (n + 1) * minute, premium).mark)
+const marksOf = (prices: Prices, steps: number, premium = 0, from = 0): ReadonlyArray<number> =>
+  Array.from({ length: steps }, (_, n) => prices.step("BTC", (from + n + 1) * minute, premium).mark)
 
 describe("prices", () => {
   it("a seed is the whole path, and another seed another one", () => {
@@ -43,21 +43,21 @@ describe("prices", () => {
     const prices = opened(1)
     prices.hold("BTC", ["index"], 600_000)
     assert.strictEqual(marksOf(prices, 200, 0.02).at(-1), 603_000)
-    assert.strictEqual(marksOf(prices, 200, 0).at(-1), 600_000)
+    assert.strictEqual(marksOf(prices, 200, 0, 200).at(-1), 600_000)
   })
 
   it("a held price stands, one of its own leaves the others moving, and the walk goes on from where it was let go", () => {
     const prices = opened(3)
     prices.hold("BTC", ["index", "mark", "last"], 500_000)
     assert.deepStrictEqual(new Set(marksOf(prices, 50)), new Set([500_000]))
-    assert.strictEqual(prices.heldLast("BTC"), 500_000)
+    assert.strictEqual(prices.heldOf("BTC").last, 500_000)
     prices.release("BTC")
-    assert.approximately(marksOf(prices, 1)[0] ?? 0, 500_000, 30_000)
+    assert.approximately(marksOf(prices, 1, 0, 50)[0] ?? 0, 500_000, 30_000)
     prices.hold("BTC", ["mark"], 400_000)
-    const { index, mark } = prices.step("BTC", 0, minute, 0)
+    const { index, mark } = prices.step("BTC", 52 * minute, 0)
     assert.strictEqual(mark, 400_000)
     assert.isAbove(index, 450_000)
-    assert.strictEqual(prices.heldLast("BTC"), null)
+    assert.strictEqual(prices.heldOf("BTC").last, null)
   })
 
   it("a path is played on the straight line between its points, ends at its last, and leaves the walk there", () => {
@@ -67,9 +67,9 @@ describe("prices", () => {
       { offsetMillis: 2 * minute, price: 610_000 },
       { offsetMillis: 3 * minute, price: 590_000 }
     ])
-    const index = [1, 2, 3].map((n) => prices.step("BTC", (n - 1) * minute, n * minute, 0).index)
+    const index = [1, 2, 3].map((n) => prices.step("BTC", n * minute, 0).index)
     assert.deepStrictEqual(index, [605_000, 610_000, 590_000])
-    assert.approximately(prices.step("BTC", 3 * minute, 4 * minute, 0).index, 590_000, 30_000)
+    assert.approximately(prices.step("BTC", 4 * minute, 0).index, 590_000, 30_000)
   })
 })
 

@@ -1,4 +1,4 @@
-/** Requests for quotes at the simulated venue: quotes, accepts that are executed once, references that are voided (A2-25, A2-26). */
+/** Requests for quotes at the simulated venue: quotes, what of them can be accepted, ends (A2-25). */
 import { assert, describe, it } from "@effect/vitest"
 import type { Contract } from "../../simulator/venue/core/Contracts.ts"
 import { type Rfq, type RfqRequest, Rfqs } from "../../simulator/venue/core/Rfqs.ts"
@@ -20,6 +20,8 @@ const asked: RfqRequest = {
 
 const contract: Contract = {
   id: 1,
+  ref: "A-0-0",
+  tradeId: 1,
   accountId: 1,
   dealer: "alpha",
   symbol: "BTC-KO",
@@ -41,15 +43,16 @@ const opened = (parts: Partial<RfqRequest> = {}) => {
   const ended: Array<number> = []
   const rfqs = new Rfqs({ onQuote: () => undefined, onEnd: ({ id }) => void ended.push(id) })
   const rfq = rfqs.request({ ...asked, ...parts }, 0)
-  let executed = 0
   const quote = (dealer = "alpha", price = 600_000, validUntil = 5_000) =>
-    rfqs.quote(rfq, { dealer, price, quantity: 10, validUntil })
-  const accept = (ref: string, quoteId: number, { now = 1_000, declines = false, halted = false } = {}) =>
-    rfqs.accept(
-      { ref, rfqId: rfq.id, quoteId, now },
-      { halted: () => halted, declines: () => declines, execute: () => ({ tradeId: ++executed, contract }) }
-    )
-  return { rfqs, rfq, quote, accept, ended, executed: () => executed }
+    rfqs.quote(rfq, { dealer, price, quantity: 10, at: 0, validUntil })
+  /** Accepts a quote; answers why not. */
+  const accept = (quoteId: number, now = 1_000): string | null => {
+    const judged = rfqs.judge(rfq, quoteId, now)
+    if (typeof judged === "string") return judged
+    rfqs.accepted(rfq, judged)
+    return null
+  }
+  return { rfqs, rfq, quote, accept, ended }
 }
 const states = ({ quotes }: Rfq) => quotes.map(({ state }) => state)
 
@@ -67,61 +70,41 @@ describe("requests for quotes", () => {
     assert.deepStrictEqual(states(rfq), ["SUPERSEDED", "LIVE", "LIVE"])
   })
 
-  it("an accept is executed once, however often it is asked; the other quotes are superseded", () => {
-    const { rfq, quote, accept, executed, ended } = opened()
-    const taken = quote("alpha")
-    quote("beta")
-    const first = accept("A-1-1", taken?.id ?? 0)
-    assert.strictEqual(first.outcome, "EXECUTED")
-    assert.strictEqual(accept("A-1-1", taken?.id ?? 0), first)
-    assert.strictEqual(executed(), 1)
+  it("an accept ends the request; the other quotes are superseded, and no second one is accepted", () => {
+    const { rfq, quote, accept, ended } = opened()
+    const [taken, other] = [quote("alpha"), quote("beta")]
+    assert.isNull(accept(taken?.id ?? 0))
     assert.deepStrictEqual([rfq.state, ...states(rfq)], ["ACCEPTED", "ACCEPTED", "SUPERSEDED"])
     assert.deepStrictEqual(ended, [rfq.id])
+    assert.strictEqual(accept(other?.id ?? 0), "request not open")
   })
 
-  it("a second accept of the same request under another reference is refused", () => {
-    const { quote, accept } = opened()
-    const [one, other] = [quote("alpha"), quote("beta")]
-    accept("A-1-1", one?.id ?? 0)
-    assert.deepInclude(accept("A-1-2", other?.id ?? 0), { outcome: "REFUSED", reason: "request not open" })
-  })
-
-  it("a voided reference is never executed; one that was executed keeps its execution", () => {
-    const { rfqs, quote, accept, executed } = opened()
-    const taken = quote()
-    assert.deepStrictEqual(rfqs.voidAccept("A-1-1"), { outcome: "VOID" })
-    assert.deepStrictEqual(accept("A-1-1", taken?.id ?? 0), { outcome: "VOID" })
-    assert.strictEqual(executed(), 0)
-    const second = accept("A-1-2", taken?.id ?? 0)
-    assert.strictEqual(rfqs.voidAccept("A-1-2"), second)
-    assert.strictEqual(rfqs.acceptOf("A-1-2"), second)
-    assert.strictEqual(rfqs.acceptOf("A-1-3"), null)
-  })
-
-  it("A2-25: past its validity, withdrawn, declined at the last look, unknown, halted: refused, and the request stays open", () => {
-    const { rfqs, rfq, quote, accept } = opened()
+  it("A2-25: past its validity, withdrawn, unknown, too little, beyond a level: refused, and the request stays open", () => {
+    const { rfqs, rfq, quote, accept } = opened({ takeProfit: 610_000 })
     const late = quote("alpha")
-    assert.deepInclude(accept("A-1-1", late?.id ?? 0, { now: 5_000 }), { reason: "quote not live" })
+    assert.strictEqual(accept(late?.id ?? 0, 5_000), "quote not live")
     const withdrawn = quote("beta")
-    rfqs.withdraw(rfq, withdrawn?.id ?? 0)
-    assert.deepInclude(accept("A-1-2", withdrawn?.id ?? 0), { reason: "quote not live" })
-    const live = quote("gamma")
-    assert.deepInclude(accept("A-1-3", live?.id ?? 0, { halted: true }), { reason: "market halted" })
-    assert.deepInclude(accept("A-1-4", live?.id ?? 0, { declines: true }), { reason: "declined by the dealer" })
-    assert.deepInclude(accept("A-1-5", 99), { reason: "unknown quote" })
-    assert.deepStrictEqual([rfq.state, ...states(rfq)], ["OPEN", "EXPIRED", "WITHDRAWN", "EXPIRED"])
+    assert.isTrue(rfqs.withdraw(rfq, withdrawn?.id ?? 0))
+    assert.isFalse(rfqs.withdraw(rfq, withdrawn?.id ?? 0))
+    assert.strictEqual(accept(withdrawn?.id ?? 0), "quote not live")
+    assert.strictEqual(accept(99), "unknown quote")
+    const little = rfqs.quote(rfq, { dealer: "gamma", price: 600_000, quantity: 9, at: 0, validUntil: 5_000 })
+    assert.strictEqual(accept(little?.id ?? 0), "quantity not offered")
+    assert.strictEqual(accept(quote("gamma", 590_000)?.id ?? 0), "price beyond the barrier")
+    assert.strictEqual(accept(quote("gamma", 610_000)?.id ?? 0), "price beyond the take profit")
+    assert.strictEqual(rfq.state, "OPEN")
   })
 
-  it("time ends quotes and requests", () => {
+  it("a quote that has expired and a request that has ended take nothing any more", () => {
     const { rfqs, rfq, quote } = opened()
-    quote("alpha", 600_000, 5_000)
-    quote("beta", 600_000, 90_000)
-    rfqs.pass(5_000)
+    const one = quote("alpha")
+    quote("beta")
+    rfqs.expire(rfq, one?.id ?? 0)
     assert.deepStrictEqual([rfq.state, ...states(rfq)], ["OPEN", "EXPIRED", "LIVE"])
-    rfqs.pass(60_000)
-    assert.deepStrictEqual([rfq.state, ...states(rfq)], ["EXPIRED", "EXPIRED", "EXPIRED"])
+    assert.isTrue(rfqs.end(rfq, "EXPIRED", "window over"))
+    assert.deepStrictEqual([rfq.state, rfq.reason, ...states(rfq)], ["EXPIRED", "window over", "EXPIRED", "EXPIRED"])
     assert.strictEqual(quote("gamma"), null)
-    assert.isFalse(rfqs.end(rfq, "CANCELLED"))
+    assert.isFalse(rfqs.end(rfq, "CANCELLED", null))
   })
 
   it("F19: a close request is quoted by the contract's writer alone", () => {
@@ -135,5 +118,13 @@ describe("requests for quotes", () => {
     for (let n = 0; n < 150; n++) quote("alpha", 600_000 + n)
     assert.lengthOf(rfq.quotes, 100)
     assert.deepInclude(rfq.quotes.at(-1), { price: 600_149, state: "LIVE" })
+  })
+
+  it("takes no quote of another dealer while a hundred are live", () => {
+    const { rfq, quote } = opened()
+    for (let n = 0; n < 100; n++) quote(`dealer-${n}`)
+    assert.strictEqual(quote("one too many"), null)
+    assert.isNotNull(quote("dealer-5", 600_001))
+    assert.lengthOf(rfq.quotes, 100)
   })
 })

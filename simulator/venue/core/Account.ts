@@ -2,7 +2,8 @@
  * An account at the simulated venue, one a client, netting: a quantity a market and the money that went for it, exact. The
  * sum over all accounts is zero in both, whatever trades, so the books prove themselves.
  */
-import { type Side } from "./Book.ts"
+import type { Side } from "./Book.ts"
+import type { Order } from "./Order.ts"
 
 export interface Position {
   /** Signed lots. */
@@ -16,6 +17,8 @@ export class Account {
   /** The client's uid. */
   readonly name: string
   readonly positions = new Map<string, Position>()
+  /** Its orders that rest or wait, in the order in which they came. */
+  readonly orders = new Set<Order>()
   /** Number of its last event: they come without a gap. */
   sequence = 0
 

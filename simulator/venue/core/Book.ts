@@ -66,6 +66,11 @@ export class Book<Maker extends Resting = Resting> {
     this.sideOf(order.side).remove(order)
   }
 
+  /** Another quantity for what is left: less keeps the order's place, more puts it at the end of its level. */
+  resize(order: Maker, left: number): void {
+    this.sideOf(order.side).resize(order, left)
+  }
+
   /** The best price of a side in ticks, or null. */
   best(side: Side): number | null {
     return this.sideOf(side).best()?.price ?? null
@@ -194,6 +199,18 @@ class Ladder {
     order.level.quantity -= lots
     order.left -= lots
     if (order.left === 0) this.remove(order)
+  }
+
+  resize(order: Resting, left: number): void {
+    if (order.level === null) return
+    if (left < order.left) {
+      order.level.quantity += left - order.left
+      order.left = left
+    } else if (left > order.left) {
+      this.remove(order)
+      order.left = left
+      this.add(order)
+    }
   }
 
   private drop(level: Level): void {

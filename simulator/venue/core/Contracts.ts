@@ -10,6 +10,9 @@ export type ContractState = "OPEN" | "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" |
 
 export interface Contract {
   readonly id: number
+  /** Of the accept that opened it. */
+  readonly ref: string
+  readonly tradeId: number
   readonly accountId: number
   /** The dealer who wrote it: close requests go to it alone. */
   readonly dealer: string

@@ -1,6 +1,6 @@
 /**
  * Orders of all accounts in all markets: checked, matched, triggered, cancelled. Pure and deterministic: the same calls in
- * the same order give the same books and the same events. It knows no clock, no chance and no transport.
+ * the same order give the same books and the same events. It knows no chance and no transport, and of time only when it is.
  */
 import { Account } from "./Account.ts"
 import { Book, type Side } from "./Book.ts"
@@ -23,6 +23,15 @@ export interface Fill {
   readonly price: number
   readonly quantity: number
   readonly liquidity: "MAKER" | "TAKER"
+  /** Set on what the venue did by itself (A2-97). */
+  readonly reason: VenueReason | null
+}
+
+export type VenueReason = "deleverage" | "liquidation" | "delisting"
+
+/** A halt of a market, since a business time. */
+export interface Halt {
+  readonly since: number
 }
 
 export interface Listing {
@@ -32,9 +41,26 @@ export interface Listing {
   readonly waiting: Readonly<Record<TriggerSource, Levels<Order>>>
   /** In ticks; null before the first. */
   readonly prices: Record<TriggerSource, number | null>
-  halted: boolean
+  /** The last price is held: trades don't move it. */
+  lastHeld: boolean
+  /** Lots of all long positions, which are those of all short ones. */
+  openInterest: number
+  halt: Halt | null
   delisted: boolean
 }
+
+/** A trade by the venue's own decision. */
+export interface Execution {
+  readonly accountId: number
+  /** The account that takes the other side. */
+  readonly against: number
+  readonly side: Side
+  readonly price: number
+  readonly quantity: number
+  readonly reason: VenueReason
+}
+
+export type AmendRefusal = "order has ended" | "quantity too large" | "quantity filled already" | "market halted"
 
 export class Exchange {
   readonly listings = new Map<string, Listing>()
@@ -43,13 +69,19 @@ export class Exchange {
   readonly orders = new Map<string, Order>()
   private readonly groups = new Map<string, Set<Order>>()
   private readonly emit: (event: ExchangeEvent) => void
-  private orderIds = 0
-  private tradeIds = 0
+  private readonly clock: { readonly now: number }
+  /** Of the last order and the last trade; trades elsewhere at the venue share the count. */
+  readonly ids = { order: 0, trade: 0 }
   /** Markets whose last price has moved while orders were matched: their triggers fire afterwards. */
   private readonly moved = new Set<Listing>()
 
-  constructor(markets: ReadonlyArray<Market>, emit: (event: ExchangeEvent) => void) {
+  constructor(
+    markets: ReadonlyArray<Market>,
+    emit: (event: ExchangeEvent) => void,
+    clock: { readonly now: number } = { now: 0 }
+  ) {
     this.emit = emit
+    this.clock = clock
     for (const market of markets) this.listings.set(market.symbol, listingOf(market))
   }
 
@@ -63,7 +95,7 @@ export class Exchange {
   place(request: OrderRequest): Order {
     const known = request.ref === null ? undefined : this.orders.get(request.ref)
     if (known !== undefined) return known
-    const order = newOrder(++this.orderIds, request)
+    const order = newOrder(++this.ids.order, request)
     if (order.ref !== null) this.orders.set(order.ref, order)
     const listing = this.listings.get(order.symbol)
     const refusal = listing === undefined ? "unknown market" : refusalOf(listing, order, this.account(order))
@@ -84,13 +116,94 @@ export class Exchange {
     return true
   }
 
+  /** Another quantity of a live order; smaller it keeps its place, larger it goes to the end of its level (A2-40). */
+  amend(order: Order, quantity: number): AmendRefusal | null {
+    const listing = this.listings.get(order.symbol)
+    const filled = order.quantity - order.left
+    if (!isLive(order) || listing === undefined) return "order has ended"
+    if (quantity > listing.market.maxQty) return "quantity too large"
+    if (quantity <= filled) return "quantity filled already"
+    if (quantity > order.quantity && listing.halt !== null && !order.reduceOnly) return "market halted"
+    const left = quantity - filled
+    if (order.state === "WAITING") order.left = left
+    else listing.book.resize(order, left)
+    order.quantity = quantity
+    this.emit({ kind: "order", order })
+    return null
+  }
+
   /** Moves a price that triggers look at, and fires those that it touches (A2-37). */
   move(symbol: string, source: TriggerSource, price: number): void {
     const listing = this.listings.get(symbol)
     if (listing === undefined || listing.delisted) return
     listing.prices[source] = price
-    this.fire(listing, source)
+    this.touch(listing, [source])
+  }
+
+  /** Fires what the prices of a market have reached; nothing while it is halted. */
+  touch(listing: Listing, sources: ReadonlyArray<TriggerSource>): void {
+    for (const source of sources) this.fire(listing, source)
     this.fireTriggers()
+  }
+
+  /** Trades an account against another by the venue's own decision, past the book: no order of either is asked (A2-97). */
+  execute(
+    listing: Listing,
+    { accountId, against, side, price, quantity, reason }: Execution
+  ): { readonly order: Order; readonly tradeId: number } {
+    const { symbol } = listing.market
+    const tradeId = ++this.ids.trade
+    const value = valueOf(listing.market, price, quantity)
+    const order = newOrder(++this.ids.order, { ...ofTheVenue, accountId, symbol, side, price, quantity })
+    order.left = 0
+    order.state = "FILLED"
+    this.book(listing, order, quantity, value)
+    this.book(listing, { accountId: against, side: side === "BUY" ? "SELL" : "BUY" }, quantity, value)
+    const fill: Fill = {
+      tradeId,
+      orderId: order.id,
+      accountId,
+      symbol,
+      side,
+      price,
+      quantity,
+      liquidity: "TAKER",
+      reason
+    }
+    this.emit({ kind: "fill", order, fill })
+    return { order, tradeId }
+  }
+
+  /** Ends a market: its orders first, then every position at the final price against one account, which is flat after it. */
+  delist(listing: Listing, price: number, against: number): void {
+    const { symbol, family } = listing.market
+    listing.delisted = true
+    for (const order of this.liveOrders(listing)) this.end(order, "CANCELLED", "market delisted")
+    if (family !== "PERP") return
+    for (const { id: accountId, positions } of this.accounts.values()) {
+      const lots = positions.get(symbol)?.lots ?? 0
+      if (lots === 0 || accountId === against) continue
+      const side = lots > 0 ? "SELL" : "BUY"
+      this.execute(listing, { accountId, against, side, price, quantity: Math.abs(lots), reason: "delisting" })
+    }
+  }
+
+  /** Takes over the orders of a stored state; those that live stand in their books already. */
+  adopt(orders: ReadonlyArray<Order>): void {
+    for (const order of orders) {
+      if (order.ref !== null) this.orders.set(order.ref, order)
+      if (isLive(order)) this.join(order)
+    }
+  }
+
+  /** Every order that rests or waits in a market: bids, asks, then those that wait for a price. */
+  liveOrders({ book, waiting }: Listing): ReadonlyArray<Order> {
+    const sources = ["LAST", "MARK", "INDEX"] as const
+    return [
+      ...book.orders("BUY"),
+      ...book.orders("SELL"),
+      ...sources.flatMap((source) => waiting[source].all().map(({ item }) => item))
+    ]
   }
 
   private account({ accountId }: Pick<Order, "accountId">): Account {
@@ -109,12 +222,13 @@ export class Exchange {
 
   private fire(listing: Listing, source: TriggerSource): void {
     const price = listing.prices[source]
-    if (price === null) return
+    if (price === null || listing.halt !== null) return
     for (;;) {
       const touched = listing.waiting[source].touched(price)
       if (touched === null) return
       const order = touched.item
       order.waiting = null
+      order.triggeredAt = this.clock.now
       order.state = "WORKING"
       const empty = order.reduceOnly && this.account(order).reducible(order.symbol, order.side) === 0
       if (empty) this.end(order, "REJECTED", "no position to reduce")
@@ -158,17 +272,27 @@ export class Exchange {
     order.reduceOnly ? Math.min(order.left, this.account(order).reducible(order.symbol, order.side)) : order.left
 
   private trade(listing: Listing, taker: Order, maker: Order, price: number, quantity: number): void {
-    const tradeId = ++this.tradeIds
+    const tradeId = ++this.ids.trade
     const value = valueOf(listing.market, price, quantity)
     taker.left -= quantity
     for (const order of [maker, taker]) {
-      this.account(order).book(order.symbol, order.side, quantity, value)
+      this.book(listing, order, quantity, value)
       if (order.left === 0) order.state = "FILLED"
     }
-    listing.prices.LAST = price
-    this.moved.add(listing)
+    if (!listing.lastHeld) {
+      listing.prices.LAST = price
+      this.moved.add(listing)
+    }
     this.report(maker, "MAKER", { tradeId, price, quantity })
     this.report(taker, "TAKER", { tradeId, price, quantity })
+  }
+
+  private book(listing: Listing, of: Pick<Order, "accountId" | "side">, lots: number, value: bigint): void {
+    const account = this.account(of)
+    const { symbol } = listing.market
+    listing.openInterest -= Math.max(0, account.lotsOf(symbol))
+    account.book(symbol, of.side, lots, value)
+    listing.openInterest += Math.max(0, account.lotsOf(symbol))
   }
 
   private report(
@@ -177,7 +301,7 @@ export class Exchange {
     traded: Pick<Fill, "tradeId" | "price" | "quantity">
   ): void {
     const { id: orderId, accountId, symbol, side } = order
-    this.emit({ kind: "fill", order, fill: { ...traded, orderId, accountId, symbol, side, liquidity } })
+    this.emit({ kind: "fill", order, fill: { ...traded, orderId, accountId, symbol, side, liquidity, reason: null } })
     if (order.group !== null) this.endOthers(order)
     if (order.left === 0) this.leave(order)
   }
@@ -201,6 +325,7 @@ export class Exchange {
   }
 
   private join(order: Order): void {
+    if (order.ref !== null) this.account(order).orders.add(order)
     if (order.group === null) return
     const key = groupKey(order)
     const members = this.groups.get(key) ?? new Set()
@@ -208,12 +333,16 @@ export class Exchange {
   }
 
   private leave(order: Order): void {
+    if (order.ref !== null) this.accounts.get(order.accountId)?.orders.delete(order)
     if (order.group === null) return
     const members = this.groups.get(groupKey(order))
     members?.delete(order)
     if (members?.size === 0) this.groups.delete(groupKey(order))
   }
 }
+
+/** What orders have in common that nobody placed. */
+const ofTheVenue = { ref: null, tif: "GTC", reduceOnly: false, trigger: null, group: null } as const
 
 const groupKey = ({ accountId, symbol, group }: Order): string => `${accountId} ${symbol} ${group}`
 
@@ -222,20 +351,24 @@ const listingOf = (market: Market): Listing => ({
   book: new Book(),
   waiting: { LAST: new Levels(), MARK: new Levels(), INDEX: new Levels() },
   prices: { LAST: null, MARK: null, INDEX: null },
-  halted: false,
+  lastHeld: false,
+  openInterest: 0,
+  halt: null,
   delisted: false
 })
 
 /** Why an order can't be taken, the first of the venue's own checks; null when it can. */
 const refusalOf = (listing: Listing, order: Order, account: Account): EndReason | null => {
-  const { market, prices, halted, delisted } = listing
+  const { market, prices, halt, delisted } = listing
   const { quantity, limit, reduceOnly, trigger } = order
+  if (market.family === "BARRIER") return "no orders in this market"
   if (delisted) return "market delisted"
-  if (halted && !reduceOnly) return "market halted"
+  if (halt !== null && !reduceOnly) return "market halted"
   if (!Number.isSafeInteger(quantity) || quantity <= 0) return "quantity off the grid"
   if (quantity > market.maxQty) return "quantity too large"
   if (order.tif === "POST_ONLY" && limit === null) return "price required"
-  if (!reduceOnly) {
+  // The simulator's own makers trade in any size.
+  if (!reduceOnly && order.ref !== null) {
     if (quantity < market.minQty) return "quantity too small"
     const price = limit ?? trigger?.price ?? prices.MARK ?? prices.LAST
     if (price !== null && valueOf(market, price, quantity) < market.minNotional) return "notional too small"

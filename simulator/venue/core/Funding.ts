@@ -39,12 +39,33 @@ export const paymentOf = (market: Market, lots: number, mark: number, rate: numb
   return due < 0n && floor * unit !== due ? floor - 1n : floor
 }
 
+/** Plain JSON. */
+export interface FundingState {
+  readonly sum: number
+  readonly samples: number
+  readonly held: number | null
+  readonly fixed: number
+}
+
 export class Funding {
   private sum = 0
   private samples = 0
   private held: number | null = null
   /** Fixed at the last stamp; paid at the next. */
   private fixed = interest
+
+  constructor(state?: FundingState) {
+    if (state === undefined) return
+    this.sum = state.sum
+    this.samples = state.samples
+    this.held = state.held
+    this.fixed = state.fixed
+  }
+
+  state(): FundingState {
+    const { sum, samples, held, fixed } = this
+    return { sum, samples, held, fixed }
+  }
 
   /** The rate that the next stamp pays. */
   get rate(): number {
@@ -56,10 +77,10 @@ export class Funding {
     return this.held ?? (this.samples === 0 ? this.fixed : rateOf(Math.round(this.sum / this.samples)))
   }
 
-  /** One minute's premium. */
-  sample(premium: number): void {
-    this.sum += premium
-    this.samples++
+  /** One minute's premium, or the same over several minutes. */
+  sample(premium: number, minutes = 1): void {
+    this.sum += premium * minutes
+    this.samples += minutes
   }
 
   /** Holds the rate until `release`. */

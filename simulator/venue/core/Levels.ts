@@ -43,6 +43,17 @@ export class Levels<Item> {
     return null
   }
 
+  /** True when a price would touch the next one. */
+  reaches(price: number): boolean {
+    const [above, below] = [this.above.at(-1), this.below.at(-1)]
+    return (above !== undefined && price >= above.level) || (below !== undefined && price <= below.level)
+  }
+
+  /** All of them, in an order in which they can be added again: of one level the first to be touched first. */
+  all(): ReadonlyArray<Waiting<Item>> {
+    return [...this.above.toReversed(), ...this.below.toReversed()]
+  }
+
   get size(): number {
     return this.above.length + this.below.length
   }

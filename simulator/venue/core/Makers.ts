@@ -18,19 +18,26 @@ export interface LadderShape {
 
 interface Ladder {
   shape: LadderShape
-  readonly usual: LadderShape
+  usual: LadderShape
   readonly orders: Record<Side, Map<number, Order>>
 }
 
-/** Of the accounts that the simulator trades with. */
-export const houseAccounts = { maker: -1, taker: -2 } as const
+/** Of the accounts that the simulator trades with; the venue itself is on the other side of what no book does. */
+export const houseAccounts = { maker: -1, taker: -2, venue: -3 } as const
+
+/** Plain JSON of one ladder; its orders are in the book. */
+export interface LadderState {
+  readonly symbol: string
+  readonly shape: LadderShape
+  readonly usual: LadderShape
+}
 
 /** What all orders of the simulator have in common: nobody asks for them again, and they open as well as close. */
 const plain = { ref: null, reduceOnly: false, trigger: null, group: null } as const
 
 export class Makers {
   private readonly exchange: Exchange
-  private readonly random: SeededRandom
+  random: SeededRandom
   private readonly ladders = new Map<string, Ladder>()
 
   constructor(exchange: Exchange, random: SeededRandom) {
@@ -38,6 +45,7 @@ export class Makers {
     this.random = random
     exchange.open(houseAccounts.maker, "house-maker")
     exchange.open(houseAccounts.taker, "house-taker")
+    exchange.open(houseAccounts.venue, "house-venue")
   }
 
   /** Makes a market in `symbol` from the next `quote` on. */
@@ -54,11 +62,34 @@ export class Makers {
     this.reshape(symbol, ({ usual }) => usual)
   }
 
+  shapeOf(symbol: string): LadderShape | null {
+    return this.ladders.get(symbol)?.shape ?? null
+  }
+
+  /** Another usual ladder, which stands from now on. */
+  change(symbol: string, usual: LadderShape): void {
+    this.reshape(symbol, (ladder) => (ladder.usual = usual))
+  }
+
+  /** Takes the ladder out of the book until the next `quote`. */
+  withdraw(listing: Listing): void {
+    const ladder = this.ladders.get(listing.market.symbol)
+    if (ladder !== undefined) for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, nothing)
+  }
+
+  /** What the ladder bids and asks at best once it is quoted; null where it does not quote. */
+  top(listing: Listing): { readonly bid: number; readonly ask: number } | null {
+    const ladder = this.ladders.get(listing.market.symbol)
+    const middle = listing.prices.MARK
+    if (ladder === undefined || middle === null || !quotes(ladder, listing)) return null
+    return { bid: bestOf(ladder.shape, middle, "BUY"), ask: bestOf(ladder.shape, middle, "SELL") }
+  }
+
   /** Moves the ladder to the mark, and refills what was traded away. */
   quote(listing: Listing): void {
     const ladder = this.ladders.get(listing.market.symbol)
     const middle = listing.prices.MARK
-    if (ladder === undefined || middle === null || listing.halted || listing.delisted) return
+    if (ladder === undefined || middle === null || listing.halt !== null || listing.delisted) return
     const wanted = { BUY: pricesOf(ladder.shape, middle, "BUY"), SELL: pricesOf(ladder.shape, middle, "SELL") }
     // What stands in the way goes first: the ladder never trades with itself.
     for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, new Set(wanted[side]))
@@ -68,7 +99,7 @@ export class Makers {
   /** A taker trades with the given probability: a small quantity on either side at the market. */
   trade(listing: Listing, probability: number): void {
     const ladder = this.ladders.get(listing.market.symbol)
-    if (ladder === undefined || ladder.shape.size === 0 || listing.halted || listing.delisted) return
+    if (ladder === undefined || !quotes(ladder, listing)) return
     if (!this.random.chance(probability)) return
     this.exchange.place({
       ...plain,
@@ -81,11 +112,27 @@ export class Makers {
     })
   }
 
+  state(): ReadonlyArray<LadderState> {
+    return [...this.ladders].map(([symbol, { shape, usual }]) => ({ symbol, shape, usual }))
+  }
+
+  /** Goes on from a state, with the orders that the maker has in the books. */
+  adopt(states: ReadonlyArray<LadderState>): void {
+    for (const { symbol, shape, usual } of states) {
+      const orders: Ladder["orders"] = { BUY: new Map(), SELL: new Map() }
+      for (const side of ["BUY", "SELL"] as const) {
+        for (const order of this.exchange.listings.get(symbol)?.book.orders(side) ?? [])
+          if (order.accountId === houseAccounts.maker) orders[side].set(order.price, order)
+      }
+      this.ladders.set(symbol, { shape, usual, orders })
+    }
+  }
+
   private reshape(symbol: string, shapeOf: (ladder: Ladder) => LadderShape): void {
     const ladder = this.ladders.get(symbol)
     const listing = this.exchange.listings.get(symbol)
     if (ladder === undefined || listing === undefined) return
-    for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, new Set())
+    for (const side of ["BUY", "SELL"] as const) this.clear(ladder, side, nothing)
     ladder.shape = shapeOf(ladder)
     this.quote(listing)
   }
@@ -116,8 +163,18 @@ export class Makers {
   }
 }
 
+const nothing: ReadonlySet<number> = new Set()
+
+const quotes = ({ shape }: Ladder, { halt, delisted }: Listing): boolean =>
+  shape.size > 0 && shape.levels > 0 && halt === null && !delisted
+
+const bestOf = ({ spread }: LadderShape, middle: number, side: Side): number =>
+  side === "BUY" ? middle - Math.floor(spread / 2) - 1 : middle + Math.ceil(spread / 2)
+
 /** The levels of a side, the best first. */
-const pricesOf = ({ levels, spread }: LadderShape, middle: number, side: Side): ReadonlyArray<number> => {
-  const best = side === "BUY" ? middle - Math.floor(spread / 2) - 1 : middle + Math.ceil(spread / 2)
-  return Array.from({ length: levels }, (_, n) => (side === "BUY" ? best - n : best + n)).filter((price) => price > 0)
+const pricesOf = (shape: LadderShape, middle: number, side: Side): ReadonlyArray<number> => {
+  const best = bestOf(shape, middle, side)
+  return Array.from({ length: shape.levels }, (_, n) => (side === "BUY" ? best - n : best + n)).filter(
+    (price) => price > 0
+  )
 }

@@ -33,6 +33,7 @@ export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJEC
 /** Why an order ended without being filled, in the venue's own words. */
 export type EndReason =
   | "unknown market"
+  | "no orders in this market"
   | "market halted"
   | "market delisted"
   | "quantity off the grid"
@@ -50,13 +51,13 @@ export type EndReason =
   | "reduce-only empty"
   | "cancelled by the account"
   | "other of its group filled"
-  | "rejected by fault"
 
 export interface Order extends Resting {
   readonly id: number
   readonly ref: string | null
   readonly symbol: string
-  readonly quantity: number
+  /** Lots of the whole order; amended by the account. */
+  quantity: number
   readonly tif: TimeInForce
   readonly reduceOnly: boolean
   readonly group: string | null

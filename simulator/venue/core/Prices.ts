@@ -3,7 +3,7 @@
  * The index of a base is one for all its markets; a mark is the index with a basis that grows with what the book pays above
  * it and halves as time passes. Prices are in ticks.
  */
-import type { SeededRandom } from "../../partner/SeededRandom.ts"
+import { SeededRandom } from "../../partner/SeededRandom.ts"
 import { type Walk, walked } from "./PriceProcess.ts"
 
 /** One step of a path: the price at a time after its beginning. */
@@ -23,14 +23,35 @@ export type HeldPrice = keyof Held
 
 interface BasePrices {
   readonly opening: number
-  readonly walk: Walk
-  readonly random: SeededRandom
+  walk: Walk
+  random: SeededRandom
+  /** When it was stepped last. */
+  steppedAt: number
   /** The walk itself, between ticks. */
   exact: number
   /** Of the mark, as a share of the index. */
   basis: number
   readonly held: Held
-  path: { readonly startedAt: number; readonly points: ReadonlyArray<PathPoint> } | null
+  path: Path | null
+}
+
+interface Path {
+  readonly startedAt: number
+  /** By offset, the earliest first. */
+  readonly points: ReadonlyArray<PathPoint>
+}
+
+/** Plain JSON of one base. */
+export interface PricesState {
+  readonly base: string
+  readonly opening: number
+  readonly walk: Walk
+  readonly random: number
+  readonly steppedAt: number
+  readonly exact: number
+  readonly basis: number
+  readonly held: Readonly<Held>
+  readonly path: Path | null
 }
 
 export interface Quoted {
@@ -38,28 +59,30 @@ export interface Quoted {
   readonly mark: number
 }
 
-/** How long a basis takes to halve. */
-const basisHalfLifeMillis = 60_000
+/** How long a basis takes to halve, unless a knob says otherwise. */
+const usualHalfLifeMillis = 60_000
 /** A mark stays this close to its index, as a share of it. */
 const basisLimit = 0.005
 
 export class Prices {
   private readonly bases = new Map<string, BasePrices>()
+  basisHalfLifeMillis = usualHalfLifeMillis
 
-  /** `opening` in ticks. */
-  add(base: string, opening: number, walk: Walk, random: SeededRandom): void {
+  /** `opening` in ticks; the first step begins at `at`. */
+  add(base: string, opening: number, walk: Walk, random: SeededRandom, at = 0): void {
     const held: Held = { index: null, mark: null, last: null }
-    this.bases.set(base, { opening, walk, random, exact: opening, basis: 0, held, path: null })
+    this.bases.set(base, { opening, walk, random, steppedAt: at, exact: opening, basis: 0, held, path: null })
   }
 
-  /** Lets a stretch of time pass; `premium` is what the book pays above the index, as a share of it. */
-  step(base: string, from: number, to: number, premium: number): Quoted {
+  /** Lets time pass since the last step; `premium` is what the book pays above the index, as a share of it. */
+  step(base: string, to: number, premium: number): Quoted {
     const prices = this.of(base)
-    const elapsed = to - from
+    const elapsed = to - prices.steppedAt
+    prices.steppedAt = to
     const { path } = prices
     if (path === null) prices.exact = walked(prices.exact, prices.opening, elapsed, prices.walk, prices.random)
     else this.follow(prices, path, to)
-    const fade = basisHalfLifeMillis / (basisHalfLifeMillis + elapsed)
+    const fade = this.basisHalfLifeMillis / (this.basisHalfLifeMillis + elapsed)
     const drawn = prices.basis * fade + premium * (1 - fade)
     prices.basis = Math.min(basisLimit, Math.max(-basisLimit, drawn))
     return this.now(base)
@@ -71,9 +94,33 @@ export class Prices {
     return { index, mark: held.mark ?? Math.max(1, Math.round(index * (1 + basis))) }
   }
 
-  /** What the last price of a base's markets is held at, or null. */
-  heldLast(base: string): number | null {
-    return this.of(base).held.last
+  /** What of a base is held. */
+  heldOf(base: string): Readonly<Held> {
+    return this.of(base).held
+  }
+
+  hasPath(base: string): boolean {
+    return this.of(base).path !== null
+  }
+
+  /** When the next point of a base's path after a time is; never: infinity. */
+  nextPoint(base: string, time: number): number {
+    const { path } = this.of(base)
+    const point = path === null ? undefined : path.points[placeAfter(path.points, time - path.startedAt)]
+    return path === null || point === undefined ? Number.POSITIVE_INFINITY : path.startedAt + point.offsetMillis
+  }
+
+  /** Another walk, and another stream of chance for it, from now on. */
+  setWalk(base: string, walk: Walk): void {
+    this.of(base).walk = walk
+  }
+
+  walkOf(base: string): Walk {
+    return this.of(base).walk
+  }
+
+  reseed(base: string, random: SeededRandom): void {
+    this.of(base).random = random
   }
 
   /** Holds a price until `release`; the walk goes on from it. */
@@ -97,7 +144,26 @@ export class Prices {
     this.of(base).path = { startedAt, points }
   }
 
-  private follow(prices: BasePrices, { startedAt, points }: NonNullable<BasePrices["path"]>, to: number): void {
+  /** The path of a base ends where it is. */
+  stop(base: string): void {
+    this.of(base).path = null
+  }
+
+  state(): ReadonlyArray<PricesState> {
+    return [...this.bases].map(([base, prices]) => ({
+      ...prices,
+      base,
+      held: { ...prices.held },
+      random: prices.random.position
+    }))
+  }
+
+  restore(states: ReadonlyArray<PricesState>): void {
+    for (const { base, ...prices } of states)
+      this.bases.set(base, { ...prices, held: { ...prices.held }, random: new SeededRandom(prices.random) })
+  }
+
+  private follow(prices: BasePrices, { startedAt, points }: Path, to: number): void {
     const price = priceOn(points, to - startedAt)
     prices.exact = price ?? points.at(-1)?.price ?? prices.exact
     if (price === null) prices.path = null
@@ -112,10 +178,21 @@ export class Prices {
 
 /** The price of a path at an offset, on the straight line between two points; null once it is over. */
 const priceOn = (points: ReadonlyArray<PathPoint>, offset: number): number | null => {
-  const next = points.findIndex(({ offsetMillis }) => offsetMillis > offset)
-  if (next === -1) return null
+  const next = placeAfter(points, offset)
   const [before, after] = [points[next - 1], points[next]]
   if (after === undefined || before === undefined) return after?.price ?? null
   const share = (offset - before.offsetMillis) / (after.offsetMillis - before.offsetMillis)
   return before.price + (after.price - before.price) * share
+}
+
+/** The first point that comes after an offset. */
+const placeAfter = (points: ReadonlyArray<PathPoint>, offset: number): number => {
+  let low = 0
+  let high = points.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((points[middle] as PathPoint).offsetMillis <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
 }

@@ -1,7 +1,6 @@
 /**
  * Requests for quotes on knock-out contracts at the simulated venue: dealers quote, the client accepts one quote, a
- * contract opens or, of a close request, ends. Each accept has the caller's own reference and is executed at most once; a
- * reference that was voided is never executed (A2-26).
+ * contract opens or, of a close request, ends.
  */
 import type { Side } from "./Book.ts"
 import type { Contract } from "./Contracts.ts"
@@ -15,6 +14,7 @@ export interface Quote {
   /** Ticks and lots. */
   readonly price: number
   readonly quantity: number
+  readonly at: number
   readonly validUntil: number
   state: QuoteState
 }
@@ -42,28 +42,19 @@ export interface Rfq extends RfqRequest {
   /** Newest last. */
   readonly quotes: Array<Quote>
   state: RfqState
+  /** Why it ended without an accept, in words. */
+  reason: string | null
 }
 
-/** What became of an accept. */
-export type Accepted =
-  | {
-      readonly outcome: "EXECUTED"
-      readonly tradeId: number
-      readonly rfq: Rfq
-      readonly quote: Quote
-      readonly contract: Contract
-    }
-  | { readonly outcome: "REFUSED"; readonly reason: AcceptRefusal; readonly quote: Quote | null }
-  /** The reference was voided before it came: it will never be executed. */
-  | { readonly outcome: "VOID" }
-
+/** Why an accept is refused. */
 export type AcceptRefusal =
-  | "unknown request"
   | "request not open"
   | "unknown quote"
   | "quote not live"
-  | "declined by the dealer"
   | "market halted"
+  | "quantity not offered"
+  | "price beyond the barrier"
+  | "price beyond the take profit"
 
 /** Quotes that a request keeps; the oldest that are not live go first. */
 const quoteLimit = 100
@@ -72,11 +63,10 @@ export class Rfqs {
   readonly byId = new Map<number, Rfq>()
   readonly byRef = new Map<string, Rfq>()
   private readonly open = new Set<Rfq>()
-  private readonly accepts = new Map<string, Accepted>()
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
   private readonly onEnd: (rfq: Rfq) => void
-  private ids = 0
-  private quoteIds = 0
+  /** Of the last request and the last quote. */
+  readonly ids = { rfq: 0, quote: 0 }
 
   constructor(listeners: { readonly onQuote: (rfq: Rfq, quote: Quote) => void; readonly onEnd: (rfq: Rfq) => void }) {
     this.onQuote = listeners.onQuote
@@ -87,20 +77,29 @@ export class Rfqs {
   request(asked: RfqRequest, at: number): Rfq {
     const known = this.byRef.get(asked.ref)
     if (known !== undefined) return known
-    const rfq: Rfq = { ...asked, id: ++this.ids, requestedAt: at, quotes: [], state: "OPEN" }
+    const rfq: Rfq = { ...asked, id: ++this.ids.rfq, requestedAt: at, quotes: [], state: "OPEN", reason: null }
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
     this.open.add(rfq)
     return rfq
   }
 
-  /** A dealer's quote; its older one is superseded. Null when the request takes none any more. */
-  quote(rfq: Rfq, { dealer, price, quantity, validUntil }: Omit<Quote, "id" | "state">): Quote | null {
+  /** Takes over a request of a stored state. */
+  adopt(rfq: Rfq): void {
+    this.byId.set(rfq.id, rfq)
+    this.byRef.set(rfq.ref, rfq)
+    if (rfq.state === "OPEN") this.open.add(rfq)
+  }
+
+  /** A dealer's quote; its older one is superseded. Null when the request takes none any more, or none of this dealer. */
+  quote(rfq: Rfq, { dealer, price, quantity, at, validUntil }: Omit<Quote, "id" | "state">): Quote | null {
     if (rfq.state !== "OPEN" || (rfq.closes !== null && rfq.closes.dealer !== dealer)) return null
+    if (rfq.quotes.length >= quoteLimit && rfq.quotes.every((one) => one.state === "LIVE" && one.dealer !== dealer))
+      return null
     for (const older of rfq.quotes) {
       if (older.dealer === dealer && older.state === "LIVE") this.turn(rfq, older, "SUPERSEDED")
     }
-    const quote: Quote = { id: ++this.quoteIds, dealer, price, quantity, validUntil, state: "LIVE" }
+    const quote: Quote = { id: ++this.ids.quote, dealer, price, quantity, at, validUntil, state: "LIVE" }
     rfq.quotes.push(quote)
     if (rfq.quotes.length > quoteLimit)
       rfq.quotes.splice(
@@ -111,15 +110,19 @@ export class Rfqs {
     return quote
   }
 
-  withdraw(rfq: Rfq, quoteId: number): void {
+  /** The dealer takes a live quote back; false when it is not live. */
+  withdraw(rfq: Rfq, quoteId: number): boolean {
     const quote = rfq.quotes.find(({ id }) => id === quoteId)
-    if (quote?.state === "LIVE") this.turn(rfq, quote, "WITHDRAWN")
+    if (quote?.state !== "LIVE") return false
+    this.turn(rfq, quote, "WITHDRAWN")
+    return true
   }
 
   /** Ends a request that is open; its live quotes end with it. */
-  end(rfq: Rfq, state: "CANCELLED" | "EXPIRED" | "REJECTED" | "ACCEPTED"): boolean {
+  end(rfq: Rfq, state: "CANCELLED" | "EXPIRED" | "REJECTED" | "ACCEPTED", reason: string | null): boolean {
     if (rfq.state !== "OPEN") return false
     rfq.state = state
+    rfq.reason = reason
     this.open.delete(rfq)
     const left = state === "ACCEPTED" ? "SUPERSEDED" : "EXPIRED"
     for (const quote of rfq.quotes) if (quote.state === "LIVE") quote.state = left
@@ -127,74 +130,42 @@ export class Rfqs {
     return true
   }
 
-  /** Lets time come: quotes pass their validity, requests their window. */
-  pass(now: number): void {
-    for (const rfq of this.open) {
-      for (const quote of rfq.quotes) {
-        if (quote.state === "LIVE" && quote.validUntil <= now) this.turn(rfq, quote, "EXPIRED")
-      }
-      if (rfq.windowEndsAt <= now) this.end(rfq, "EXPIRED")
-    }
+  /** Time has come for a quote. */
+  expire(rfq: Rfq, quoteId: number): void {
+    const quote = rfq.quotes.find(({ id }) => id === quoteId)
+    if (quote?.state === "LIVE") this.turn(rfq, quote, "EXPIRED")
   }
 
-  /**
-   * Accepts a quote under the caller's reference, once. `execute` opens or ends the contract; `declines` is the dealer's
-   * last look (A2-25).
-   */
-  accept(
-    asked: { readonly ref: string; readonly rfqId: number; readonly quoteId: number; readonly now: number },
-    act: {
-      readonly halted: (rfq: Rfq) => boolean
-      readonly declines: (rfq: Rfq, quote: Quote) => boolean
-      readonly execute: (rfq: Rfq, quote: Quote) => { readonly tradeId: number; readonly contract: Contract }
-    }
-  ): Accepted {
-    const known = this.accepts.get(asked.ref)
-    if (known !== undefined) return known
-    const answer = this.judge(asked, act)
-    this.accepts.set(asked.ref, answer)
-    return answer
+  /** The quote that an accept would execute, or why it is refused. */
+  judge(rfq: Rfq, quoteId: number, now: number): Quote | AcceptRefusal {
+    const quote = rfq.quotes.find(({ id }) => id === quoteId)
+    if (rfq.state !== "OPEN") return "request not open"
+    if (quote === undefined) return "unknown quote"
+    if (quote.state !== "LIVE" || quote.validUntil <= now) return "quote not live"
+    if (quote.quantity < rfq.quantity) return "quantity not offered"
+    return rfq.closes === null ? (levelRefusal(rfq, quote.price) ?? quote) : quote
   }
 
-  /** What became of a reference; null: it never came. */
-  acceptOf(ref: string): Accepted | null {
-    return this.accepts.get(ref) ?? null
-  }
-
-  /** Makes sure that a reference which has not come is never executed; answers what became of it. */
-  voidAccept(ref: string): Accepted {
-    const known = this.accepts.get(ref)
-    if (known !== undefined) return known
-    const nothing: Accepted = { outcome: "VOID" }
-    this.accepts.set(ref, nothing)
-    return nothing
-  }
-
-  private judge(
-    { rfqId, quoteId, now }: { readonly rfqId: number; readonly quoteId: number; readonly now: number },
-    { halted, declines, execute }: Parameters<Rfqs["accept"]>[1]
-  ): Accepted {
-    const rfq = this.byId.get(rfqId)
-    if (rfq === undefined) return { outcome: "REFUSED", reason: "unknown request", quote: null }
-    const quote = rfq.quotes.find(({ id }) => id === quoteId) ?? null
-    const refused = (reason: AcceptRefusal): Accepted => ({ outcome: "REFUSED", reason, quote })
-    if (rfq.state !== "OPEN") return refused("request not open")
-    if (quote === null) return refused("unknown quote")
-    if (quote.state === "LIVE" && quote.validUntil <= now) this.turn(rfq, quote, "EXPIRED")
-    if (quote.state !== "LIVE") return refused("quote not live")
-    if (halted(rfq)) return refused("market halted")
-    if (declines(rfq, quote)) {
-      this.turn(rfq, quote, "EXPIRED")
-      return refused("declined by the dealer")
-    }
-    const { tradeId, contract } = execute(rfq, quote)
+  /** A quote was executed: its request ends with it. */
+  accepted(rfq: Rfq, quote: Quote): void {
     quote.state = "ACCEPTED"
-    this.end(rfq, "ACCEPTED")
-    return { outcome: "EXECUTED", tradeId, rfq, quote, contract }
+    this.end(rfq, "ACCEPTED", null)
+  }
+
+  /** Requests that are open, in the order in which they came. */
+  openOnes(): ReadonlyArray<Rfq> {
+    return [...this.open]
   }
 
   private turn(rfq: Rfq, quote: Quote, state: QuoteState): void {
     quote.state = state
     this.onQuote(rfq, quote)
   }
+}
+
+/** A price must lie between the levels of the contract that it opens, or the contract would be over as it begins. */
+const levelRefusal = ({ side, barrier, takeProfit }: Rfq, price: number): AcceptRefusal | null => {
+  const sign = side === "BUY" ? 1 : -1
+  if ((price - barrier) * sign <= 0) return "price beyond the barrier"
+  return takeProfit !== null && (takeProfit - price) * sign <= 0 ? "price beyond the take profit" : null
 }

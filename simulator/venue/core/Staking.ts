@@ -1,6 +1,6 @@
 /**
- * Staking swaps at the simulated venue: offers of writers with what is left of them, takes under the caller's own reference
- * (executed once), payments of the writers, corrections of fees (F22, C1). Amounts are minor units of the asset.
+ * Staking swaps at the simulated venue: offers of writers with what is left of them, takes, payments of the writers,
+ * corrections of fees (F22, C1). Amounts are minor units of the asset.
  */
 
 export interface StakingMarket {
@@ -75,12 +75,8 @@ export type TakeRefusal =
   | "offer expired"
   | "market disabled"
   | "quantity off the grid"
+  | "quantity too large"
   | "quantity not left"
-
-export type Taken =
-  | { readonly outcome: "EXECUTED"; readonly swap: Swap }
-  | { readonly outcome: "REFUSED"; readonly reason: TakeRefusal }
-  | { readonly outcome: "VOID" }
 
 const dayMillis = 86_400_000
 
@@ -103,12 +99,12 @@ export class Staking {
   readonly markets = new Map<string, StakingMarket>()
   readonly offers = new Map<number, Offer>()
   readonly swaps = new Map<number, Swap>()
-  private readonly takes = new Map<string, Taken>()
+  /** Swaps that have not ended, in the order in which they were taken. */
+  readonly open = new Set<Swap>()
   private readonly emit: (swap: Swap, payment: Payment | null) => void
   private readonly nextTradeId: () => number
-  private offerIds = 0
-  private swapIds = 0
-  private paymentIds = 0
+  /** Of the last offer, swap and payment. */
+  readonly ids = { offer: 0, swap: 0, payment: 0 }
 
   /** `emit` gets every swap that changed, with the payment that changed it. */
   constructor(
@@ -123,48 +119,37 @@ export class Staking {
 
   /** Puts an offer on the board. */
   offer(offer: Omit<Offer, "id" | "remaining">): Offer {
-    const put: Offer = { ...offer, id: ++this.offerIds, remaining: offer.qty }
+    const put: Offer = { ...offer, id: ++this.ids.offer, remaining: offer.qty }
     this.offers.set(put.id, put)
     return put
   }
 
-  /** Lets time come: offers that have expired or are used up leave the board. Answers the swaps that mature now. */
-  pass(now: number): ReadonlyArray<Swap> {
-    for (const offer of this.offers.values()) {
-      if (offer.expiryAt <= now || offer.remaining === 0n) this.offers.delete(offer.id)
-    }
-    return [...this.swaps.values()].filter(({ end, short, maturityAt }) => end === null && !short && maturityAt <= now)
+  /** Takes over a swap of a stored state. */
+  adopt(swap: Swap): void {
+    this.swaps.set(swap.id, swap)
+    if (swap.end === null) this.open.add(swap)
   }
 
-  /** Takes a part of an offer under the caller's reference, once. */
-  take(asked: Take): Taken {
-    const known = this.takes.get(asked.ref)
-    if (known !== undefined) return known
-    const answer = this.judge(asked)
-    this.takes.set(asked.ref, answer)
-    if (answer.outcome === "EXECUTED") this.emit(answer.swap, null)
-    return answer
+  /** Takes an offer off the board; null when it is not there any more. */
+  remove(offerId: number): Offer | null {
+    const offer = this.offers.get(offerId)
+    if (offer === undefined) return null
+    this.offers.delete(offerId)
+    return offer
   }
 
-  /** What became of a reference; null: it never came. */
-  takeOf(ref: string): Taken | null {
-    return this.takes.get(ref) ?? null
-  }
-
-  /** Makes sure that a reference which has not come is never executed; answers what became of it. */
-  voidTake(ref: string): Taken {
-    const known = this.takes.get(ref)
-    if (known !== undefined) return known
-    const nothing: Taken = { outcome: "VOID" }
-    this.takes.set(ref, nothing)
-    return nothing
+  /** Takes a part of an offer. */
+  take(asked: Take): Swap | TakeRefusal {
+    const swap = this.judge(asked)
+    if (typeof swap !== "string") this.emit(swap, null)
+    return swap
   }
 
   /** The writer pays an amount; the swap ends when all has been paid. */
   pay(swap: Swap, amount: bigint, at: number): void {
-    const payment: Payment = { id: ++this.paymentIds, amount, at }
+    const payment: Payment = { id: ++this.ids.payment, amount, at }
     swap.payments.push(payment)
-    if (owedOf(swap) === 0n && swap.end === null) swap.end = "PAID"
+    if (owedOf(swap) === 0n) this.end(swap, "PAID")
     this.emit(swap, payment)
   }
 
@@ -185,26 +170,31 @@ export class Staking {
     if (market === undefined) return
     market.delisted = true
     for (const offer of this.offers.values()) if (offer.symbol === symbol) this.offers.delete(offer.id)
-    for (const swap of this.swaps.values()) {
-      if (swap.symbol !== symbol || swap.end !== null) continue
+    for (const swap of this.open) {
+      if (swap.symbol !== symbol) continue
       const amount = (owedOf(swap) * BigInt(share)) / 10_000n
-      swap.end = "FINAL_SETTLEMENT"
+      this.end(swap, "FINAL_SETTLEMENT")
       this.pay(swap, amount, at)
     }
   }
 
-  private judge({ ref, accountId, offerId, qty, now }: Take): Taken {
+  private end(swap: Swap, end: SwapEnd): void {
+    swap.end ??= end
+    this.open.delete(swap)
+  }
+
+  private judge({ ref, accountId, offerId, qty, now }: Take): Swap | TakeRefusal {
     const offer = this.offers.get(offerId)
     const market = offer === undefined ? undefined : this.markets.get(offer.symbol)
-    const refused = (reason: TakeRefusal): Taken => ({ outcome: "REFUSED", reason })
-    if (offer === undefined || market === undefined) return refused("unknown offer")
-    if (offer.expiryAt <= now) return refused("offer expired")
-    if (!market.enabled || market.delisted) return refused("market disabled")
-    if (qty <= 0n || qty % market.qtyStep !== 0n) return refused("quantity off the grid")
-    if (qty > offer.remaining || qty < offer.minQty) return refused("quantity not left")
+    if (offer === undefined || market === undefined) return "unknown offer"
+    if (offer.expiryAt <= now) return "offer expired"
+    if (!market.enabled || market.delisted) return "market disabled"
+    if (qty <= 0n || qty % market.qtyStep !== 0n) return "quantity off the grid"
+    if (qty > market.maxQty) return "quantity too large"
+    if (qty > offer.remaining || qty < offer.minQty) return "quantity not left"
     offer.remaining -= qty
     const swap: Swap = {
-      id: ++this.swapIds,
+      id: ++this.ids.swap,
       tradeId: this.nextTradeId(),
       ref,
       accountId,
@@ -222,6 +212,7 @@ export class Staking {
       end: null
     }
     this.swaps.set(swap.id, swap)
-    return { outcome: "EXECUTED", swap }
+    this.open.add(swap)
+    return swap
   }
 }

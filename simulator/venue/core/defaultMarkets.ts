@@ -1,7 +1,11 @@
 /** The markets a simulated venue opens with (C3): grids, limits and opening prices, all against USDC. */
+import type { LadderShape } from "./Makers.ts"
 import { type AssetClass, type Family, type Market, unitsOf } from "./Market.ts"
+import type { Walk } from "./PriceProcess.ts"
 
-interface Base {
+/** A base with its markets. Plain JSON. */
+export interface Base {
+  /** Such as BTC. */
   readonly base: string
   readonly name: string
   readonly assetClass: AssetClass
@@ -53,9 +57,26 @@ const largestOrder = 10_000_000
 /** Micro-USDC. */
 const smallestOrder: Readonly<Record<Family, bigint>> = { SPOT: 5_000_000n, PERP: 5_000_000n, BARRIER: 100_000_000n }
 
-export const defaultMarkets: ReadonlyArray<Market> = bases.flatMap((asset) =>
-  asset.families.map((family) => marketOf(asset, family))
-)
+/** The markets of some bases; those of one base share their grid. */
+export const marketsOf = (setup: ReadonlyArray<Base>): ReadonlyArray<Market> =>
+  setup.flatMap((asset) => asset.families.map((family) => marketOf(asset, family)))
+
+export const defaultMarkets: ReadonlyArray<Market> = marketsOf(bases)
+
+/** How many jumps a year every base has, and how large they are at the most. */
+const jumps = { jumps: 12, jumpSize: 0.02 } as const
+
+export const walkOf = ({ volatility }: Base): Walk => ({ volatility, ...jumps })
+
+/** What a level of the simulator's own book is worth at the opening price, in USDC. */
+const levelValue = 50_000
+
+/** The simulator's own book of a base's markets. */
+export const usualLadder = (asset: Base): LadderShape => ({
+  levels: 25,
+  spread: 2,
+  size: Math.max(1, Math.floor((levelValue * 10 ** (asset.tick + asset.lot)) / openingTicks(asset)))
+})
 
 function marketOf(asset: Base, family: Family): Market {
   const { base: code, name, assetClass, tick, lot } = asset

@@ -20,11 +20,14 @@ import { KeyGroup } from "./operator/KeyGroup.ts"
 import { KycGroup } from "./operator/KycGroup.ts"
 import { LedgerGroup } from "./operator/LedgerGroup.ts"
 import { MachineGroup } from "./operator/MachineGroup.ts"
+import { MarketGroup } from "./operator/MarketGroup.ts"
 import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
+import { SimGroup } from "./operator/SimGroup.ts"
+import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
 import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
 
@@ -44,6 +47,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(DepositGroup)
   .add(WithdrawalGroup)
   .add(BreakGroup)
+  .add(MarketGroup)
   .add(ExplainGroup)
   .add(LedgerGroup)
   .add(InterfirmGroup)
@@ -51,6 +55,8 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(AuditGroup)
   .add(MachineGroup)
   .add(ClockGroup)
+  .add(SimGroup)
+  .add(VenueGroup)
   .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)

@@ -9,11 +9,14 @@ import { document } from "./DocumentHandlers.ts"
 import { encryption } from "./EncryptionHandlers.ts"
 import { explain } from "./ExplainHandlers.ts"
 import { interfirm } from "./InterfirmHandlers.ts"
+import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
+import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
+import { venue } from "./VenueHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
 
@@ -34,6 +37,7 @@ const features = {
   deposit,
   withdrawal,
   break: breaks,
+  market,
   explain,
   ledger,
   interfirm,
@@ -41,6 +45,8 @@ const features = {
   audit,
   machine,
   clock,
+  sim,
+  venue,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

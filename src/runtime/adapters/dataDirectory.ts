@@ -30,7 +30,8 @@ export const dataFiles = (dataDirectory: string) => {
     operatorKey: join(root, "operator.key"),
     demo: join(root, "demo.json"),
     demoClient: join(root, "demo-client.json"),
-    postgres: join(root, "postgres")
+    postgres: join(root, "postgres"),
+    venue: join(root, "venue")
   }
 }
 export type DataFiles = ReturnType<typeof dataFiles>

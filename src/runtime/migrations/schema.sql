@@ -590,6 +590,17 @@ CREATE TABLE timers (
 );
 CREATE INDEX timers_due ON public.timers USING btree (due_at);
 
+CREATE TABLE trading_halts (
+  id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  scope text NOT NULL,
+  started_at bigint NOT NULL,
+  CONSTRAINT trading_halts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX trading_halts_active ON public.trading_halts USING btree (id) WHERE (state = 'ACTIVE'::text);
+
 CREATE TABLE verification_blocks (
   client_id bigint NOT NULL,
   code text NOT NULL,
@@ -815,6 +826,7 @@ CREATE SEQUENCE id_screening_pass AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_watch_import AS bigint START 1 INCREMENT 16;

@@ -13,12 +13,14 @@ import { documentTables } from "./tables/document.ts"
 import { engineTables } from "./tables/engine.ts"
 import { kycTables } from "./tables/kyc.ts"
 import { ledgerTables } from "./tables/ledger.ts"
+import { marketTables } from "./tables/market.ts"
 import { operatorTables } from "./tables/operator.ts"
 import { partnerTables } from "./tables/partner.ts"
 import { reconciliationTables } from "./tables/reconciliation.ts"
 import { reportingTables } from "./tables/reporting.ts"
 import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
+import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
 import { webhookTables } from "./tables/webhook.ts"
 import { withdrawalTables } from "./tables/withdrawal.ts"
@@ -37,10 +39,12 @@ const described = {
   ...collateralTables,
   ...withdrawalTables,
   ...reconciliationTables,
+  ...marketTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,
   ...webhookTables,
+  ...venueTables,
   ...engineTables
 }
 type Described = typeof described

@@ -11,7 +11,6 @@ import { ActorHost, type DispatchError, type Unavailable } from "../../engine/ma
 import { describeFailure } from "../../engine/journal/sqlFailure.ts"
 import { SealingService } from "../../engine/sealing/SealingService.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
-import type { SystemTimer } from "../../../machines/timerNames.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { ScreeningPassRow } from "../../store/tables/screening.ts"
 import { cutPage, onePast, type PageEnd, type PageQuery } from "../../store/paging.ts"
@@ -91,7 +90,7 @@ export class ScreeningPasses extends Context.Service<
 
 /** The handler of the nightly timer. */
 export const nightlyPass: Effect.Effect<
-  Readonly<Record<SystemTimer, TimerHandler>>,
+  Readonly<Record<typeof nightlyTimer, TimerHandler>>,
   never,
   ScreeningPasses
 > = Effect.map(ScreeningPasses, ({ lastEntry }) => ({ [nightlyTimer]: (turn) => beginNightly(turn, lastEntry()) }))

@@ -1,0 +1,48 @@
+/** What falls due at a time of its own, in time order; what falls due at one time in the order in which it was put down. Plain JSON. */
+
+export type Due =
+  | { readonly type: "quote"; readonly rfqId: number; readonly quoteId: number }
+  | { readonly type: "window"; readonly rfqId: number }
+  | { readonly type: "offer"; readonly offerId: number }
+  | { readonly type: "maturity"; readonly swapId: number }
+  /** A writer pays what it still owes. */
+  | { readonly type: "payment"; readonly swapId: number }
+
+export interface Entry {
+  readonly at: number
+  readonly due: Due
+}
+
+export class Agenda {
+  // The next one stands last.
+  private readonly entries: Array<Entry>
+
+  constructor(entries: ReadonlyArray<Entry> = []) {
+    this.entries = [...entries]
+  }
+
+  add(at: number, due: Due): void {
+    let low = 0
+    let high = this.entries.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.entries[middle] as Entry).at > at) low = middle + 1
+      else high = middle
+    }
+    this.entries.splice(low, 0, { at, due })
+  }
+
+  /** When the next one falls due; never: infinity. */
+  get next(): number {
+    return this.entries.at(-1)?.at ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Takes out the next one. */
+  take(): Due | null {
+    return this.entries.pop()?.due ?? null
+  }
+
+  state(): ReadonlyArray<Entry> {
+    return [...this.entries]
+  }
+}

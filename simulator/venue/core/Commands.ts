@@ -1,0 +1,291 @@
+/**
+ * What a tester does to the venue's books (operator surface, `sim venue`). Each answers the id of what it made, or null, or
+ * throws `CommandRefused` with nothing done. Faults of the transport, dealers' moods and restarts are the server's.
+ */
+import { amountOf, rateDecimals, signedUnitsOf } from "./texts.ts"
+import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
+import type { Listing } from "./Exchange.ts"
+import { houseAccounts } from "./Makers.ts"
+import { unitsOf } from "./Market.ts"
+import { sayMarketData } from "./marketData.ts"
+import type { Passing } from "./Passing.ts"
+import type { HeldPrice, PathPoint } from "./Prices.ts"
+import { owedOf } from "./Staking.ts"
+import { readKnobs } from "./readKnobs.ts"
+import { turnKnobs } from "./turnKnobs.ts"
+import type { VenueParts } from "./VenueParts.ts"
+import { putOffer } from "./Writers.ts"
+
+/** A command that can't be followed, in words for the tester. */
+export class CommandRefused extends Error {}
+
+const refuse = (sentence: string): never => {
+  throw new CommandRefused(sentence)
+}
+
+type Command<Type extends VenueCommand["type"]> = Extract<VenueCommand, { readonly type: Type }>
+
+export class Commands {
+  private readonly parts: VenueParts
+  private readonly passing: Passing
+
+  constructor(parts: VenueParts, passing: Passing) {
+    this.parts = parts
+    this.passing = passing
+  }
+
+  /** Follows a command; what it changes of market data is said at once. */
+  run(command: VenueCommand): number | null {
+    const id = this.follow(command)
+    if (command.type !== "advance") sayMarketData(this.parts)
+    return id
+  }
+
+  private follow(command: VenueCommand): number | null {
+    switch (command.type) {
+      case "price":
+        return this.price(command)
+      case "path":
+        return this.path(command)
+      case "book":
+        return this.book(command)
+      case "funding":
+        return this.funding(command)
+      case "execute":
+        return this.execute(command)
+      case "halt":
+      case "resume":
+        return this.halt(command)
+      case "delist":
+        return this.delist(command)
+      case "offer":
+        return this.offer(command)
+      case "pay":
+      case "correctFee":
+        return this.swap(command)
+      case "fault":
+        return this.fault(command)
+      case "clear":
+        return this.clear()
+      case "advance":
+        return this.advance(command)
+      case "set":
+        return this.set(command)
+      case "dealers":
+      case "restart":
+        return refuse(`${command.type} is the server's to follow, not the books'.`)
+    }
+  }
+
+  private price({ symbol, price, only }: Command<"price">): null {
+    const listing = this.listing(symbol)
+    const { base } = listing.market
+    const which: ReadonlyArray<HeldPrice> = only === null ? ["index", "mark", "last"] : [only]
+    this.parts.prices.hold(base, which, this.ticks(listing, price))
+    this.passing.reprice(base)
+    return null
+  }
+
+  private path({ symbol, points }: Command<"path">): null {
+    const listing = this.listing(symbol)
+    const { base } = listing.market
+    const played = points.map(({ offsetMs, price }): PathPoint => ({
+      offsetMillis: offsetMs,
+      price: this.ticks(listing, price)
+    }))
+    const late = played.findIndex(({ offsetMillis }, n) => offsetMillis < (played[n - 1]?.offsetMillis ?? 0))
+    if (played.length === 0) refuse("A path needs a point.")
+    if (late >= 0) refuse(`Point ${late + 1} of the path lies before the one ahead of it.`)
+    this.parts.prices.play(base, this.parts.clock.now, played)
+    this.passing.reprice(base)
+    return null
+  }
+
+  private book({ symbol, size, levels, spread }: Command<"book">): null {
+    const listing = this.listing(symbol)
+    const usual = this.parts.makers.shapeOf(symbol)
+    const { market } = listing
+    const lots = unitsOf(size, market.lotDecimals)
+    if (usual === null) return refuse(`${symbol} has no book.`)
+    if (lots === null) return refuse(`The size ${size} is off the grid of ${symbol}.`)
+    if (lots > market.maxQty) return refuse(`The size ${size} is more than one order of ${symbol} may have.`)
+    const shape = { levels: levels ?? usual.levels, spread: spread ?? usual.spread, size: lots }
+    if (shape.levels < 0 || shape.levels > 100) return refuse("A book has 0 to 100 levels.")
+    if (shape.spread < 1) return refuse("The spread is at least one tick.")
+    this.parts.makers.shape(symbol, shape)
+    return null
+  }
+
+  private funding({ symbol, rate }: Command<"funding">): null {
+    const rates = this.parts.funding.get(this.listing(symbol).market.symbol)
+    const held = signedUnitsOf(rate, rateDecimals)
+    if (rates === undefined) return refuse(`${symbol} has no funding.`)
+    if (held === null) return refuse(`The rate ${rate} has more than eight places.`)
+    rates.hold(held)
+    return null
+  }
+
+  private execute({ account: name, symbol, qty, price, reason }: Command<"execute">): number {
+    const listing = this.listing(symbol)
+    const account = this.parts.accountNamed(name)
+    const lots = signedUnitsOf(qty, listing.market.lotDecimals)
+    const at = price === null ? listing.prices.MARK : this.ticks(listing, price)
+    if (account === null) return refuse(`No account ${name}.`)
+    if (listing.market.family === "BARRIER") return refuse(`${symbol} has contracts, not positions.`)
+    if (lots === null || lots === 0) return refuse(`The quantity ${qty} is off the grid of ${symbol}.`)
+    if (at === null) return refuse(`${symbol} has no mark yet.`)
+    const side = lots > 0 ? "BUY" : "SELL"
+    const { order } = this.parts.exchange.execute(listing, {
+      accountId: account.id,
+      against: houseAccounts.venue,
+      side,
+      price: at,
+      quantity: Math.abs(lots),
+      reason
+    })
+    if (reason === "liquidation" && !listing.lastHeld) {
+      listing.prices.LAST = at
+      this.parts.exchange.touch(listing, ["LAST"])
+    }
+    return order.id
+  }
+
+  private halt({ type, symbol }: Command<"halt" | "resume">): null {
+    const { parts } = this
+    const staking = parts.staking.markets.get(symbol)
+    const halting = type === "halt"
+    if (staking !== undefined) {
+      if (staking.delisted) return refuse(`${symbol} is delisted.`)
+      if (staking.enabled !== halting) return refuse(`${symbol} is ${halting ? "halted already" : "not halted"}.`)
+      staking.enabled = !halting
+    } else {
+      const listing = this.listing(symbol)
+      if ((listing.halt !== null) === halting)
+        return refuse(`${symbol} is ${halting ? "halted already" : "not halted"}.`)
+      listing.halt = halting ? { since: parts.clock.now } : null
+      if (!halting) this.resumed(listing)
+    }
+    parts.sayListing(symbol)
+    return null
+  }
+
+  private delist({ symbol }: Command<"delist">): null {
+    const { parts } = this
+    if (parts.staking.markets.has(symbol)) {
+      if (parts.stakingMarket(symbol).delisted) return refuse(`${symbol} is delisted.`)
+      parts.staking.delist(symbol, 10_000, parts.clock.now)
+    } else {
+      const listing = this.listing(symbol)
+      const price = listing.prices.MARK
+      if (price === null) return refuse(`${symbol} has no mark yet.`)
+      parts.makers.withdraw(listing)
+      parts.exchange.delist(listing, price, houseAccounts.venue)
+      this.endContracts(listing, price)
+    }
+    parts.sayListing(symbol)
+    return null
+  }
+
+  /** Open requests and contracts of a market that is no more: the contracts at its final price. */
+  private endContracts({ market: { symbol } }: Listing, price: number): void {
+    const { rfqs, contracts, clock } = this.parts
+    for (const rfq of rfqs.openOnes()) if (rfq.symbol === symbol) rfqs.end(rfq, "CANCELLED", "market delisted")
+    const open = contracts.get(symbol)
+    for (const contract of open?.all() ?? []) {
+      open?.end(contract, "CLOSED", price, clock.now)
+      this.parts.contractEnded(contract)
+    }
+  }
+
+  private offer({ symbol, rateBps, tenorDays, qty }: Command<"offer">): number {
+    const market = this.parts.staking.markets.get(symbol)
+    if (market === undefined || market.delisted) return refuse(`No staking market ${symbol}.`)
+    const amount = amountOf(qty, market.scale)
+    if (amount === null || amount <= 0n || amount % market.qtyStep !== 0n)
+      return refuse(`The quantity ${qty} is off the grid of ${symbol}.`)
+    if (amount < market.minQty) return refuse(`The quantity ${qty} is less than ${symbol} lets anyone take.`)
+    if (tenorDays < market.minTenorDays || tenorDays > market.maxTenorDays)
+      return refuse(`${symbol} has ${market.minTenorDays} to ${market.maxTenorDays} days.`)
+    if (rateBps < 1 || rateBps > market.maxRateBps)
+      return refuse(`${symbol} has 1 to ${market.maxRateBps} basis points.`)
+    return putOffer(this.parts, { symbol, rateBps, tenorDays, qty: amount }).id
+  }
+
+  private swap(command: Command<"pay" | "correctFee">): null {
+    const { staking, balances, clock } = this.parts
+    const swap = staking.swaps.get(command.contractId)
+    if (swap === undefined) return refuse(`No swap ${command.contractId}.`)
+    const { asset, scale } = this.parts.stakingMarket(swap.symbol)
+    const text = command.type === "pay" ? command.amount : command.fee
+    const amount = text === null ? owedOf(swap) : amountOf(text, scale)
+    if (amount === null) return refuse(`${text} has more than ${scale} places.`)
+    if (command.type === "pay") {
+      if (amount <= 0n) return refuse("Nothing is owed.")
+      staking.pay(swap, amount, clock.now)
+      return null
+    }
+    balances.move(swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
+    staking.correctFee(swap, amount)
+    return null
+  }
+
+  private fault({ kind, forMillis, times }: Command<"fault">): null {
+    if (kind !== "writer-default") return refuse(`${kind} is the server's to follow, not the books'.`)
+    const until = forMillis === null ? null : this.parts.clock.now + forMillis
+    this.parts.settings.writersDefault = { until, times }
+    return null
+  }
+
+  private clear(): null {
+    const { parts } = this
+    parts.settings.writersDefault = null
+    for (const funding of parts.funding.values()) funding.release()
+    for (const base of parts.listingsOf.keys()) {
+      parts.prices.release(base)
+      parts.prices.stop(base)
+    }
+    for (const { symbol, enabled, delisted } of parts.staking.markets.values())
+      if (!enabled && !delisted) this.halt({ type: "resume", symbol })
+    for (const listing of parts.exchange.listings.values()) {
+      if (listing.delisted) continue
+      parts.makers.restore(listing.market.symbol)
+      if (listing.halt !== null) this.halt({ type: "resume", symbol: listing.market.symbol })
+    }
+    for (const base of parts.listingsOf.keys()) this.passing.reprice(base)
+    return null
+  }
+
+  private advance({ to }: Command<"advance">): null {
+    if (to < this.parts.clock.now) return refuse("Time never goes back.")
+    this.passing.pass(to)
+    return null
+  }
+
+  private set({ knobs: text }: Command<"set">): null {
+    const read = readKnobs(text)
+    if (!read.ok) return refuse(read.message)
+    const refusal = turnKnobs(this.parts, read.value)
+    if (refusal !== null) return refuse(refusal)
+    for (const base of this.parts.listingsOf.keys()) {
+      this.parts.prices.release(base)
+      this.passing.reprice(base)
+    }
+    return null
+  }
+
+  private resumed(listing: Listing): void {
+    this.parts.makers.quote(listing)
+    this.parts.exchange.touch(listing, ["INDEX", "MARK", "LAST"])
+  }
+
+  private listing(symbol: string): Listing {
+    const listing = this.parts.exchange.listings.get(symbol)
+    if (listing === undefined) return refuse(`No market ${symbol}.`)
+    return listing.delisted ? refuse(`${symbol} is delisted.`) : listing
+  }
+
+  private ticks({ market }: Listing, price: string): number {
+    const ticks = unitsOf(price, market.tickDecimals)
+    return ticks === null || ticks === 0 ? refuse(`The price ${price} is off the grid of ${market.symbol}.`) : ticks
+  }
+}

@@ -1,0 +1,76 @@
+/** The venue's one line of events: numbered without a gap, those of an account with a sequence of their own besides (A2-95, A2-96). */
+import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
+import type { Account } from "./Account.ts"
+
+/** A fact before it has its place. */
+type Unplaced<Fact> = Fact extends { readonly account: string } ? Omit<Fact, "account" | "sequence"> : never
+export type AccountNews = Unplaced<VenueFact>
+
+/** Events that are kept for readers who come back. */
+export const eventsKept = 20_000
+/** What one reading of an account's events answers at most. */
+const pageLimit = 1_000
+
+export interface EventLineState {
+  readonly number: number
+  /** The newest ones, oldest first. */
+  readonly events: ReadonlyArray<VenueEvent>
+}
+
+export class EventLine {
+  number: number
+  private events: Array<VenueEvent>
+  private readonly listen: (event: VenueEvent) => void
+
+  constructor(listen: (event: VenueEvent) => void, state: EventLineState = { number: 0, events: [] }) {
+    this.listen = listen
+    this.number = state.number
+    this.events = [...state.events]
+  }
+
+  /** Says something of an account. */
+  say(account: Account, at: number, news: AccountNews): void {
+    const { type, ...rest } = news
+    // The order of fields on the wire: what it is, whose, the rest.
+    this.put(at, { type, account: account.name, sequence: ++account.sequence, ...rest } as VenueFact)
+  }
+
+  /** Says that what is listed has changed. */
+  sayListing(at: number, version: number, symbol: string): void {
+    this.put(at, { type: "listing", version, symbol })
+  }
+
+  /** Null when they are not kept any more, or no event has that number. */
+  after(number: number): ReadonlyArray<VenueEvent> | null {
+    const oldest = this.number - this.kept().length
+    return number < oldest || number > this.number ? null : this.kept().slice(number - oldest)
+  }
+
+  /** Null when they are not kept any more, or the account has no such event. */
+  ofAccount({ name, sequence }: Account, after: number): ReadonlyArray<VenueEvent> | null {
+    if (after > sequence) return null
+    const found: Array<VenueEvent> = []
+    const kept = this.kept()
+    for (let at = kept.length - 1; at >= 0 && found.length < sequence - after; at--) {
+      const event = kept[at] as VenueEvent
+      if ("account" in event.fact && event.fact.account === name) found.push(event)
+    }
+    return found.length < sequence - after ? null : found.toReversed().slice(0, pageLimit)
+  }
+
+  state(): EventLineState {
+    return { number: this.number, events: this.kept() }
+  }
+
+  private kept(): ReadonlyArray<VenueEvent> {
+    return this.events.length > eventsKept ? this.events.slice(-eventsKept) : this.events
+  }
+
+  private put(at: number, fact: VenueFact): void {
+    const event: VenueEvent = { number: ++this.number, at, fact }
+    this.events.push(event)
+    // Dropped many at once, so that one costs nothing.
+    if (this.events.length > 2 * eventsKept) this.events = this.events.slice(-eventsKept)
+    this.listen(event)
+  }
+}

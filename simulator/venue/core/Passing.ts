@@ -1,0 +1,265 @@
+/**
+ * The passing of business time (C4): ticks, and between them whatever falls due, in time order. Up to 10,000 ticks are played
+ * one by one, more in longer steps; funding stamps and the points of paths are steps of their own, so that none is missed.
+ * In a jump, more than a minute of ticks at once, takers don't trade and the makers' ladders are out of the books but where
+ * a client's order would meet them: a jump costs its events and at most so many light steps.
+ */
+import type { Contract } from "./Contracts.ts"
+import type { Listing } from "./Exchange.ts"
+import { fundingIntervalMillis, nextStamp, paymentOf, premiumOf, rateUnit } from "./Funding.ts"
+import { houseAccounts } from "./Makers.ts"
+import { sayMarketData } from "./marketData.ts"
+import { owedOf } from "./Staking.ts"
+import { moneyDecimals, rateDecimals, textOf } from "./texts.ts"
+import type { VenueParts } from "./VenueParts.ts"
+import { fillBoards, mature, removeOffer } from "./Writers.ts"
+
+/** Steps that a stretch of time is played in at most, but for stamps and points of paths. */
+const mostSteps = 10_000
+/** More ticks than these at once are a jump. */
+const jumpTicks = 60
+const minute = 60_000
+
+export class Passing {
+  private readonly parts: VenueParts
+  private readonly bases: ReadonlyArray<string>
+
+  constructor(parts: VenueParts) {
+    this.parts = parts
+    this.bases = [...parts.listingsOf.keys()]
+  }
+
+  /** The venue opens: first prices, books, one trade in each, and full boards. */
+  open(): void {
+    for (const base of this.bases) this.publish(base, false)
+    this.settle(1)
+    fillBoards(this.parts)
+    sayMarketData(this.parts)
+  }
+
+  /** Plays time up to `to`; a time that has passed changes nothing. */
+  pass(to: number): void {
+    const { clock, settings } = this.parts
+    const tick = settings.tickMillis
+    const ticks = Math.floor(to / tick) - Math.floor(clock.now / tick)
+    const jump = ticks > jumpTicks
+    const stride = Math.max(1, Math.ceil(ticks / mostSteps)) * tick
+    const lastTick = Math.floor(to / tick) * tick
+    if (jump) for (const listing of this.listings()) this.parts.makers.withdraw(listing)
+    while (clock.now < to) {
+      const next = nextMultiple(clock.now, stride)
+      const regular = Math.min(next > lastTick ? lastTick : next, nextStamp(clock.now))
+      // Where the last tick has passed, nothing regular is left but a stamp.
+      const at = regular > clock.now ? regular : nextStamp(clock.now)
+      const points = this.bases.map((base) => this.parts.prices.nextPoint(base, clock.now))
+      const point = Math.min(...points)
+      if (Math.min(at, point) > to) break
+      if (at <= point) this.step(at, this.bases, jump)
+      else
+        this.step(
+          point,
+          this.bases.filter((_, n) => points[n] === point),
+          jump
+        )
+    }
+    this.fallDue(to, [])
+    clock.now = Math.max(clock.now, to)
+    if (jump) this.settle(1)
+    if (ticks > 0) sayMarketData(this.parts)
+  }
+
+  /** A base's prices were set from outside: what lies between the old ones and the new is touched, now. */
+  reprice(base: string): void {
+    this.fallDue(this.parts.clock.now, this.move(base, this.parts.clock.now))
+    this.publish(base, false)
+  }
+
+  /** Ladders stand at their marks, triggers have fired, and with a probability a taker trades. */
+  private settle(takers: number): void {
+    for (const listing of this.listings()) {
+      this.parts.makers.quote(listing)
+      this.parts.exchange.touch(listing, ["INDEX", "MARK", "LAST"])
+      this.parts.makers.trade(listing, takers)
+    }
+  }
+
+  private step(at: number, bases: ReadonlyArray<string>, jump: boolean): void {
+    const { clock, settings, prices, exchange, makers } = this.parts
+    const from = clock.now
+    const ended: Array<Contract> = []
+    for (const base of bases) {
+      prices.step(base, at, this.premium(base))
+      ended.push(...this.move(base, at))
+    }
+    this.fallDue(at, ended)
+    clock.now = at
+    const minutes = Math.floor(at / minute) - Math.floor(from / minute)
+    if (minutes > 0) this.sample(minutes)
+    for (const base of bases) this.publish(base, jump)
+    if (at % fundingIntervalMillis === 0) this.stamp()
+    if (jump) return
+    for (const base of bases) {
+      for (const listing of this.listings(base)) {
+        exchange.touch(listing, ["LAST"])
+        makers.trade(listing, settings.takers)
+      }
+    }
+  }
+
+  /** Contracts on a base that end on the way from its last mark to the one at `at`. */
+  private move(base: string, at: number): ReadonlyArray<Contract> {
+    const { prices, contracts, clock } = this.parts
+    const { mark } = prices.now(base)
+    return this.listings(base).flatMap((listing) => {
+      const open = contracts.get(listing.market.symbol)
+      const before = { price: listing.prices.MARK ?? mark, at: clock.now }
+      return open === undefined || open.size === 0 ? [] : open.move(before, { price: mark, at })
+    })
+  }
+
+  /** Gives a base's prices to its markets: ladders go there first, so that what a price fires trades at the market. */
+  private publish(base: string, jump: boolean): void {
+    const { prices, exchange, makers, klines, clock } = this.parts
+    const { index, mark } = prices.now(base)
+    const { last } = prices.heldOf(base)
+    for (const listing of this.listings(base)) {
+      listing.prices.INDEX = index
+      listing.prices.MARK = mark
+      listing.lastHeld = last !== null
+      if (listing.market.family === "BARRIER") {
+        listing.prices.LAST = last ?? mark
+        klines.get(listing.market.symbol)?.mark(clock.now, mark)
+        continue
+      }
+      if (last !== null) listing.prices.LAST = last
+      if (jump && !this.meets(listing)) continue
+      makers.quote(listing)
+      exchange.touch(listing, ["INDEX", "MARK", "LAST"])
+      if (jump) makers.withdraw(listing)
+    }
+  }
+
+  /** True when the ladder would trade with an order that rests, or a price fires one. */
+  private meets(listing: Listing): boolean {
+    const { book, waiting, prices } = listing
+    for (const source of ["INDEX", "MARK", "LAST"] as const) {
+      const price = prices[source]
+      if (price !== null && waiting[source].reaches(price)) return true
+    }
+    const top = this.parts.makers.top(listing)
+    if (top === null) return false
+    const [bid, ask] = [book.best("BUY"), book.best("SELL")]
+    return (bid !== null && bid >= top.ask) || (ask !== null && ask <= top.bid)
+  }
+
+  /** What falls due up to a time, contracts that end among it, in time order. */
+  private fallDue(to: number, ended: ReadonlyArray<Contract>): void {
+    const { agenda, clock } = this.parts
+    const contracts = [...ended, ...this.expired(to)].toSorted(
+      (one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0)
+    )
+    let at = 0
+    for (;;) {
+      const contract = contracts[at]
+      const endedAt = contract?.endedAt ?? Number.POSITIVE_INFINITY
+      if (Math.min(endedAt, agenda.next) > to) return
+      clock.now = Math.max(clock.now, Math.min(endedAt, agenda.next))
+      if (contract !== undefined && endedAt <= agenda.next) {
+        this.parts.contractEnded(contract)
+        at++
+      } else this.playDue()
+    }
+  }
+
+  /** Contracts that expire up to a time while their mark stands. */
+  private expired(to: number): ReadonlyArray<Contract> {
+    return [...this.parts.contracts].flatMap(([symbol, open]) => {
+      const mark = this.parts.listing(symbol).prices.MARK
+      if (open.size === 0 || mark === null) return []
+      return open.move({ price: mark, at: this.parts.clock.now }, { price: mark, at: to })
+    })
+  }
+
+  private playDue(): void {
+    const { agenda, rfqs, staking, clock } = this.parts
+    const due = agenda.take()
+    if (due === null) return
+    if (due.type === "offer") return removeOffer(this.parts, due.offerId)
+    if (due.type === "maturity" || due.type === "payment") {
+      const swap = staking.swaps.get(due.swapId)
+      if (swap === undefined || swap.end !== null) return
+      if (due.type === "maturity") mature(this.parts, swap)
+      else staking.pay(swap, owedOf(swap), clock.now)
+      return
+    }
+    const rfq = rfqs.byId.get(due.rfqId)
+    if (rfq === undefined) return
+    if (due.type === "quote") rfqs.expire(rfq, due.quoteId)
+    else rfqs.end(rfq, "EXPIRED", "window over")
+  }
+
+  /** The premium of a perpetual's book over its index, in hundred-millionths; 0 where there is none. */
+  private premiumOf(listing: Listing): number {
+    const { book, prices } = listing
+    if (prices.INDEX === null) return 0
+    const top = this.parts.makers.top(listing)
+    return premiumOf(prices.INDEX, larger(book.best("BUY"), top?.bid), smaller(book.best("SELL"), top?.ask))
+  }
+
+  /** As a share of the index. */
+  private premium(base: string): number {
+    const perpetual = this.listings(base).find(({ market }) => market.family === "PERP")
+    return perpetual === undefined ? 0 : this.premiumOf(perpetual) / rateUnit
+  }
+
+  private sample(minutes: number): void {
+    for (const [symbol, funding] of this.parts.funding) {
+      const listing = this.parts.listing(symbol)
+      if (!listing.delisted) funding.sample(this.premiumOf(listing), minutes)
+    }
+  }
+
+  /** Every position of a perpetual pays or gets what its interval's rate says, at the mark of this moment (F14). */
+  private stamp(): void {
+    const { funding, exchange, balances, events, clock } = this.parts
+    for (const [symbol, rates] of funding) {
+      const { market, prices, delisted } = this.parts.listing(symbol)
+      if (delisted || prices.MARK === null) continue
+      const mark = prices.MARK
+      const rate = rates.stamp()
+      for (const account of exchange.accounts.values()) {
+        const lots = account.lotsOf(symbol)
+        if (lots === 0) continue
+        const amount = paymentOf(market, lots, mark, rate)
+        balances.move(houseAccounts.venue, account.id, "USDC", amount)
+        if (account.id < 0) continue
+        events.say(account, clock.now, {
+          type: "funding",
+          funding: {
+            symbol,
+            settledAt: clock.now,
+            mark: textOf(mark, market.tickDecimals),
+            rate: textOf(rate, rateDecimals),
+            netQty: textOf(lots, market.lotDecimals),
+            amount: textOf(amount, moneyDecimals)
+          }
+        })
+      }
+    }
+  }
+
+  /** Markets that are listed still, of a base or all of them. */
+  private listings(base?: string): ReadonlyArray<Listing> {
+    const found =
+      base === undefined ? [...this.parts.exchange.listings.values()] : (this.parts.listingsOf.get(base) ?? [])
+    return found.filter(({ delisted }) => !delisted)
+  }
+}
+
+const nextMultiple = (time: number, of: number): number => (Math.floor(time / of) + 1) * of
+
+const larger = (one: number | null, other: number | undefined): number | null =>
+  one === null || other === undefined ? (other ?? one) : Math.max(one, other)
+
+const smaller = (one: number | null, other: number | undefined): number | null =>
+  one === null || other === undefined ? (other ?? one) : Math.min(one, other)

@@ -1,0 +1,219 @@
+/**
+ * The simulated venue's core: books, contracts, requests, swaps, prices and time of one venue, pure and deterministic. The
+ * same options and inputs give the same state, events and messages on every machine; nothing here knows wall time, chance
+ * from outside or a transport.
+ */
+import type { ChannelMessage, KlinePage } from "../../../src/machines/venue/marketData.ts"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
+import type { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
+import type { VenueView } from "../../../src/venue/VenueCommand.ts"
+import { Calls } from "./Calls.ts"
+import { CommandRefused, Commands } from "./Commands.ts"
+import { unitsOf } from "./Market.ts"
+import { Passing } from "./Passing.ts"
+import { ledgerOf, type LedgerAccount } from "./ledger.ts"
+import { textOf } from "./texts.ts"
+import { turnKnobs } from "./turnKnobs.ts"
+import type { Applied, KlineWindow, VenueInput, VenueListeners, VenueOptions } from "./VenueInput.ts"
+import type { Dealer } from "./VenueKnobs.ts"
+import { VenueParts } from "./VenueParts.ts"
+import { partsOf, stateOf, type VenueState } from "./VenueState.ts"
+import { wireContract, wireMarket, wireOffer, wireOrder, wireStakingMarket, wireSwap } from "./wire.ts"
+
+const nothing: Applied = { outcomes: [], id: null, refusal: null }
+
+export class Venue {
+  private readonly parts: VenueParts
+  private readonly calls: Calls
+  private readonly passing: Passing
+  private readonly commands: Commands
+
+  /** A new venue, which opens at once, or one that goes on from a state. Throws what is wrong with knobs that don't fit its markets. */
+  constructor(options: VenueOptions, listeners: VenueListeners, state: VenueState | null = null) {
+    const parts = state === null ? new VenueParts(options, listeners) : partsOf(state, listeners)
+    this.parts = parts
+    this.calls = new Calls(parts)
+    this.passing = new Passing(parts)
+    this.commands = new Commands(parts, this.passing)
+    if (state !== null) return
+    const refusal = turnKnobs(parts, options.knobs)
+    if (refusal !== null) throw new Error(refusal)
+    this.passing.open()
+  }
+
+  /** A venue that goes on from a state as the one that gave it would. */
+  static restore(state: VenueState, listeners: VenueListeners): Venue {
+    return new Venue(state.options, listeners, state)
+  }
+
+  get options(): VenueOptions {
+    return this.parts.options
+  }
+
+  /** Business time, Unix ms. */
+  get now(): number {
+    return this.parts.clock.now
+  }
+
+  /** Of the last event; 0 before the first. */
+  get number(): number {
+    return this.parts.events.number
+  }
+
+  apply(input: VenueInput): Applied {
+    switch (input.type) {
+      case "time":
+        this.passing.pass(input.to)
+        return nothing
+      case "call":
+        return { ...nothing, outcomes: [this.calls.call(input)] }
+      case "decline":
+        return { ...nothing, outcomes: [this.calls.decline(input, input.reason)] }
+      case "void":
+        return { ...nothing, outcomes: this.calls.void(input.refs) }
+      case "quote":
+        return this.quote(input)
+      case "withdraw":
+        return this.withdraw(input)
+      case "command":
+        return this.command(input)
+    }
+  }
+
+  state(): VenueState {
+    return stateOf(this.parts)
+  }
+
+  listing(): VenueListing {
+    const { settings, exchange, staking } = this.parts
+    return {
+      version: settings.listingVersion,
+      at: this.now,
+      markets: [...exchange.listings.values()].map(wireMarket),
+      stakingMarkets: [...staking.markets.values()].map(wireStakingMarket)
+    }
+  }
+
+  /** The board of staking offers, the oldest first; those of halted markets are not on it. */
+  offers(): ReadonlyArray<VenueOffer> {
+    return [...this.parts.staking.offers.values()].flatMap((offer) => {
+      const market = this.parts.stakingMarket(offer.symbol)
+      return market.enabled ? [wireOffer(market, offer)] : []
+    })
+  }
+
+  /** A channel as it was last said, whole; null for a market that has none. */
+  snapshot(channel: ChannelMessage["channel"], symbol: string): ChannelMessage | null {
+    return this.parts.feeds.get(symbol)?.snapshot(channel) ?? null
+  }
+
+  /** Null for an unknown market. */
+  klines({ symbol, ...window }: KlineWindow): KlinePage | null {
+    const klines = this.parts.klines.get(symbol)
+    return klines === undefined ? null : klines.page(this.parts.listing(symbol).market, window, this.now)
+  }
+
+  /** What an account has that has not ended; null for an unknown one. */
+  account(name: string): VenueAccount | null {
+    const { parts } = this
+    const account = parts.accountNamed(name)
+    if (account === null) return null
+    const market = (symbol: string) => parts.listing(symbol).market
+    const contracts = [...parts.contracts.values()].flatMap((open) => [...open.all()])
+    return {
+      account: name,
+      sequence: account.sequence,
+      positions: [...account.positions]
+        .filter(([, { lots }]) => lots !== 0)
+        .map(([symbol, { lots }]) => ({ symbol, netQty: textOf(lots, market(symbol).lotDecimals) })),
+      orders: [...account.orders].map((order) => wireOrder(market(order.symbol), name, order)),
+      contracts: contracts
+        .filter(({ accountId }) => accountId === account.id)
+        .map((contract) => wireContract(market(contract.symbol), name, contract)),
+      swaps: [...parts.staking.open]
+        .filter(({ accountId }) => accountId === account.id)
+        .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap))
+    }
+  }
+
+  /** What the venue's own books say every account has, the house among them: quantities, money and assets add up to nothing. */
+  ledger(): ReadonlyArray<LedgerAccount> {
+    return ledgerOf(this.parts)
+  }
+
+  /** What became of refs; UNKNOWN for one that has not come. */
+  lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
+    return this.calls.lookup(refs)
+  }
+
+  /** Events after a number, oldest first; null when they are not kept any more, or no event has that number. */
+  eventsAfter(number: number): ReadonlyArray<VenueEvent> | null {
+    return this.parts.events.after(number)
+  }
+
+  /** At most 1,000 events of an account after a sequence of its own; null: unknown account, or not kept any more. */
+  accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
+    const account = this.parts.accountNamed(name)
+    return account === null ? null : this.parts.events.ofAccount(account, after)
+  }
+
+  /** Knobs of the dealers, who live outside. */
+  dealers(): ReadonlyArray<Dealer> {
+    return this.parts.settings.dealers
+  }
+
+  get tickMillis(): number {
+    return this.parts.settings.tickMillis
+  }
+
+  /** What `sim venue show` says of the markets. */
+  markets(): VenueView["markets"] {
+    const { exchange, prices } = this.parts
+    return [...exchange.listings.values()].map(({ market, prices: quoted, halt, delisted }) => {
+      const price = (ticks: number | null) => (ticks === null ? null : textOf(ticks, market.tickDecimals))
+      const held = prices.heldOf(market.base)
+      return {
+        symbol: market.symbol,
+        last: price(quoted.LAST),
+        mark: price(quoted.MARK),
+        index: price(quoted.INDEX),
+        held: (["last", "mark", "index"] as const).filter((which) => held[which] !== null),
+        path: prices.hasPath(market.base),
+        halted: halt !== null,
+        delisted
+      }
+    })
+  }
+
+  private quote({ rfqRef, dealer, price, qty, validUntil }: Extract<VenueInput, { readonly type: "quote" }>): Applied {
+    const refused = (refusal: string): Applied => ({ ...nothing, refusal })
+    const rfq = this.parts.rfqs.byRef.get(rfqRef)
+    if (rfq === undefined) return refused("unknown request")
+    const { market, halt } = this.parts.listing(rfq.symbol)
+    const ticks = unitsOf(price, market.tickDecimals)
+    const quantity = unitsOf(qty, market.lotDecimals)
+    if (ticks === null || ticks === 0) return refused("price off the grid")
+    if (quantity === null || quantity === 0) return refused("quantity off the grid")
+    if (halt !== null) return refused("market halted")
+    if (validUntil <= this.now) return refused("quote not live")
+    const quote = this.parts.rfqs.quote(rfq, { dealer, price: ticks, quantity, at: this.now, validUntil })
+    return quote === null ? refused("request not open") : { ...nothing, id: quote.id }
+  }
+
+  private withdraw({ rfqRef, quoteId }: Extract<VenueInput, { readonly type: "withdraw" }>): Applied {
+    const rfq = this.parts.rfqs.byRef.get(rfqRef)
+    const withdrawn = rfq !== undefined && this.parts.rfqs.withdraw(rfq, quoteId)
+    return withdrawn ? { ...nothing, id: quoteId } : { ...nothing, refusal: "quote not live" }
+  }
+
+  private command({ command }: Extract<VenueInput, { readonly type: "command" }>): Applied {
+    try {
+      return { ...nothing, id: this.commands.run(command) }
+    } catch (error) {
+      if (error instanceof CommandRefused) return { ...nothing, refusal: error.message }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,227 @@
+/** The parts of one venue and what flows between them: trades become events, public trades and klines; ends become payments. */
+import { SeededRandom } from "../../partner/SeededRandom.ts"
+import type { Account } from "./Account.ts"
+import { Agenda } from "./Agenda.ts"
+import { Balances } from "./Balances.ts"
+import { type Contract, Contracts, resultOf } from "./Contracts.ts"
+import { type Base, bases, marketsOf, openingTicks, usualLadder, walkOf } from "./defaultMarkets.ts"
+import { defaultStakingMarkets } from "./defaultStaking.ts"
+import { EventLine } from "./EventLine.ts"
+import { Exchange, type ExchangeEvent, type Fill, type Listing } from "./Exchange.ts"
+import { Feed } from "./Feed.ts"
+import { Funding } from "./Funding.ts"
+import { Klines } from "./Klines.ts"
+import { houseAccounts, Makers } from "./Makers.ts"
+import { Prices } from "./Prices.ts"
+import { Refs } from "./Refs.ts"
+import { type Quote, type Rfq, Rfqs } from "./Rfqs.ts"
+import { type Payment, Staking, type StakingMarket, type Swap } from "./Staking.ts"
+import { textOf } from "./texts.ts"
+import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
+import { type Dealer, defaultDealers, defaultTakers, defaultWriters, type WritersInForce } from "./VenueKnobs.ts"
+import { wireContract, wireFill, wireOrder, wireQuote, wireRfq, wireSwap } from "./wire.ts"
+
+/** Knobs and switches as they are now. Plain JSON. */
+export interface Settings {
+  tickMillis: number
+  takers: number
+  writers: WritersInForce
+  dealers: ReadonlyArray<Dealer>
+  /** Grows with each change of what is listed. */
+  listingVersion: number
+  /** While it stands every writer pays nothing at maturity; `until` business time, null without end. */
+  writersDefault: { readonly until: number | null; readonly times: number | null } | null
+}
+
+/** The stream of chance that each component has of its own. */
+export interface Streams {
+  writers: SeededRandom
+  boards: SeededRandom
+}
+
+export class VenueParts {
+  readonly options: VenueOptions
+  readonly clock: { now: number }
+  readonly settings: Settings
+  readonly streams: Streams
+  readonly exchange: Exchange
+  readonly prices = new Prices()
+  readonly makers: Makers
+  readonly staking: Staking
+  readonly rfqs: Rfqs
+  readonly listeners: VenueListeners
+  events: EventLine
+  agenda = new Agenda()
+  balances = new Balances()
+  refs = new Refs()
+  /** Markets of each base, in the order of the listing. */
+  readonly listingsOf: ReadonlyMap<string, ReadonlyArray<Listing>>
+  readonly klines = new Map<string, Klines>()
+  readonly feeds = new Map<string, Feed>()
+  /** Of each perpetual. */
+  readonly funding = new Map<string, Funding>()
+  /** Open contracts of each barrier market. */
+  readonly contracts = new Map<string, Contracts>()
+  /** All that ever were, by id. */
+  readonly contractById = new Map<number, Contract>()
+  readonly accountIds = new Map<string, number>()
+
+  constructor(options: VenueOptions, listeners: VenueListeners) {
+    this.options = options
+    this.listeners = listeners
+    this.clock = { now: options.startAt }
+    this.settings = {
+      tickMillis: options.tickMillis,
+      takers: defaultTakers,
+      writers: defaultWriters,
+      dealers: defaultDealers,
+      listingVersion: 1,
+      writersDefault: null
+    }
+    const setup = options.markets ?? bases
+    this.exchange = new Exchange(marketsOf(setup), (event) => this.traded(event), this.clock)
+    this.listingsOf = Map.groupBy(this.exchange.listings.values(), ({ market }) => market.base)
+    this.events = new EventLine(listeners.event)
+    const seeds = new SeededRandom(options.seed)
+    this.makers = new Makers(this.exchange, seeds.fork())
+    this.streams = { writers: seeds.fork(), boards: seeds.fork() }
+    this.rfqs = new Rfqs({ onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.sayRfq(rfq) })
+    this.staking = new Staking(
+      defaultStakingMarkets(),
+      () => ++this.exchange.ids.trade,
+      (swap, payment) => this.swapChanged(swap, payment)
+    )
+    for (const base of setup) this.addBase(base, seeds.fork())
+  }
+
+  /** Begins every stream of chance anew. */
+  reseed(seed: number): void {
+    const seeds = new SeededRandom(seed)
+    this.makers.random = seeds.fork()
+    this.streams.writers = seeds.fork()
+    this.streams.boards = seeds.fork()
+    for (const base of this.listingsOf.keys()) this.prices.reseed(base, seeds.fork())
+  }
+
+  accountOf(id: number): Account {
+    const account = this.exchange.accounts.get(id)
+    if (account === undefined) throw new Error(`no account ${id}`)
+    return account
+  }
+
+  /** A client's account by the name that the service gave it, or null. */
+  accountNamed(name: string): Account | null {
+    const id = this.accountIds.get(name)
+    return id === undefined ? null : this.accountOf(id)
+  }
+
+  listing(symbol: string): Listing {
+    const listing = this.exchange.listings.get(symbol)
+    if (listing === undefined) throw new Error(`no market ${symbol}`)
+    return listing
+  }
+
+  stakingMarket(symbol: string): StakingMarket {
+    const market = this.staking.markets.get(symbol)
+    if (market === undefined) throw new Error(`no staking market ${symbol}`)
+    return market
+  }
+
+  sayRfq(rfq: Rfq): void {
+    const account = this.accountOf(rfq.accountId)
+    const { market } = this.listing(rfq.symbol)
+    this.events.say(account, this.clock.now, { type: "rfq", rfq: wireRfq(market, account.name, rfq) })
+  }
+
+  sayContract(contract: Contract): void {
+    const account = this.accountOf(contract.accountId)
+    const { market } = this.listing(contract.symbol)
+    this.events.say(account, this.clock.now, {
+      type: "contract",
+      contract: wireContract(market, account.name, contract)
+    })
+  }
+
+  /** A contract has ended: its result is paid, its client learns it, a request to close it has nothing to close any more. */
+  contractEnded(contract: Contract): void {
+    const { market } = this.listing(contract.symbol)
+    this.balances.move(houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
+    this.sayContract(contract)
+    for (const rfq of this.rfqs.openOnes()) {
+      if (rfq.closes === contract) this.rfqs.end(rfq, "CANCELLED", "contract ended")
+    }
+  }
+
+  /** What is listed has changed. */
+  sayListing(symbol: string): void {
+    this.events.sayListing(this.clock.now, ++this.settings.listingVersion, symbol)
+  }
+
+  /** A trade that everybody may see: the print, and its bucket. */
+  print(
+    fill: Pick<Fill, "tradeId" | "price" | "quantity" | "side" | "reason">,
+    { market }: Listing,
+    bucketPrice: number
+  ): void {
+    const { now } = this.clock
+    this.klines.get(market.symbol)?.trade(now, bucketPrice, fill.quantity)
+    this.feeds.get(market.symbol)?.traded({
+      id: fill.tradeId,
+      price: textOf(fill.price, market.tickDecimals),
+      qty: textOf(fill.quantity, market.lotDecimals),
+      side: fill.side,
+      flags: fill.reason === "liquidation" ? ["LIQUIDATION"] : [],
+      ts: now
+    })
+  }
+
+  private addBase(base: Base, random: SeededRandom): void {
+    this.prices.add(base.base, openingTicks(base), walkOf(base), random, this.options.startAt)
+    for (const { market } of this.listingsOf.get(base.base) ?? []) {
+      const { symbol, family } = market
+      this.klines.set(symbol, new Klines())
+      this.feeds.set(symbol, new Feed(market, this.listeners.market))
+      if (family === "BARRIER") this.contracts.set(symbol, new Contracts())
+      else this.makers.add(symbol, usualLadder(base))
+      if (family === "PERP") this.funding.set(symbol, new Funding())
+    }
+  }
+
+  private traded(event: ExchangeEvent): void {
+    const { order } = event
+    const listing = this.listing(order.symbol)
+    const { market } = listing
+    if (event.kind === "fill" && event.fill.liquidity === "TAKER" && prints(event.fill))
+      this.print(event.fill, listing, event.fill.price)
+    // The house has no events: they are of clients.
+    if (order.accountId < 0) return
+    const account = this.accountOf(order.accountId)
+    const { now } = this.clock
+    const wired = wireOrder(market, account.name, order)
+    if (event.kind === "order") this.events.say(account, now, { type: "order", order: wired })
+    else {
+      const fill = wireFill(market, account.name, order.ref, event.fill, now)
+      this.events.say(account, now, { type: "fill", fill, order: wired })
+    }
+  }
+
+  private quoted(rfq: Rfq, quote: Quote): void {
+    if (quote.state === "LIVE") this.agenda.add(quote.validUntil, { type: "quote", rfqId: rfq.id, quoteId: quote.id })
+    const { market } = this.listing(rfq.symbol)
+    this.events.say(this.accountOf(rfq.accountId), this.clock.now, {
+      type: "quote",
+      rfqRef: rfq.ref,
+      quote: wireQuote(market, quote)
+    })
+  }
+
+  private swapChanged(swap: Swap, payment: Payment | null): void {
+    const market = this.stakingMarket(swap.symbol)
+    if (payment !== null) this.balances.move(houseAccounts.venue, swap.accountId, market.asset, payment.amount)
+    const account = this.accountOf(swap.accountId)
+    this.events.say(account, this.clock.now, { type: "swap", swap: wireSwap(market, account.name, swap) })
+  }
+}
+
+/** Deleveraging and settlement are between two accounts alone. */
+const prints = ({ reason }: Fill): boolean => reason === null || reason === "liquidation"

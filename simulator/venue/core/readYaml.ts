@@ -1,0 +1,60 @@
+/** Files of the simulated venue: YAML read by a schema, where every problem names its line and what was meant. */
+import { Result, Schema, SchemaIssue } from "effect"
+import { isNode, LineCounter, parseDocument } from "yaml"
+
+export interface Problem {
+  /** Of the text, from 1. */
+  readonly line: number
+  readonly message: string
+}
+
+export type Read<A> =
+  | { readonly ok: true; readonly value: A }
+  | { readonly ok: false; readonly problems: ReadonlyArray<Problem>; readonly message: string }
+
+/** What a message to a tester may hold at most. */
+const messageLimit = 256
+/** A file that unfolds into more than this many aliases is not read. */
+const aliasLimit = 100
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Reads a text; unknown fields are problems. */
+export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A> => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
+  if (document.errors.length > 0)
+    return failed(document.errors.map(({ message, pos }) => ({ line: lineAt(pos[0]), message })))
+  const decoded = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(
+    document.toJS({ maxAliasCount: aliasLimit }) ?? {}
+  )
+  if (Result.isSuccess(decoded)) return { ok: true, value: decoded.success }
+  return failed(
+    format(decoded.failure.issue).issues.map(({ path = [], message }) => {
+      const keys = path.map((part) => (typeof part === "object" ? part.key : part))
+      return {
+        line: lineAt(placeOf(document, keys)),
+        message: `${keys.map(String).join(".") || "the file"}: ${message}`
+      }
+    })
+  )
+}
+
+const failed = (problems: ReadonlyArray<Problem>): Read<never> => ({
+  ok: false,
+  problems,
+  message: problems
+    .map(({ line, message }) => `line ${line}: ${message}`)
+    .join("; ")
+    .slice(0, messageLimit)
+})
+
+/** Where in the text a path lies, or as much of it as there is. */
+const placeOf = (document: ReturnType<typeof parseDocument>, keys: ReadonlyArray<PropertyKey>): number => {
+  for (let length = keys.length; length >= 0; length--) {
+    const node = document.getIn(keys.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}

@@ -1,0 +1,84 @@
+/**
+ * One open stream to one reader: lines of JSON on a response that stays open. What a reader does not take is bounded: one
+ * whose backlog passes the limit, or that takes nothing for too long, is cut; it comes again and says where it was.
+ */
+import type { ServerResponse } from "node:http"
+
+export interface LineReaderLimits {
+  /** Bytes that may wait for a reader. */
+  readonly backlogBytes: number
+  /** Wall ms that a full buffer may stand still. */
+  readonly stallMillis: number
+}
+
+export const usualReaderLimits: LineReaderLimits = { backlogBytes: 4 * 1024 * 1024, stallMillis: 15_000 }
+
+export class LineReader {
+  private readonly response: ServerResponse
+  private readonly limits: LineReaderLimits
+  /** Lines that faults hold back, oldest first. */
+  private readonly held = new Map<NodeJS.Timeout, ReadonlyArray<Buffer>>()
+  private stalled: NodeJS.Timeout | null = null
+
+  constructor(response: ServerResponse, limits: LineReaderLimits, onDrain: () => void) {
+    this.response = response
+    this.limits = limits
+    response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" })
+    response.flushHeaders()
+    response.on("drain", () => {
+      this.settle()
+      onDrain()
+    })
+    response.on("close", () => this.settle())
+    // A reader that goes while it is written to: its close says the same.
+    response.on("error", () => this.cut())
+  }
+
+  /** It takes more without anything waiting for it. */
+  get ready(): boolean {
+    return !this.response.writableNeedDrain && !this.response.destroyed
+  }
+
+  write(line: Buffer): void {
+    const { response, limits } = this
+    if (response.destroyed || response.writableEnded) return
+    if (!response.write(line) && this.stalled === null) {
+      this.stalled = setTimeout(() => this.cut(), limits.stallMillis).unref()
+    }
+    if (response.writableLength > limits.backlogBytes) this.cut()
+  }
+
+  /** Writes lines later; of more than a thousand that wait so, the oldest go at once. */
+  writeLater(lines: ReadonlyArray<Buffer>, delayMillis: number): void {
+    const timer = setTimeout(() => this.release(timer), delayMillis).unref()
+    this.held.set(timer, lines)
+    const [oldest] = this.held.keys()
+    if (this.held.size > 1_000 && oldest !== undefined) this.release(oldest)
+  }
+
+  /** Ends it without a word, as a connection that breaks. */
+  cut(): void {
+    this.settle()
+    this.response.destroy()
+  }
+
+  end(): void {
+    this.settle()
+    this.response.end()
+  }
+
+  private release(timer: NodeJS.Timeout): void {
+    clearTimeout(timer)
+    const lines = this.held.get(timer) ?? []
+    this.held.delete(timer)
+    for (const line of lines) this.write(line)
+  }
+
+  private settle(): void {
+    if (this.stalled !== null) clearTimeout(this.stalled)
+    this.stalled = null
+    if (!this.response.destroyed && !this.response.writableEnded) return
+    for (const timer of this.held.keys()) clearTimeout(timer)
+    this.held.clear()
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Market data to its readers: a snapshot of each subscription first, then what changes. A message is encoded once however
+ * many read it, and what nobody reads is not encoded at all.
+ */
+import type { ServerResponse } from "node:http"
+import type { Channel, ChannelMessage } from "../../../src/machines/venue/marketData.ts"
+import { type VenueHeartbeat, venueStreamVersion } from "../../../src/machines/venue/VenueEvent.ts"
+import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
+import type { Venue } from "../core/Venue.ts"
+import { broken, encoded } from "./EventFeed.ts"
+import type { Faults, Target } from "./Faults.ts"
+import { LineReader, type LineReaderLimits } from "./LineReader.ts"
+
+export interface Subscription {
+  readonly channel: Channel
+  readonly symbol: string
+}
+
+interface Topic extends Subscription {
+  readonly readers: Set<LineReader>
+  /** What has come since the last flush. */
+  waiting: Array<ChannelMessage>
+  /** The last snapshot that was given, as bytes. */
+  snapshot: { readonly seq: number; readonly line: Buffer } | null
+}
+
+type Source = Pick<Venue, "number" | "now" | "snapshot">
+
+/** Messages of a topic that one flush sends; of more (a jump of time) one snapshot takes their place. */
+const burst = 32
+
+export class MarketFeed {
+  private readonly source: Source
+  private readonly faults: Faults
+  private readonly limits: LineReaderLimits
+  private readonly topics = new Map<string, Topic>()
+  private readonly subscribed = new Map<LineReader, ReadonlyArray<Topic>>()
+  /** Marks that a fault holds back: the ticker as it was when the fault began. */
+  private readonly frozen = new Map<string, ChannelMessage>()
+
+  constructor(source: Source, faults: Faults, limits: LineReaderLimits) {
+    this.source = source
+    this.faults = faults
+    this.limits = limits
+  }
+
+  get size(): number {
+    return this.subscribed.size
+  }
+
+  /** Subscriptions of all readers together. */
+  get subscriptions(): number {
+    let count = 0
+    for (const topics of this.subscribed.values()) count += topics.length
+    return count
+  }
+
+  /** A channel as it is shown now; null: there is none. */
+  snapshot({ channel, symbol }: Subscription): ChannelMessage | null {
+    const message = this.source.snapshot(channel, symbol)
+    if (message === null || channel !== "ticker") return message
+    return this.faults.awaits(["stale-marks"], { route: "market-data", symbol })
+      ? (this.frozen.get(symbol) ?? message)
+      : message
+  }
+
+  /** Keeps marks as they are shown now, for a fault that holds them back from here on. */
+  freeze(symbols: Iterable<string>): void {
+    for (const symbol of symbols) {
+      const message = this.snapshot({ channel: "ticker", symbol })
+      if (message !== null) this.frozen.set(symbol, message)
+    }
+  }
+
+  /** Opens a stream of channels that all exist. */
+  open(response: ServerResponse, subscriptions: ReadonlyArray<Subscription>): void {
+    const reader = new LineReader(response, this.limits, () => undefined)
+    const topics = subscriptions.map((subscription) => this.topicOf(subscription))
+    this.subscribed.set(reader, topics)
+    response.on("close", () => this.forget(reader))
+    const silent = this.faults.strike(["silent"], stream) !== null
+    if (!silent) reader.write(this.heartbeat())
+    for (const topic of topics) {
+      if (!silent) this.giveSnapshot(topic, [reader])
+      topic.readers.add(reader)
+    }
+  }
+
+  /** Takes note of a message; `flush` sends it. */
+  happened(message: ChannelMessage): void {
+    const topic = this.topics.get(keyOf(message))
+    if (topic === undefined) return
+    if (topic.waiting.length <= burst) topic.waiting.push(message)
+  }
+
+  flush(): void {
+    for (const topic of this.topics.values()) {
+      const messages = topic.waiting
+      if (messages.length === 0) continue
+      topic.waiting = []
+      if (messages.length > burst) this.giveSnapshot(topic, topic.readers)
+      else for (const message of messages) this.send(topic, message)
+    }
+  }
+
+  beat(): void {
+    if (this.subscribed.size === 0 || this.faults.strike(["silent"], stream) !== null) return
+    const line = this.heartbeat()
+    for (const reader of this.subscribed.keys()) reader.write(line)
+  }
+
+  clear(): void {
+    this.frozen.clear()
+  }
+
+  /** Cuts the reader that came first. */
+  cutOne(): void {
+    const [first] = this.subscribed.keys()
+    if (first === undefined) return
+    this.forget(first)
+    first.cut()
+  }
+
+  end(): void {
+    for (const reader of this.subscribed.keys()) reader.end()
+  }
+
+  private send(topic: Topic, message: ChannelMessage): void {
+    const target: Target = { route: "market-data", symbol: topic.symbol }
+    const struck = (kind: FaultKind) => this.faults.strike([kind], target)
+    if (struck("silent") !== null || struck("drop-events") !== null) return
+    if (topic.channel === "ticker" && struck("stale-marks") !== null) return
+    const line = encoded(message)
+    const lines =
+      struck("broken-json") !== null ? [broken(line)] : struck("duplicate-events") === null ? [line] : [line, line]
+    const late = struck("slow") ?? struck("reorder-events")
+    for (const reader of topic.readers) {
+      if (late !== null) reader.writeLater(lines, late.delayMillis)
+      else for (const each of lines) reader.write(each)
+    }
+  }
+
+  private giveSnapshot(topic: Topic, readers: Iterable<LineReader>): void {
+    const message = this.snapshot(topic)
+    if (message === null) return
+    if (topic.snapshot?.seq !== message.seq) topic.snapshot = { seq: message.seq, line: encoded(message) }
+    for (const reader of readers) reader.write(topic.snapshot.line)
+  }
+
+  private topicOf({ channel, symbol }: Subscription): Topic {
+    const key = keyOf({ channel, symbol })
+    const topic = this.topics.get(key) ?? { channel, symbol, readers: new Set(), waiting: [], snapshot: null }
+    this.topics.set(key, topic)
+    return topic
+  }
+
+  private forget(reader: LineReader): void {
+    for (const topic of this.subscribed.get(reader) ?? []) {
+      topic.readers.delete(reader)
+      if (topic.readers.size === 0) this.topics.delete(keyOf(topic))
+    }
+    this.subscribed.delete(reader)
+  }
+
+  private heartbeat(): Buffer {
+    const { number, now } = this.source
+    const heartbeat: VenueHeartbeat = { heartbeat: true, version: venueStreamVersion, number, at: now }
+    return encoded(heartbeat)
+  }
+}
+
+const stream: Target = { route: "market-data", symbol: null }
+const keyOf = ({ channel, symbol }: Subscription): string => `${channel}:${symbol}`

@@ -1,0 +1,195 @@
+/**
+ * What the venue's routes do: reads of its books, calls through its one writer, and what a tester orders. It knows faults,
+ * but no HTTP: what they do to an answer on its way is `underFaults`.
+ */
+import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
+import type { Venue } from "../core/Venue.ts"
+import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
+import type { Dealers } from "./Dealers.ts"
+import type { EventFeed } from "./EventFeed.ts"
+import type { FaultOrder, Faults, Target } from "./Faults.ts"
+import type { MarketFeed, Subscription } from "./MarketFeed.ts"
+import type { VenueClock } from "./VenueClock.ts"
+import type { VenueWriter } from "./VenueWriter.ts"
+
+/** A tester's order that can't be carried out, in words. */
+export class CommandRefused extends Error {}
+
+export interface DeskParts {
+  readonly venue: Venue
+  readonly writer: VenueWriter
+  readonly clock: VenueClock
+  readonly faults: Faults
+  readonly events: EventFeed
+  readonly markets: MarketFeed
+  readonly dealers: Dealers
+  /** Wall time when this process began, Unix ms. */
+  readonly startedAt: number
+  /** Ends the process in an orderly way. */
+  readonly restart: () => void
+}
+
+/** Refs that are kept from being seen. */
+const hiddenLimit = 10_000
+
+export class VenueDesk {
+  readonly faults: Faults
+  private readonly parts: DeskParts
+  /** Refs that a lookup does not see yet, with the wall time from which it does. */
+  private readonly hidden = new Map<string, number>()
+
+  constructor(parts: DeskParts) {
+    this.parts = parts
+    this.faults = parts.faults
+  }
+
+  get venue(): Venue {
+    return this.parts.venue
+  }
+
+  /** One call, with what dealers and faults decide for the books. Rejects with WriterClosed when nothing was done. */
+  async call(call: VenueCall, target: Target): Promise<VenueOutcome> {
+    const { writer, faults, events, clock } = this.parts
+    const { ref } = call.request
+    if (faults.strike(["silent"], target) !== null) this.silence(call, ref)
+    const lag = faults.strike(["visibility-lag"], target)
+    if (lag !== null && this.hidden.size < hiddenLimit) this.hidden.set(ref, clock.wall() + lag.delayMillis)
+    const early = call.name === "placeOrder" ? faults.strike(["fill-before-ack"], target) : null
+    if (early !== null) events.acknowledgeLate(ref, early.delayMillis)
+    if (call.name === "acceptQuote" && faults.strike(["quote-withdrawn"], target) !== null) {
+      // Before the accept in the same write, so that nothing comes between the two.
+      void writer.offer({ type: "withdraw", rfqRef: call.request.target, quoteId: call.request.quoteId })
+    }
+    const { outcomes } = await writer.submit(this.inputOf(call, target))
+    if (early !== null) await clock.sleep(early.delayMillis)
+    return outcomes[0] as VenueOutcome
+  }
+
+  async voidRefs(refs: ReadonlyArray<string>): Promise<ReadonlyArray<VenueOutcome>> {
+    const { outcomes } = await this.parts.writer.submit({ type: "void", refs })
+    return outcomes
+  }
+
+  snapshot(subscription: Subscription): ChannelMessage | null {
+    return this.parts.markets.snapshot(subscription)
+  }
+
+  /** What became of refs; one that a fault hides has not come yet. */
+  lookup(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
+    const { venue, clock } = this.parts
+    return venue.lookup(refs).map((outcome) => {
+      const until = this.hidden.get(outcome.ref) ?? 0
+      if (until > clock.wall()) return unknown(outcome)
+      this.hidden.delete(outcome.ref)
+      return outcome
+    })
+  }
+
+  /** Carries out a tester's order. Rejects with CommandRefused or WriterClosed. */
+  async command(command: VenueCommand): Promise<typeof VenueCommandAnswer.Type> {
+    const { venue, writer, clock, faults, events, markets, dealers, restart } = this.parts
+    switch (command.type) {
+      case "fault":
+        return this.order(command)
+      case "dealers":
+        dealers.mood = command.mood
+        return this.answer(null)
+      case "restart":
+        restart()
+        return this.answer(null)
+      case "advance":
+        if (command.to > venue.now) {
+          await writer.submit({ type: "time", to: command.to })
+          clock.reached(command.to)
+        }
+        return this.answer(null)
+      case "clear": {
+        const answer = await this.books(command)
+        faults.clear()
+        events.clear()
+        markets.clear()
+        this.hidden.clear()
+        dealers.mood = "normal"
+        return answer
+      }
+      default:
+        return this.books(command)
+    }
+  }
+
+  show(): VenueView {
+    const { venue, faults, events, markets, dealers, startedAt } = this.parts
+    return {
+      at: venue.now,
+      seed: venue.options.seed,
+      number: venue.number,
+      startedAt,
+      readers: { events: events.size, marketData: markets.size, subscriptions: markets.subscriptions },
+      markets: venue.markets(),
+      dealers: venue.dealers().map(({ name, latencyMillis, validityMillis }) => ({
+        name,
+        mood: dealers.mood,
+        latencyMillis,
+        validityMillis
+      })),
+      faults: faults.view()
+    }
+  }
+
+  private async books(command: VenueCommand) {
+    const applied: Applied = await this.parts.writer.submit({ type: "command", command })
+    if (applied.refusal !== null) throw new CommandRefused(applied.refusal)
+    return this.answer(applied.id)
+  }
+
+  private answer(id: number | null) {
+    return { number: this.venue.number, at: this.venue.now, id }
+  }
+
+  /** A fault that cuts, cuts what is open, too. */
+  private async order(fault: FaultOrder): Promise<typeof VenueCommandAnswer.Type> {
+    const { faults, events, markets, venue } = this.parts
+    if (fault.kind === "stale-marks") markets.freeze(venue.listing().markets.map(({ symbol }) => symbol))
+    const ofWriters = fault.kind === "writer-default"
+    if (ofWriters && fault.symbol !== null) throw new CommandRefused("writer-default is of all staking markets.")
+    const refused = faults.add(fault)
+    if (refused !== null) throw new CommandRefused(refused)
+    // Writers live in the books: there it is decided who pays.
+    if (ofWriters) return this.books(fault)
+    for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
+      for (let open = feed.size; open > 0; open--) {
+        if (faults.strike(["outage", "reset"], { route, symbol: null }) === null) break
+        feed.cutOne()
+      }
+    }
+    return this.answer(null)
+  }
+
+  private silence(call: VenueCall, ref: string): void {
+    const { events, dealers } = this.parts
+    events.mute(ref)
+    if (call.name === "requestQuotes" || call.name === "requestClose") dealers.ignore(ref)
+  }
+
+  private inputOf(call: VenueCall, target: Target): VenueInput {
+    const { faults, dealers } = this.parts
+    if (faults.strike(["reject"], target) !== null) return { type: "decline", reason: "rejected by fault", ...call }
+    if (call.name === "acceptQuote" && dealers.declines(call.request)) {
+      return { type: "decline", reason: "declined by the dealer", ...call }
+    }
+    return { type: "call", ...call }
+  }
+}
+
+const unknown = ({ ref, at }: VenueOutcome): VenueOutcome => ({
+  ref,
+  outcome: "UNKNOWN",
+  reason: null,
+  at,
+  order: null,
+  rfq: null,
+  contract: null,
+  swap: null
+})

@@ -1,0 +1,208 @@
+/**
+ * A simulated venue that runs: its books from the log, time and dealers on wall time, the listener, and the order in which it
+ * goes down again. One a directory.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import type { Base } from "../core/defaultMarkets.ts"
+import { eventsKept } from "../core/EventLine.ts"
+import { type Books, openBooks } from "./books.ts"
+import { Dealers } from "./Dealers.ts"
+import { EventFeed } from "./EventFeed.ts"
+import { Faults } from "./Faults.ts"
+import { usualReaderLimits } from "./LineReader.ts"
+import { MarketFeed } from "./MarketFeed.ts"
+import { type Seat, takeSeat } from "./seat.ts"
+import { VenueClock } from "./VenueClock.ts"
+import { VenueDesk } from "./VenueDesk.ts"
+import { ensureKey } from "./venueKey.ts"
+import { listen, type ListeningVenue } from "./VenueServer.ts"
+import { VenueWriter } from "./VenueWriter.ts"
+
+export interface VenueProcessOptions {
+  /** Made when missing: log, key, address. */
+  readonly directory: string
+  /** 0: the one of the last time when it is free, else any. */
+  readonly port: number
+  /** Of new books; null: drawn. Books that are there keep theirs. */
+  readonly seed: number | null
+  /** Of new books; null: the usual ones. */
+  readonly markets: ReadonlyArray<Base> | null
+  /** Ends by itself when nobody has asked for so long, wall ms; null: never. */
+  readonly idleMillis: number | null
+  /** A line for whoever runs it. */
+  readonly print: (line: string) => void
+}
+
+export interface RunningVenue {
+  readonly url: string
+  readonly keyFile: string
+  /** Completes when it wants to end: restart ordered, directory gone, nobody asks. */
+  readonly wantsToEnd: Promise<string>
+  /** Finishes what was taken, keeps a snapshot, and lets everything go. */
+  readonly stop: () => Promise<void>
+}
+
+const beatMillis = 1_000
+
+/** Starts the venue of a directory. Throws a sentence when it can't. */
+export const startVenue = async (options: VenueProcessOptions): Promise<RunningVenue> => {
+  mkdirSync(options.directory, { recursive: true, mode: 0o700 })
+  const seat = await takeSeat(options.directory)
+  if (seat === null) throw new Error(`A simulated venue runs in ${options.directory} already.`)
+  try {
+    return await seatedVenue(options, seat)
+  } catch (error) {
+    await seat.release()
+    throw error
+  }
+}
+
+const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<RunningVenue> => {
+  const { directory } = options
+  const keyFile = join(directory, "venue.key")
+  const key = ensureKey(keyFile)
+  const wall = () => Date.now()
+  const startedAt = wall()
+  const faults = new Faults(wall)
+  const feeds: { events: EventFeed | null; markets: MarketFeed | null; dealers: Dealers | null } = {
+    events: null,
+    markets: null,
+    dealers: null
+  }
+  const books = await openBooks(options, {
+    event: (event) => {
+      feeds.events?.happened(event)
+      feeds.dealers?.happened(event)
+      if (isDefault(event)) faults.strike(["writer-default"], { route: "take", symbol: null })
+    },
+    market: (message) => feeds.markets?.happened(message)
+  })
+  const { venue } = books
+  const events = (feeds.events = new EventFeed(venue, faults, usualReaderLimits))
+  const markets = (feeds.markets = new MarketFeed(venue, faults, usualReaderLimits))
+  const clock = new VenueClock(wall, venue.now, books.offset)
+  const writer = new VenueWriter(
+    venue,
+    books.log,
+    () => clock.now(),
+    () => {
+      events.flush()
+      markets.flush()
+    }
+  )
+  const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
+  // Requests that were open when the venue went down are answered again.
+  for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
+  const ending = Promise.withResolvers<string>()
+  const restart = () => ending.resolve("A restart was ordered.")
+  const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
+  const life = new Life(options, startedAt, ending.resolve)
+  const server = await listen({
+    port: options.port,
+    lastPort: lastPort(directory),
+    key,
+    desk,
+    events,
+    markets,
+    onRequest: () => life.asked()
+  })
+  const beat = setInterval(() => {
+    events.beat()
+    markets.beat()
+    life.check(events.size + markets.size > 0)
+  }, beatMillis)
+  const ticks = new Ticks(() => {
+    if (writer.idle) void writer.offer({ type: "time", to: clock.now() })
+    return venue.tickMillis
+  })
+  const address = JSON.stringify({ pid: process.pid, url: server.url })
+  seat.announce(address)
+  writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
+  return {
+    url: server.url,
+    keyFile,
+    wantsToEnd: ending.promise,
+    stop: async () => {
+      clearInterval(beat)
+      ticks.stop()
+      dealers.stop()
+      await close(server, writer, books)
+      await seat.release()
+    }
+  }
+}
+
+/** A writer has paid nothing at its swap's maturity. */
+const isDefault = ({ fact }: VenueEvent): boolean =>
+  fact.type === "swap" && fact.swap.short && fact.swap.payments.length === 0
+
+/** Requests first, then the inputs that they brought, then the books. */
+const close = async (server: ListeningVenue, writer: VenueWriter, books: Books): Promise<void> => {
+  await server.close()
+  await writer.end()
+  await books.close()
+}
+
+/** Calls again and again, each time after as many ms as it was told the time before. */
+class Ticks {
+  private timer: NodeJS.Timeout
+
+  constructor(tick: () => number) {
+    const next = (): void => {
+      const millis = tick()
+      this.timer = setTimeout(next, millis)
+    }
+    this.timer = setTimeout(next, 0)
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
+}
+
+/** Ends a venue that nobody wants any more. */
+class Life {
+  private readonly options: VenueProcessOptions
+  private readonly end: (why: string) => void
+  private askedAt: number
+
+  constructor(options: VenueProcessOptions, startedAt: number, end: (why: string) => void) {
+    this.options = options
+    this.end = end
+    this.askedAt = startedAt
+  }
+
+  asked(): void {
+    this.askedAt = Date.now()
+  }
+
+  check(isRead: boolean): void {
+    const { directory, idleMillis } = this.options
+    if (isRead) this.asked()
+    if (!existsSync(join(directory, "venue.key"))) this.end("Its directory is gone.")
+    if (idleMillis !== null && Date.now() - this.askedAt >= idleMillis) {
+      this.end(`Nobody has asked for ${Math.round(idleMillis / 1_000)} s.`)
+    }
+  }
+}
+
+/** Where a simulator of this directory listened last, 0 when none did. */
+const lastPort = (directory: string): number => {
+  try {
+    const { url } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly url: string }
+    return Number(new URL(url).port)
+  } catch {
+    // None ran here, or what it left can't be read: any port will do.
+    return 0
+  }
+}
+
+/** Written whole or not at all. */
+const writeWhole = (path: string, text: string): void => {
+  const draft = `${path}.${process.pid}`
+  rmSync(draft, { force: true })
+  writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx" })
+  renameSync(draft, path)
+}

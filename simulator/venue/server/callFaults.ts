@@ -1,0 +1,50 @@
+/** What faults do to one request of a caller: before it is carried out, and to the answer after it (C1, Transport). */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Faults, Target } from "./Faults.ts"
+
+/** How long a request that gets no answer is kept open; callers give up long before. */
+const holdMillis = 60_000
+
+type Answered<A, E> = Effect.Effect<A | HttpServerResponse.HttpServerResponse, E, HttpServerRequest.HttpServerRequest>
+
+/** Carries a request out under the faults that are aimed at it. */
+export const underFaults = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>): Answered<A, E> =>
+  Effect.suspend((): Answered<A, E> => {
+    const before = faults.strike(["outage", "timeout-before", "reset", "http-500"], target)
+    switch (before?.kind) {
+      case "timeout-before":
+        return unanswered
+      case "outage":
+      case "reset":
+        return cut
+      case "http-500":
+        return Effect.succeed(HttpServerResponse.text("Internal Server Error", { status: 500 }))
+      default:
+        return answerOf(faults, target, run)
+    }
+  })
+
+const answerOf = <A, E>(faults: Faults, target: Target, run: Effect.Effect<A, E>): Answered<A, E> =>
+  Effect.gen(function* () {
+    const answer = yield* run
+    const after = faults.strike(["timeout-after", "broken-json"], target)
+    if (after?.kind === "timeout-after") return yield* unanswered
+    const slow = faults.strike(["slow"], target)
+    if (slow !== null) yield* Effect.sleep(slow.delayMillis)
+    if (after === null) return answer
+    const text = JSON.stringify(answer)
+    return HttpServerResponse.text(text.slice(0, Math.ceil(text.length / 2)), { contentType: "application/json" })
+  })
+
+/** Ends the connection in the middle of the request. */
+const cut: Effect.Effect<never, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+  HttpServerRequest.HttpServerRequest,
+  (request) => {
+    NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+    return Effect.never
+  }
+)
+
+const unanswered = Effect.andThen(Effect.sleep(holdMillis), cut)

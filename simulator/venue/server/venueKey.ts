@@ -1,0 +1,24 @@
+/** The key of a venue: made once, in a file that its owner alone can read, sent as bearer token, compared in constant time. */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+
+/** The key of a file, which is made when it is missing. Throws a sentence for one that others can read, or without a key. */
+export const ensureKey = (file: string): string => {
+  if (!existsSync(file)) {
+    writeFileSync(file, `vk_${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true })
+  }
+  if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) {
+    throw new Error(`The key file ${file} can be read by others: chmod 600 it.`)
+  }
+  const key = readFileSync(file, "utf8").trim()
+  if (key === "") throw new Error(`The key file ${file} is empty: remove it, and a new one is made.`)
+  return key
+}
+
+/** Whether the value of an Authorization header is the key's. Takes the same time whatever it is. */
+export const keyTest = (key: string): ((authorization: string | undefined) => boolean) => {
+  const expected = digest(`Bearer ${key}`)
+  return (authorization) => timingSafeEqual(digest(authorization ?? ""), expected)
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

@@ -1,0 +1,37 @@
+/**
+ * Trading halt of ours: while it is ACTIVE nothing that opens risk is taken in its scope, whatever the venue says (doc 2, GET
+ * /trading-status; A2-11). It ends by command, or at `until`.
+ */
+export const haltFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
+
+export const tradingHaltStates = ["ACTIVE", "ENDED"] as const
+export type TradingHaltState = (typeof tradingHaltStates)[number]
+
+/** The longest message that partners are shown. */
+export const haltMessageLength = 256
+
+export interface TradingHaltInput {
+  readonly haltId: number
+  /** ALL, a family, or a symbol. */
+  readonly scope: string
+  /** What partners read. */
+  readonly message: string
+  /** Unix ms, business time. */
+  readonly since: number
+  /** Unix ms; null: until it is resumed. */
+  readonly until: number | null
+}
+
+export interface TradingHaltContext extends TradingHaltInput {
+  readonly endedAt: number | null
+}
+
+export type TradingHaltEvent =
+  /** Halted again while it is: its message and end are these from now on. */
+  | { readonly type: "CHANGE"; readonly at: number; readonly message: string; readonly until: number | null }
+  | { readonly type: "RESUME"; readonly at: number }
+  /** `until` has come. */
+  | { readonly type: "ELAPSE"; readonly at: number }
+
+/** The timer that ends a halt at its time. */
+export const haltTimer = "halt.until"

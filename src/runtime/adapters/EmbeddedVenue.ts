@@ -1,0 +1,193 @@
+/**
+ * EmbeddedVenue: the simulated venue of a sandbox, in the data directory, started, supervised and stopped by us. It is a
+ * process of its own session, as the embedded PostgreSQL: it outlives a killed service, and the next start adopts it. When it
+ * dies it is started again on the same port. Source: C1, Restart; operator surface, `serve` without --venue-url.
+ */
+import { type Duration, Effect, Fiber, Redacted, Schedule, Schema, type Scope } from "effect"
+import * as Fs from "node:fs"
+import { connect } from "node:net"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { VenueConnection } from "../ports/VenueConnection.ts"
+import { askVenue } from "./askVenue.ts"
+import { spawnServer } from "./postgresBinaries.ts"
+import { isRunning, readText } from "./postmasterPid.ts"
+
+/** The simulator can't be started. The sentence is for the operator. */
+export class EmbeddedVenueError extends Schema.TaggedError<EmbeddedVenueError>()("EmbeddedVenueError", {
+  sentence: Schema.String
+}) {
+  override get message() {
+    return this.sentence
+  }
+}
+
+export interface EmbeddedVenueOptions {
+  /** Its folder, made when missing: log, key, address. */
+  readonly dataDirectory: string
+  /** It ends by itself when no service has asked for so long, wall ms. */
+  readonly idleMillis?: number
+}
+
+export interface EmbeddedVenue {
+  /** Stays the same while supervised. */
+  readonly connection: VenueConnection
+  /** Of the simulator of this moment: it changes when a dead one is replaced (0 in between). */
+  readonly pid: Effect.Effect<number>
+  /** Ends supervision and the simulator. Runs by itself when the scope closes. */
+  readonly stop: Effect.Effect<void>
+}
+
+const usualIdleMillis = 15 * 60_000
+const program = fileURLToPath(new URL("../../../simulator/venue/main.ts", import.meta.url))
+/** A dead simulator is replaced for as long as we live. */
+const restartRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
+
+/** What the simulator says of itself: in its file where it can be asked, and on its seat who it is. */
+const File = Schema.fromJsonString(Schema.Struct({ seat: Schema.String, keyFile: Schema.String }))
+const Seated = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, url: Schema.String }))
+const decodeFile = Schema.decodeUnknownOption(File)
+const decodeSeated = Schema.decodeUnknownOption(Seated)
+
+interface Simulator {
+  readonly home: string
+  readonly idleMillis: number
+  /** Of this moment; 0 and empty before the first start. */
+  pid: number
+  url: string
+  key: string
+}
+
+/** Starts or adopts the simulator of a folder and keeps it running until the scope closes. */
+const start = (options: EmbeddedVenueOptions): Effect.Effect<EmbeddedVenue, EmbeddedVenueError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const home = yield* Effect.try({
+      try: () => {
+        Fs.mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 })
+        return Fs.realpathSync(options.dataDirectory)
+      },
+      catch: () => fail("The folder of the simulated venue can not be made in the data directory.")
+    })
+    const simulator: Simulator = { home, idleMillis: options.idleMillis ?? usualIdleMillis, pid: 0, url: "", key: "" }
+    // The finaliser stands before the start: one that fails or is interrupted half-way leaves no simulator behind.
+    yield* Effect.addFinalizer(() => shutdown(simulator))
+    if (!(yield* adopt(simulator))) yield* launch(simulator)
+    const supervisor = yield* Effect.forkScoped(supervise(simulator))
+    return {
+      connection: { url: simulator.url, key: Redacted.make(simulator.key), ca: null },
+      pid: Effect.sync(() => simulator.pid),
+      stop: Effect.andThen(Fiber.interrupt(supervisor), shutdown(simulator))
+    }
+  })
+
+export const EmbeddedVenue = { start }
+
+const fail = (sentence: string) => new EmbeddedVenueError({ sentence })
+
+/** Who holds the folder's seat, which no dead process can; null: nobody. */
+const seated = (simulator: Simulator): Effect.Effect<{ readonly pid: number; readonly url: string } | null> =>
+  Effect.callback((resume) => {
+    const file = decodeFile(readText(join(simulator.home, "venue.json")))
+    if (file._tag === "None") return resume(Effect.succeed(null))
+    let text = ""
+    const socket = connect(file.value.seat)
+    socket.setTimeout(1_000, () => socket.destroy())
+    socket.on("data", (piece: Buffer) => void (text += piece.toString("utf8")))
+    // Nobody sits there: the close that follows says so.
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      const holder = decodeSeated(text)
+      const key = readText(file.value.keyFile)?.trim()
+      if (key !== undefined) simulator.key = key
+      resume(Effect.succeed(holder._tag === "None" ? null : holder.value))
+    })
+    return Effect.sync(() => socket.destroy())
+  })
+
+/** Takes over a living simulator of this folder; stops one that does not answer as it should. True when adopted. */
+const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) {
+  const holder = yield* seated(simulator)
+  if (holder === null) return false
+  simulator.pid = holder.pid
+  const connection = { url: holder.url, key: Redacted.make(simulator.key), ca: null }
+  const answers = yield* Effect.isSuccess(askVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 }))
+  if (answers && (simulator.url === "" || simulator.url === holder.url)) {
+    simulator.url = holder.url
+    yield* Effect.logInfo("adopted the running simulated venue", { pid: holder.pid, url: holder.url })
+    return true
+  }
+  yield* shutdown(simulator)
+  return false
+})
+
+/** Starts the simulator, on its port when it had one, and waits until it listens. */
+const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator) {
+  const { home, idleMillis, url } = simulator
+  const port = url === "" ? "0" : new URL(url).port
+  const logFile = join(home, "venue.log")
+  const child = yield* Effect.try({
+    try: () =>
+      spawnServer(
+        process.execPath,
+        [program, "--data-dir", home, "--port", port, "--idle-millis", String(idleMillis)],
+        { logFile, environment: {} }
+      ),
+    catch: () => fail("The simulated venue can not be started.")
+  })
+  simulator.pid = child.pid ?? 0
+  for (;;) {
+    const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+    const holder = yield* seated(simulator)
+    if (holder !== null && (url === "" || holder.url === url)) {
+      simulator.pid = holder.pid
+      simulator.url = holder.url
+      return
+    }
+    if (ended) {
+      simulator.pid = 0 // never signal a pid that may soon be somebody else's
+      const said = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
+      return yield* fail(`The simulated venue does not start: ${said === "" ? "its log is empty." : said}`)
+    }
+    yield* Effect.sleep("15 millis")
+  }
+})
+
+/** Watches the simulator and replaces it on the same port whenever it dies. */
+const supervise = (simulator: Simulator) =>
+  Effect.gen(function* () {
+    yield* until(() => !isRunning(simulator.pid), "100 millis")
+    yield* Effect.logWarning("the simulated venue ended; starting it again", { pid: simulator.pid })
+    yield* adopt(simulator).pipe(
+      Effect.flatMap((adopted) => (adopted ? Effect.void : launch(simulator))),
+      Effect.tapError((error) => Effect.logError(error.message)),
+      Effect.retry(restartRetries)
+    )
+    yield* Effect.logInfo("the simulated venue runs again", { pid: simulator.pid, url: simulator.url })
+  }).pipe(Effect.forever)
+
+/** An orderly end, then a hard one, each bounded. */
+const shutdown = (simulator: Simulator): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    for (const [signal, patience] of [
+      ["SIGTERM", "5 seconds"],
+      ["SIGKILL", "1 second"]
+    ] as const) {
+      const { pid } = simulator
+      if (pid === 0 || !isRunning(pid)) return
+      yield* Effect.sync(() => signalProcess(pid, signal))
+      yield* until(() => !isRunning(pid)).pipe(Effect.timeoutOption(patience))
+    }
+  })
+
+const signalProcess = (pid: number, signal: NodeJS.Signals) => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // Ended between the check and the signal: what was wanted.
+  }
+}
+
+const until = (holds: () => boolean, pause: Duration.Input = "15 millis"): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    while (!holds()) yield* Effect.sleep(pause)
+  })

@@ -1,0 +1,28 @@
+/**
+ * The listed markets as they stand now, for operators: what may be halted, and what `market list` shows. A service that no
+ * venue has ever spoken to has no board.
+ */
+import { Context } from "effect"
+import type { haltFamilies } from "../../machines/market/TradingHalt.ts"
+
+export interface BoardMarket {
+  readonly symbol: string
+  readonly family: (typeof haltFamilies)[number]
+  /** Decimal strings; null: the market has none (yet). */
+  readonly last: string | null
+  readonly mark: string | null
+  readonly index: string | null
+  /** Whether the mark may be judged on (F3). */
+  readonly fresh: boolean
+  /** By the venue. */
+  readonly halted: boolean
+  readonly delisted: boolean
+}
+
+export class MarketBoard extends Context.Service<
+  MarketBoard,
+  {
+    /** Null: no list has come from a venue since the start. */
+    readonly markets: () => ReadonlyArray<BoardMarket> | null
+  }
+>()("brokerage/runtime/ports/MarketBoard") {}

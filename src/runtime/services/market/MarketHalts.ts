@@ -1,0 +1,162 @@
+/**
+ * Trading halts of ours (operator surface, market; A2-11): begun, changed and ended by operators, ended by themselves at their
+ * time, and known to every reader at once. The running ones are a live view, changed only by committed rows.
+ */
+import { Context, Effect, Layer } from "effect"
+import {
+  haltFamilies,
+  haltTimer,
+  type TradingHaltContext,
+  type TradingHaltState
+} from "../../../machines/market/TradingHalt.ts"
+import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { cleanText } from "../../../machines/shared/Text.ts"
+import { advance, start } from "../../effects/advance.ts"
+import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import { type BoardMarket, MarketBoard } from "../../ports/MarketBoard.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { TradingHaltRow } from "../../store/tables/market.ts"
+import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
+import { clockEnd } from "../system/SimClock.ts"
+
+/** A halt as the operator sees it. */
+export interface HaltView extends TradingHaltContext {
+  readonly status: TradingHaltState
+}
+
+export interface HaltBody {
+  /** ALL, a family, or a listed symbol. */
+  readonly scope: string
+  readonly message: string
+  /** Unix ms, ahead of now; null: until it is resumed. */
+  readonly until: number | null
+}
+
+/** A running halt as everybody sees it (doc 2, GET /trading-status). */
+export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
+
+/** A listed market with what stops trading in it. */
+export interface MarketRow extends BoardMarket {
+  /** By a halt of ours. */
+  readonly haltedByUs: boolean
+}
+
+export interface MarketListing {
+  readonly markets: ReadonlyArray<MarketRow>
+  readonly halts: ReadonlyArray<ActiveHalt>
+}
+
+export class MarketHalts extends Context.Service<
+  MarketHalts,
+  {
+    /** The halts that run now, oldest first. */
+    readonly active: () => ReadonlyArray<ActiveHalt>
+    /** Every listed market, none while no venue has spoken. */
+    readonly list: () => MarketListing
+    /** Begins a halt, or gives the one that runs for this scope another message and end. */
+    halt(caller: OperatorCaller, request: HaltBody): Effect.Effect<Verdict<HaltView>, DispatchError>
+    resume(caller: OperatorCaller, scope: string): Effect.Effect<Verdict<HaltView>, DispatchError>
+  }
+>()("brokerage/runtime/services/market/MarketHalts") {
+  static readonly layer = Layer.effect(
+    MarketHalts,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const board = yield* MarketBoard
+      const running = new Map<number, TradingHaltRow>()
+      const follow = (row: TradingHaltRow): void =>
+        row.state === "ACTIVE" ? void running.set(row.id, row) : void running.delete(row.id)
+      for (const row of yield* Effect.orDie((yield* RowReads).all("tradingHalts"))) follow(row)
+      host.onCommitted("tradingHalts", follow)
+
+      const active = (): ReadonlyArray<ActiveHalt> =>
+        [...running.values()].toSorted((one, other) => one.id - other.id).map(({ context }) => shown(context))
+
+      return MarketHalts.of({
+        active,
+        list: () => {
+          const halts = active()
+          const markets = (board.markets() ?? []).map((market) => ({
+            ...market,
+            haltedByUs: halts.some(({ scope }) => covers(scope, market))
+          }))
+          return { markets, halts }
+        },
+        halt: (caller, request) => {
+          const fault = scopeFault(request.scope, board.markets())
+          if (fault !== null) return Effect.succeed(refuse(invalidFields({ scope: fault })))
+          return host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => haltScope(turn, { ...request, message: cleanText(request.message) })
+          })
+        },
+        resume: (caller, scope) =>
+          host.dispatch({ subject: systemSubject, by: caller.by, decide: (turn) => resumeScope(turn, scope) })
+      })
+    })
+  )
+}
+
+/** Ends a halt whose time has come. */
+export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
+  [haltTimer]: (turn, _dueAt, id) => {
+    const row = turn.state.get("tradingHalts", String(id))
+    if (row !== undefined) advance(turn, "tradingHalts", row, { type: "ELAPSE", at: turn.now })
+  }
+}
+
+const shown = ({ scope, since, until, message }: TradingHaltContext): ActiveHalt => ({ scope, since, until, message })
+
+const covers = (scope: string, { symbol, family }: BoardMarket): boolean =>
+  scope === "ALL" || scope === family || scope === symbol
+
+const families: ReadonlyArray<string> = haltFamilies
+const forms = `ALL, a family (${families.join(", ")}) or the symbol of a listed market`
+
+/** Why nothing can be halted under this name; null when something can. */
+const scopeFault = (scope: string, markets: ReadonlyArray<BoardMarket> | null): string | null => {
+  if (scope === "ALL" || families.includes(scope)) return null
+  if (markets === null) {
+    return `No list of markets has come from a venue: it must be ALL or a family (${families.join(", ")}).`
+  }
+  return markets.some(({ symbol }) => symbol === scope) ? null : `It must be ${forms}.`
+}
+
+const viewOf = (row: TradingHaltRow): HaltView => ({ ...row.context, status: row.state })
+
+/** The system's mailbox holds the running halts only. */
+const haltOf = (turn: Turn, scope: string): TradingHaltRow | undefined =>
+  turn.state.all("tradingHalts").find((row) => row.scope === scope)
+
+const haltScope = (turn: Turn, { scope, message, until }: HaltBody): Verdict<HaltView> => {
+  if (until !== null && until <= turn.now) return refuse(invalidFields({ until: "It must be ahead of now, Unix ms." }))
+  if (until !== null && until >= clockEnd) return refuse(invalidFields({ until: "It must be before the year 2100." }))
+  const found = haltOf(turn, scope)
+  if (found !== undefined) {
+    const changed = advance(turn, "tradingHalts", found, { type: "CHANGE", at: turn.now, message, until })
+    if (changed === null) throw new Error(`halt ${found.id} takes no change`)
+    return accept(viewOf(changed))
+  }
+  const id = turn.nextId("tradingHalt")
+  const row = start(turn, "tradingHalts", {
+    input: { haltId: id, scope, message, since: turn.now, until },
+    columns: { id, scope, startedAt: turn.now }
+  })
+  return accept(viewOf(row))
+}
+
+const resumeScope = (turn: Turn, scope: string): Verdict<HaltView> => {
+  const found = haltOf(turn, scope)
+  const next = found === undefined ? null : advance(turn, "tradingHalts", found, { type: "RESUME", at: turn.now })
+  if (next !== null) return accept(viewOf(next))
+  const others = turn.state.all("tradingHalts").map((row) => row.scope)
+  return refuse(
+    conflict(
+      others.length === 0
+        ? `${scope} has no halt of ours; none is running.`
+        : `${scope} has no halt of ours. Running: ${others.join(", ")}.`
+    )
+  )
+}

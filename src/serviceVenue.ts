@@ -1,0 +1,94 @@
+/**
+ * The venue of a service: the one of --venue-url, in a sandbox without it the simulated one beside it, else none; and the
+ * meeting of the two business clocks of a sandbox (operator surface, Service; C4).
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
+import { readFileSync } from "node:fs"
+import { askVenue, VenueAway } from "./runtime/adapters/askVenue.ts"
+import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
+import { EmbeddedVenue, type EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
+import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
+import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
+import { clockEnd } from "./runtime/services/system/SimClock.ts"
+import { moveClock } from "./runtime/store/ServiceStamp.ts"
+import { ServeError } from "./ServeError.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+
+/** How to speak to the venue, or null; a simulated one runs until the scope closes. */
+export const serviceVenue = (
+  options: ServeOptions,
+  files: DataFiles
+): Effect.Effect<VenueConnection | null, ServeError | EmbeddedVenueError, Scope.Scope> => {
+  if (options.venueUrl !== null) return namedVenue(options, options.venueUrl)
+  if (!options.sandbox) return Effect.succeed(null)
+  return Effect.map(EmbeddedVenue.start({ dataDirectory: files.venue }), ({ connection }) => connection)
+}
+
+const namedVenue = ({ venueKeyFile, venueCa }: ServeOptions, url: string): Effect.Effect<VenueConnection, ServeError> =>
+  Effect.gen(function* () {
+    const key = venueKeyFile === null ? "" : (yield* textOf(venueKeyFile, "--venue-key-file")).trim()
+    if (venueKeyFile !== null && !/^[\x21-\x7e]{1,1024}$/.test(key)) {
+      return yield* new ServeError({ sentence: "The file of --venue-key-file must hold one key and nothing else." })
+    }
+    const ca = venueCa === null ? null : yield* textOf(venueCa, "--venue-ca")
+    return { url: url.replace(/\/$/, ""), key: Redacted.make(key), ca }
+  })
+
+const textOf = (file: string, option: string): Effect.Effect<string, ServeError> =>
+  Effect.try({
+    try: () => readFileSync(file, "utf8"),
+    catch: () => new ServeError({ sentence: `The file of ${option} can not be read.` })
+  })
+
+const Time = Schema.Struct({ now: Schema.Int })
+const decodeTime = Schema.decodeUnknownEffect(Time)
+
+/** Clocks this close are together: both go on by themselves while they are compared. Ms. */
+const together = 2_000
+const answerMillis = 2_000
+/** What a jump of the venue may take. */
+const jumpMillis = 60_000
+
+/** Moves the venue's clock to the service's when it is behind; answers how far the service's own has to move, ms. */
+const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<number, VenueAway> =>
+  Effect.gen(function* () {
+    const answer = yield* askVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis })
+    const { now } = yield* Effect.mapError(decodeTime(answer), () => new VenueAway({ reason: "it shows no time" }))
+    const at = (yield* Clock.currentTimeMillis) + offset
+    if (now > at + together) return now - at
+    if (now < at - together) {
+      yield* Effect.logInfo("the venue's clock is moved to the service's", { millis: at - now })
+      const body = { type: "advance", to: at }
+      yield* askVenue(venue, "/venue/v1/control", { body, timeoutMillis: jumpMillis })
+    }
+    return 0
+  })
+
+/** The offset to start with, once the two clocks of a sandbox have met; null: the venue does not answer yet. */
+export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset: number) =>
+  Effect.gen(function* () {
+    const ahead = yield* compareClocks(venue, offset)
+    if (ahead === 0) return offset
+    yield* Effect.logInfo("the service's clock is moved to the venue's", { millis: ahead })
+    const now = yield* Clock.currentTimeMillis
+    return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
+  }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), null)))
+
+const notYet = "the venue does not answer yet; the clocks meet when it does"
+
+/** Goes on asking a venue that was away at the start, and lets the clocks meet once it answers. */
+export const meetVenueLater = (venue: VenueConnection) =>
+  Effect.gen(function* () {
+    const clock = yield* BusinessClock
+    const sql = yield* PgClient.PgClient
+    for (;;) {
+      yield* Effect.sleep("1 second")
+      const answers = yield* Effect.isSuccess(askVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis }))
+      if (!answers) continue
+      const offset = yield* meetVenue(sql, venue, clock.offset())
+      if (offset === null) continue
+      if (offset > clock.offset()) clock.setOffset(offset)
+      return
+    }
+  })
