@@ -29,13 +29,11 @@ import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import type { MarketBoard } from "./ports/MarketBoard.ts"
-import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
-import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
-import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
+import { layerFeedBoard } from "./services/market/feedBoard.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
 import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
@@ -47,6 +45,12 @@ import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
+import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
+import { VenueCalls } from "./services/venue/VenueCalls.ts"
+import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { venueHandlers } from "./services/venue/VenueHandlers.ts"
+import { VenueLink } from "./services/venue/VenueLink.ts"
+import { layerVenueQuarantine } from "./services/venue/venueQuarantine.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
@@ -66,13 +70,16 @@ export interface RuntimeOptions {
   readonly layerVenue?: Layer.Layer<Venue>
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
-  /** The listed markets; without it none are known. */
+  /** The listed markets in place of those of the feed: a test's. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
   readonly owner: string
 }
+
+const hasVenue = ({ venue, layerVenue }: RuntimeOptions): boolean =>
+  layerVenue !== undefined || (venue !== null && venue !== undefined)
 
 /** Connections for everything but the journal, which has its own. More are slower (architecture section 8). */
 const poolSize = 8
@@ -104,20 +111,17 @@ export const layerRuntime = (options: RuntimeOptions) => {
     SealingService.layer(options.sealing),
     Settings.layer(options.settings),
     BusinessClock.layer(options.clockOffset),
+    options.layerVenue ?? HttpVenue.layer(options.venue ?? null),
+    VenueLink.layer,
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const feed =
-    options.layerVenue === undefined
-      ? MarketFeed.none
-      : MarketFeed.layer.pipe(
-          Layer.merge(layerAttachedVenue),
-          Layer.provide(options.layerVenue),
-          Layer.provide(layerQuarantineLog)
-        )
+  const feed = hasVenue(options)
+    ? Layer.merge(MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine)), layerAttachedVenue)
+    : MarketFeed.none
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer, layerTradingHaltsMemory()).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
@@ -126,7 +130,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   return Layer.mergeAll(
     Breaks.layer,
-    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
+    MarketHalts.layer.pipe(Layer.provide(options.board ?? layerFeedBoard)),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
@@ -135,7 +139,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
     layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
-    Partners.layer
+    Partners.layer,
+    VenueCalls.layer(venueHandlers)
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
@@ -148,6 +153,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     Timers.layer(
       Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
+    ...(hasVenue(options) ? [VenueEvents.layer(venueHandlers)] : []),
     layerSandboxEntries,
     layerPayoutCorrections,
     AnswerSweep.layer,
