@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { layerHttpVenueControl } from "./adapters/HttpVenueControl.ts"
 import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
 import { Journal } from "./engine/journal/Journal.ts"
@@ -35,11 +36,15 @@ import type { VenueConnection } from "./ports/VenueConnection.ts"
 import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
+import type { VenueControl } from "./ports/VenueControl.ts"
+import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
@@ -64,6 +69,8 @@ export interface RuntimeOptions {
   readonly venue?: VenueConnection | null
   /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
   readonly layerVenue?: Layer.Layer<Venue>
+  /** The venue's controls in place of those of `venue`: a test's. */
+  readonly controls?: Layer.Layer<VenueControl>
   /** The listed markets; without it none are known. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
@@ -109,7 +116,9 @@ export const layerRuntime = (options: RuntimeOptions) => {
     VenueLink.layer,
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const feed = hasVenue(options) ? MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine)) : MarketFeed.none
+  const feed = hasVenue(options)
+    ? MarketFeed.layer.pipe(Layer.merge(layerAttachedVenue), Layer.provide(layerVenueQuarantine))
+    : MarketFeed.none
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
@@ -127,6 +136,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
+    controlsOf(options),
+    hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer,
@@ -134,13 +145,15 @@ export const layerRuntime = (options: RuntimeOptions) => {
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
+const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
+
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>
   Layer.mergeAll(
     Timers.layer(
       Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
-    ...(hasVenue(options) ? [VenueEvents.layer(venueHandlers)] : []),
     layerSandboxEntries,
     layerPayoutCorrections,
     AnswerSweep.layer,
