@@ -29,11 +29,12 @@ import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import type { MarketBoard } from "./ports/MarketBoard.ts"
+import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
+import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
-import { layerFeedBoard } from "./services/market/feedBoard.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
 import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
@@ -70,7 +71,7 @@ export interface RuntimeOptions {
   readonly layerVenue?: Layer.Layer<Venue>
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
-  /** The listed markets in place of those of the feed: a test's. */
+  /** The listed markets; without it none are known. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
@@ -116,12 +117,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
   const feed = hasVenue(options)
-    ? Layer.merge(MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine)), layerAttachedVenue)
+    ? MarketFeed.layer.pipe(Layer.merge(layerAttachedVenue), Layer.provide(layerVenueQuarantine))
     : MarketFeed.none
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer, layerTradingHaltsMemory()).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
@@ -130,13 +131,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   return Layer.mergeAll(
     Breaks.layer,
-    MarketHalts.layer.pipe(Layer.provide(options.board ?? layerFeedBoard)),
+    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
     controlsOf(options),
-    layerVenueProgressMemory(),
+    hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer,
@@ -153,7 +154,6 @@ export const layerWorkers = (options: RuntimeOptions) =>
     Timers.layer(
       Effect.map(Effect.all([clientTimers, systemTimers]), ([ofClients, ofSystem]) => ({ ...ofClients, ...ofSystem }))
     ).pipe(Layer.provide(DueTimers.layer)),
-    ...(hasVenue(options) ? [VenueEvents.layer(venueHandlers)] : []),
     layerSandboxEntries,
     layerPayoutCorrections,
     AnswerSweep.layer,
