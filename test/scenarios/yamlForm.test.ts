@@ -3,10 +3,14 @@
  * the catalogue is a file, or stands here with the reason why not (docs/scenarios.md).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { basename } from "node:path"
+import { readFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import { allScenarios, findScenarios, groups } from "../../simulator/scenarios/runner/findScenarios.ts"
+import { invariants } from "../../simulator/scenarios/runner/invariants.ts"
+import { matchers } from "../../simulator/scenarios/runner/matching.ts"
 import { readScenario } from "../../simulator/scenarios/runner/readScenario.ts"
-import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
+import { type Scenario, stepForms } from "../../simulator/scenarios/runner/Scenario.ts"
+import { shortNames } from "../../simulator/scenarios/runner/vocabulary.ts"
 
 const head = "id: SC-CUS-01\ntitle: A deposit\n"
 
@@ -189,6 +193,37 @@ const without: Readonly<Record<string, string>> = {
   FUN: "needs positions",
   STK: "needs staking swaps"
 }
+
+describe("docs/scenarios.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/scenarios.md"), "utf8")
+  /** First cells of the tables under a heading. */
+  const cells = (heading: string) =>
+    [...(page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "").matchAll(/^\| `([^`]+)`.*\|$/gm)].map(
+      ([, cell = ""]) => cell
+    )
+
+  it("has every kind of step, every short name, every matcher and every invariant, as they are", () => {
+    assert.deepStrictEqual(cells("Steps"), Object.keys(stepForms))
+    const lines = Object.entries(shortNames).map(
+      ([name, { method, path, words, does }]) => `| \`${[name, ...words].join(" ")}\` | ${method} ${path}: ${does} |`
+    )
+    for (const line of lines) assert.include(page, line)
+    assert.lengthOf(cells("Short names"), lines.length)
+    for (const [name, meaning] of Object.entries(matchers)) assert.include(page, `| \`!${name}\` | ${meaning} |`)
+    assert.deepStrictEqual(
+      cells("Values").filter((cell) => cell.startsWith("!")),
+      Object.keys(matchers).map((name) => `!${name}`)
+    )
+    for (const name of Object.keys(invariants)) assert.include(page, `| ${name} | `)
+    for (const name of Object.keys(groups)) assert.include(page, name)
+  })
+
+  it("its scenario in ten lines can be read", () => {
+    const [, text = ""] = /```yaml\n([^]*?)```/.exec(page) ?? []
+    assert.deepStrictEqual(complaints(text), [])
+    assert.strictEqual(scenario(text).steps.length, 3)
+  })
+})
 
 describe("the catalogue of scenarios", () => {
   const { scenarios, complaints: wrong } = allScenarios()
