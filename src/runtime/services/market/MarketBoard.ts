@@ -235,7 +235,7 @@ const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
     market,
     price,
     qty,
-    instrument: { symbol, family },
+    instrument: { symbol, family, priceDecimals: price.decimals },
     ticker: new TickerMirror(market, price, qty),
     book,
     trades,
