@@ -35,6 +35,7 @@ import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
 import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
@@ -59,6 +60,8 @@ export interface RuntimeOptions {
   readonly venue?: VenueConnection | null
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
+  /** How far the venue's events are taken; without it nothing is waited for. */
+  readonly progress?: Layer.Layer<VenueProgress>
   /** The listed markets; without it none are known. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
@@ -115,7 +118,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Health.layer,
     ScreeningPasses.layer,
     controlsOf(options),
-    layerVenueProgressMemory(),
+    options.progress ?? layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
