@@ -22,12 +22,17 @@ export interface CallOptions<A> {
   readonly failed?: (data: A) => CliFailure | null
 }
 
+/** Runs one more command line, for a command that is made of commands. */
+export type RunLine = (args: ReadonlyArray<string>, io: CliIo) => Promise<ExitStatus>
+
 export class Cli {
   readonly io: CliIo
+  readonly runLine: RunLine
   status: ExitStatus = exitStatus.done
 
-  constructor(io: CliIo) {
+  constructor(io: CliIo, runLine: RunLine = noLine) {
     this.io = io
+    this.runLine = runLine
   }
 
   /** One call of the service and its answer on stdout. */
@@ -92,6 +97,8 @@ export class Cli {
     if (!answer) throw cliFailure(exitStatus.refused, 4092, "Nothing was done.")
   }
 }
+
+const noLine: RunLine = () => Promise.reject(new Error("this command line was made without a way to run another"))
 
 const noTerminal = cliFailure(
   exitStatus.usage,

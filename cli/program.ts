@@ -24,6 +24,8 @@ import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
 import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
+import { addSimRunCommands } from "./commands/simRun.ts"
+import { addSimVerifyCommand } from "./commands/simVerify.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -68,6 +70,8 @@ export const buildProgram = (cli: Cli): Command => {
   addSimPartnerCommands(sim, cli)
   addSimVenueCommands(sim, cli)
   addSimVenueServeCommand(sim, cli)
+  addSimRunCommands(sim, cli)
+  addSimVerifyCommand(sim, cli)
   addDryRunOptions(program)
   return program
 }

@@ -12,7 +12,7 @@ export const runCli = async (args: ReadonlyArray<string>, io: CliIo): Promise<Ex
     io.stdout(`${packageVersion()}\n`)
     return exitStatus.done
   }
-  const cli = new Cli(io)
+  const cli = new Cli(io, runCli)
   const program = buildProgram(cli)
   // What commander has to say about wrong usage: printed as it is, or inside one envelope with --json.
   const complaints: Array<string> = []

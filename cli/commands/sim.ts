@@ -1,4 +1,4 @@
-/** `brokerage sim …`: the sandbox's tools (operator surface, Developers and QA). `sim partner run` joins them here. */
+/** `brokerage sim …`: the sandbox's tools (operator surface, Developers and QA). */
 import { Argument, type Command } from "commander"
 import type { Cli } from "../Cli.ts"
 import { durationOption } from "../options.ts"

@@ -5,7 +5,7 @@
 import { type Command, Option } from "commander"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { VenueKnobs } from "../../simulator/venue/core/VenueKnobs.ts"
+import type { Base } from "../../simulator/venue/core/defaultMarkets.ts"
 import type { Cli } from "../Cli.ts"
 import { cliFailure, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir } from "../connection.ts"
@@ -30,7 +30,7 @@ export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
         whole(0, 4_294_967_295)
       )
     )
-    .option("--markets <file>", "YAML with its knobs: processes, books, dealers, writers")
+    .option("--markets <file>", "YAML with the markets of new books (default: the usual ones)")
     .addHelpText(
       "after",
       "\nIts books are kept in venue of the data directory. Give the printed address and key file to a service:\n" +
@@ -42,12 +42,12 @@ export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
 const serve = async (cli: Cli, flags: VenueServeFlags, globals: Globals): Promise<void> => {
   const stopped = cli.io.stopped()
   const { startVenue } = await import("../../simulator/venue/server/VenueProcess.ts")
-  const knobs = flags.markets === undefined ? null : await knobsOf(flags.markets)
+  const markets = flags.markets === undefined ? null : await marketsOf(flags.markets)
   const venue = await startVenue({
     directory: join(globals.dataDir ?? defaultDataDir, "venue"),
     port: flags.port ?? 0,
     seed: flags.seed ?? null,
-    knobs,
+    markets,
     idleMillis: null,
     print: (line) => cli.io.stderr(`${line}\n`)
   }).catch((error: unknown) => {
@@ -64,11 +64,11 @@ const serve = async (cli: Cli, flags: VenueServeFlags, globals: Globals): Promis
   await venue.stop()
 }
 
-const knobsOf = async (file: string): Promise<VenueKnobs> => {
-  const { readKnobs } = await import("../../simulator/venue/knobsFile.ts")
-  const knobs = readKnobs(textOf(file), file)
-  if (typeof knobs === "string") throw cliFailure(exitStatus.usage, 4000, knobs)
-  return knobs
+const marketsOf = async (file: string): Promise<ReadonlyArray<Base>> => {
+  const { readMarkets } = await import("../../simulator/venue/knobsFile.ts")
+  const markets = readMarkets(textOf(file), file)
+  if (typeof markets === "string") throw cliFailure(exitStatus.usage, 4000, markets)
+  return markets
 }
 
 const textOf = (file: string): string => {

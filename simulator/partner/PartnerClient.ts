@@ -26,7 +26,7 @@ export interface PartnerAnswer {
 }
 
 export interface PartnerCall {
-  readonly method: "GET" | "POST" | "PUT"
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "HEAD" | "OPTIONS" | "PATCH"
   readonly path: string
   readonly body?: string
   readonly idempotencyKey?: string

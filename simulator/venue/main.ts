@@ -31,7 +31,7 @@ try {
     directory,
     port: Number(values.port),
     seed: values.seed === undefined ? null : Number(values.seed),
-    knobs: null,
+    markets: null,
     idleMillis: values["idle-millis"] === undefined ? null : Number(values["idle-millis"]),
     print
   })

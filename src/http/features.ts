@@ -15,6 +15,7 @@ import { documents } from "./handlers/documents.ts"
 import { explain } from "./handlers/explain.ts"
 import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
+import { market, staking } from "./handlers/market.ts"
 import { profile } from "./handlers/profile.ts"
 import { settlement } from "./handlers/settlement.ts"
 import { verification } from "./handlers/verification.ts"
@@ -41,7 +42,9 @@ const features = {
   explain,
   settlement,
   account,
-  webhook
+  webhook,
+  market,
+  staking
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 
 type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never

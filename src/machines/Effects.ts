@@ -5,6 +5,7 @@
  */
 import type { Currency } from "./shared/Currency.ts"
 import type { TimerName } from "./timerNames.ts"
+import type { VenueCall } from "./venue/venueCalls.ts"
 
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
@@ -66,6 +67,11 @@ export type MachineEffect =
   /** A durable timer of this subject: it comes back as an ordinary event named `name`. */
   | { readonly type: "timer.set"; readonly name: TimerName; readonly at: number }
   | { readonly type: "timer.clear"; readonly name: TimerName }
+  /**
+   * A call of the venue under a ref of this object, made once and outside the mailbox: in flight from this commit on until
+   * the commit that takes what became of it (A2-26; architecture, Engine).
+   */
+  | { readonly type: "venue.call"; readonly call: VenueCall }
   /** A row of the audit streams. `before` and `after` name states or facts, never personal data. */
   | {
       readonly type: "audit"

@@ -66,6 +66,8 @@ export const effectName = (effect: MachineEffect): string => {
       return `${effect.type} ${effect.name}`
     case "audit":
       return `audit ${effect.action}`
+    case "venue.call":
+      return `venue.call ${effect.call.name}`
   }
 }
 

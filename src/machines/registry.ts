@@ -33,6 +33,8 @@ import { settlementMachine } from "./settlement/settlementMachine.ts"
 import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
 import { reconBreakMachine } from "./reconciliation/reconBreakMachine.ts"
 import { reconBreakInput, reconBreakSamples } from "./reconciliation/reconBreakSamples.ts"
+import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
+import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
 import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
@@ -282,6 +284,20 @@ export const machines = {
     reached: {
       OPEN: operator("`break open --scope ALL --currency USDC --amount D --reason R`"),
       CLOSED: operator("`break close ID --reason R`")
+    }
+  }),
+  venueProbe: entry({
+    machine: venueProbeMachine,
+    samples: venueProbeSamples,
+    inputs: [venueProbeInput],
+    title: "Venue probe",
+    meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
+    clause: "D6; operator surface, sim venue",
+    reached: {
+      IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
+      EXECUTED: operator("`sim venue probe C`"),
+      REFUSED: operator("`sim venue probe C`, with the fault `reject` on orders"),
+      VOID: operator("`sim venue probe C`, with the fault `timeout-before` on orders")
     }
   }),
   tradingHalt: entry({

@@ -22,14 +22,14 @@ import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
 import { systemTimers } from "./services/system/systemTimers.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
-import { MarketHalts } from "./services/market/MarketHalts.ts"
+import { layerListedMarkets } from "./services/market/listedMarkets.ts"
+import { layerTradingHalts, MarketHalts } from "./services/market/MarketHalts.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
-import type { MarketBoard } from "./ports/MarketBoard.ts"
-import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
+import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
@@ -37,6 +37,9 @@ import type { VenueControl } from "./ports/VenueControl.ts"
 import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
 import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
+import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
+import type { Venue } from "./ports/Venue.ts"
+import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -62,8 +65,10 @@ export interface RuntimeOptions {
   readonly controls?: Layer.Layer<VenueControl>
   /** How far the venue's events are taken; without it nothing is waited for. */
   readonly progress?: Layer.Layer<VenueProgress>
-  /** The listed markets; without it none are known. */
-  readonly board?: Layer.Layer<MarketBoard>
+  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
+  readonly layerVenue?: Layer.Layer<Venue>
+  /** The listed markets in place of the feed's: a test's. */
+  readonly listed?: Layer.Layer<ListedMarkets>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
@@ -102,17 +107,23 @@ export const layerRuntime = (options: RuntimeOptions) => {
     BusinessClock.layer(options.clockOffset),
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const engine = Layer.mergeAll(
-    ActorHost.layer({ residentLimit: options.settings.residentClients }),
-    RowReads.layer,
-    PartnerBooks.layer
-  ).pipe(Layer.provideMerge(base))
+  const feed =
+    options.layerVenue === undefined
+      ? MarketFeed.none
+      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+  const host = Layer.unwrap(
+    Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
+  )
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
+    Layer.provideMerge(feed),
+    Layer.provideMerge(base)
+  )
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
     Layer.provideMerge(engine)
   )
   return Layer.mergeAll(
     Breaks.layer,
-    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
+    layerTradingHalts.pipe(Layer.provideMerge(MarketHalts.layer), Layer.provide(options.listed ?? layerListedMarkets)),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,

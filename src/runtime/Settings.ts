@@ -1,6 +1,7 @@
 /** What the operator may set, with the defaults the specification and the decisions give. */
 import { Context, Layer } from "effect"
 import { defaultIdentityProviders } from "../machines/kyc/IdentityCheck.ts"
+import { defaultMarketTerms, type MarketTerms } from "../machines/market/marketTerms.ts"
 import { defaultBlockedJurisdictions } from "../machines/shared/Country.ts"
 import { defaultSourceOfWealthThreshold } from "../machines/verification/sourceOfWealth.ts"
 
@@ -12,6 +13,8 @@ export interface SettingsShape {
   readonly identityProviders: ReadonlyArray<string>
   /** Micro-USDC (F25). */
   readonly sourceOfWealthThreshold: bigint
+  /** What the broker sets on markets (A2-08..A2-10, A2-18). */
+  readonly marketTerms: MarketTerms
   /** Reviews of A1-28; only a sandbox may switch them off. */
   readonly reviewDeclaredPep: boolean
   readonly reviewHighRating: boolean
@@ -30,6 +33,7 @@ export const defaultSettings: SettingsShape = {
   blockedJurisdictions: defaultBlockedJurisdictions,
   identityProviders: defaultIdentityProviders,
   sourceOfWealthThreshold: defaultSourceOfWealthThreshold,
+  marketTerms: defaultMarketTerms,
   reviewDeclaredPep: true,
   reviewHighRating: true,
   fourEyes: new Set(),

@@ -24,6 +24,7 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   settlementItem: "settlement-item",
   withdrawalRequest: "withdrawals",
   reconBreak: "breaks",
+  venueProbe: "venue",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"

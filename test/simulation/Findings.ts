@@ -35,6 +35,7 @@ export const invariants = {
   delivered: "a delivery reaches a receiver that recovers, and is SENT only if it did",
   "delivery-body": "what arrives is committed, with the stored bytes",
   signature: "a delivery is signed with the present secret",
+  venue: "a call of the venue is made once, executed once, and in the end known on both sides alike",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

@@ -15,6 +15,7 @@ import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { type FinanceRuling, Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
+import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import type { Services } from "./SimProcess.ts"
 import type { PartnerAccount, PartnerTerms, World } from "./World.ts"
 
@@ -96,6 +97,10 @@ export class OperatorDesk {
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
+    if (random.chance(0.25)) {
+      const probes = Effect.flatMap(VenueProbes, (venue) => venue.run(caller, client, random.between(1, 3)))
+      return this.settle(probes, done)
+    }
     if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
       const request = {

@@ -39,11 +39,15 @@ import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
-import { marketBoardMemory } from "../../src/runtime/ports/MarketBoardMemory.ts"
+import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
+import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
+import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
+import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
@@ -92,6 +96,7 @@ const services = [
   Payouts,
   Questionnaires,
   ScreeningImports,
+  VenueProbes,
   WatchLists
 ] as const
 export type Services = Context.Service.Identifier<(typeof services)[number]>
@@ -104,6 +109,8 @@ export interface Seams {
   /** The store as one process sees it. */
   readonly store?: (store: MemoryStore) => MemoryStore
   readonly deliveries?: (deliveries: DeliveryStore["Service"], store: MemoryStore) => DeliveryStore["Service"]
+  /** The venue as one process reaches it. */
+  readonly venue?: (venue: VenueShape) => VenueShape
   /** What a process hands to the network. */
   readonly outgoing?: (webhook: OutgoingWebhook) => OutgoingWebhook
 }
@@ -122,6 +129,8 @@ export interface ProcessOptions {
   readonly guarded: ReadonlySet<string>
   /** The way out for webhooks; asked once at start. */
   readonly sender: () => Layer.Layer<WebhookSender>
+  /** The way to the venue. */
+  readonly venue: (process: SimProcess) => VenueShape
   /** Gets what the process logs at level Error. */
   readonly onDefect: (text: string) => void
   /** Called on each commit whose caller hears that nobody knows. */
@@ -218,7 +227,7 @@ export class SimProcess {
   }
 
   private layer(journal: Journal["Service"]): Layer.Layer<Services> {
-    const { away } = this.options
+    const { away, seams } = this.options
     const { store } = this
     const base = Layer.mergeAll(
       SealingService.layer(sealing),
@@ -231,6 +240,7 @@ export class SimProcess {
       memorySql({ store, sealing, away }),
       DocumentContentsMemory.layer({ store, away }),
       noKeyUsage,
+      Layer.succeed(Venue, seams.venue?.(this.options.venue(this)) ?? this.options.venue(this)),
       DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
@@ -256,7 +266,9 @@ export class SimProcess {
       Layer.provideMerge(
         Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
       ),
-      Layer.provideMerge(Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(marketBoardMemory()))))
+      Layer.provideMerge(
+        Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory())))
+      )
     )
     return Layer.mergeAll(
       workers,
@@ -276,6 +288,7 @@ export class SimProcess {
       Lifecycle.layer,
       ScreeningImports.layer,
       WatchLists.layer,
+      VenueProbes.layer.pipe(Layer.provide(VenueCalls.layer(venueHandlers))),
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }

@@ -6,6 +6,7 @@ import { hash } from "node:crypto"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.ts"
+import { type RequestFault, VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
@@ -45,6 +46,14 @@ const callerPatience = 4_000
 /** A replaced process that learned it lives on for at most this long, ms. */
 const lingerMillis = 2_000
 
+/** What happens to a request of the venue, or to its answer. */
+const troubleOf = (random: SeededRandom): RequestFault => ({
+  toVenue: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30),
+  toCaller: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30),
+  ...(random.chance(0.2) ? { lost: random.pick(["before", "after"] as const), silent: random.chance(0.5) } : {}),
+  ...(random.chance(0.05) ? { refused: "refused" } : {})
+})
+
 export class World {
   readonly seed: number
   readonly timeline = new Timeline(start)
@@ -61,6 +70,7 @@ export class World {
   /** What goes wrong with a batch; null: nothing. */
   batchFault: () => BatchFault | null = () => null
   readonly counts = { deaths: 0, unknown: 0, replayed: 0 }
+  readonly venue: VenueMemory
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
@@ -83,6 +93,11 @@ export class World {
         this.note(`delivery ${arrival.deliveryId} arrives from ${arrival.process}: ${arrival.answered}`)
         this.auditor.arrived(arrival)
       }
+    })
+    const trouble = this.random.fork()
+    this.venue = new VenueMemory({
+      now: () => this.timeline.now,
+      fault: () => (this.calm ? {} : troubleOf(trouble))
     })
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
@@ -126,6 +141,11 @@ export class World {
           const partner = this.partners.find(({ url }) => url === webhook.url)
           if (partner !== undefined) this.auditor.signed(process, partner.partnerId, webhook.secret)
           return webhook
+        }),
+      venue: ({ lane }) =>
+        this.venue.port({
+          toVenue: (task, delay) => void this.outside.after(delay, task),
+          toCaller: (task, delay) => void this.outside.after(delay, () => void lane.after(0, task))
         }),
       onDefect: (text) => {
         // What a process says after its death is heard by nobody.

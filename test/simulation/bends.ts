@@ -31,6 +31,7 @@ export const only = (commit: Commit, table: keyof Commit["rows"]): Commit => ({
   claims: [],
   releases: [],
   clearedTimers: [],
+  endedCalls: [],
   rows: { [table]: commit.rows[table] }
 })
 

@@ -100,7 +100,7 @@ const play = (world: World, chaos: Chaos): void => {
   chaos.stop()
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
-  finalChecks(world.auditor, world.store)
+  finalChecks(world.auditor, world.store, world.venue)
 }
 
 /** Runs until `over`; false when a finding, or the end of all patience, came first. */
@@ -200,6 +200,7 @@ const rest = (world: World) => (): boolean => {
   return (
     // A timer is due again only when what it did was refused.
     store.rows("timers").every(({ dueAt }) => dueAt > timeline.now) &&
+    store.rows("venueCalls").length === 0 &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
     // What a late timer or pass told the clients' feeds has had its sweep.
     store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&

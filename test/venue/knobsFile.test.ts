@@ -1,6 +1,6 @@
 /** Knob files of the simulated venue: what is wrong is named with its file and line (operator surface, `sim venue set`). */
 import { assert, describe, it } from "@effect/vitest"
-import { readKnobs } from "../../simulator/venue/knobsFile.ts"
+import { readKnobs, readMarkets } from "../../simulator/venue/knobsFile.ts"
 
 describe("readKnobs", () => {
   it("reads every knob, and an empty file as no change", () => {
@@ -37,14 +37,24 @@ describe("readKnobs", () => {
     ["a value out of its bounds", "seed: 1\n\nwriters:\n  late: 2\n", /^k\.yaml, line 4: writers\.late: /],
     ["a value of another kind", "tickMillis: soon", /^k\.yaml, line 1: tickMillis: /],
     ["an unknown key of a dealer", "dealers:\n  - name: a\n    mood: bad", /^k\.yaml, line [23]: dealers\.0/],
-    ["a list instead of knobs", "- 1\n- 2", /^k\.yaml, line 1: the file: /],
-    ["an alias", "writers: &w { late: 0.1 }\nbooks: *w", /^k\.yaml, line 1: /]
+    ["a list instead of knobs", "- 1\n- 2", /^k\.yaml, line 1: the file: /]
   ])("names the line of %s", (_title, text, sentence) => {
     assert.match(String(readKnobs(text, "k.yaml")), sentence)
   })
 
+  it("reads markets, and names the line of a wrong one", () => {
+    const btc =
+      "  - { base: BTC, name: Bitcoin, assetClass: crypto, tick: 1, lot: 4, opening: '60000', volatility: 0.5, families: [PERP] }"
+    assert.lengthOf(readMarkets(`bases:\n${btc}`, "m.yaml"), 1)
+    assert.match(
+      String(readMarkets(`bases:\n${btc}\n${btc.replace("[PERP]", "[FUTURE]")}`, "m.yaml")),
+      /^m\.yaml, line 3: /
+    )
+  })
+
   it("names everything that is wrong, but not without end", () => {
     const sentence = String(readKnobs("seed: x\ntickMillis: y\ntakers: z", "k.yaml"))
-    assert.match(sentence, /line 1: seed.*line 2: tickMillis.*line 3: takers/)
+    assert.strictEqual(String(readKnobs("a: 1\nb: 1\nc: 1\nd: 1\ne: 1\nf: 1", "k.yaml")).split("\n").length, 5)
+    assert.match(sentence, /line 1: seed.*\n.*line 2: tickMillis.*\n.*line 3: takers/)
   })
 })

@@ -189,7 +189,7 @@ export class Commands {
   /** Open requests and contracts of a market that is no more: the contracts at its final price. */
   private endContracts({ market: { symbol } }: Listing, price: number): void {
     const { rfqs, contracts, clock } = this.parts
-    for (const rfq of [...rfqs.openOnes()]) if (rfq.symbol === symbol) rfqs.end(rfq, "CANCELLED", "market delisted")
+    for (const rfq of rfqs.openOnes()) if (rfq.symbol === symbol) rfqs.end(rfq, "CANCELLED", "market delisted")
     const open = contracts.get(symbol)
     for (const contract of open?.all() ?? []) {
       open?.end(contract, "CLOSED", price, clock.now)

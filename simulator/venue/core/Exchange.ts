@@ -180,8 +180,8 @@ export class Exchange {
     listing.delisted = true
     for (const order of this.liveOrders(listing)) this.end(order, "CANCELLED", "market delisted")
     if (family !== "PERP") return
-    for (const { id: accountId, ...account } of [...this.accounts.values()]) {
-      const lots = account.positions.get(symbol)?.lots ?? 0
+    for (const { id: accountId, positions } of this.accounts.values()) {
+      const lots = positions.get(symbol)?.lots ?? 0
       if (lots === 0 || accountId === against) continue
       const side = lots > 0 ? "SELL" : "BUY"
       this.execute(listing, { accountId, against, side, price, quantity: Math.abs(lots), reason: "delisting" })

@@ -153,8 +153,8 @@ export class Rfqs {
   }
 
   /** Requests that are open, in the order in which they came. */
-  *openOnes(): Generator<Rfq> {
-    yield* this.open
+  openOnes(): ReadonlyArray<Rfq> {
+    return [...this.open]
   }
 
   private turn(rfq: Rfq, quote: Quote, state: QuoteState): void {

@@ -147,7 +147,7 @@ export class VenueParts {
     const { market } = this.listing(contract.symbol)
     this.balances.move(houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
     this.sayContract(contract)
-    for (const rfq of [...this.rfqs.openOnes()]) {
+    for (const rfq of this.rfqs.openOnes()) {
       if (rfq.closes === contract) this.rfqs.end(rfq, "CANCELLED", "contract ended")
     }
   }

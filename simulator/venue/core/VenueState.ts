@@ -173,7 +173,13 @@ const ordersOf = (exchange: Exchange): ReadonlyArray<Order> => [
   )
 ]
 
-const plainOrder = ({ level, previous, next, waiting, ...order }: Order): OrderState => order
+const plainOrder = ({
+  level: _level,
+  previous: _previous,
+  next: _next,
+  waiting: _waiting,
+  ...order
+}: Order): OrderState => order
 
 const restoredOrder = (order: OrderState): Order => ({
   ...order,

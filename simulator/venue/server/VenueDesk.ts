@@ -5,8 +5,8 @@
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
 import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
-import type { Applied, Venue, VenueCall, VenueInput } from "../core/Venue.ts"
-import { readKnobs } from "../knobsFile.ts"
+import type { Venue } from "../core/Venue.ts"
+import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
 import type { Dealers } from "./Dealers.ts"
 import type { EventFeed } from "./EventFeed.ts"
 import type { FaultOrder, Faults, Target } from "./Faults.ts"
@@ -92,8 +92,7 @@ export class VenueDesk {
     const { venue, writer, clock, faults, events, markets, dealers, restart } = this.parts
     switch (command.type) {
       case "fault":
-        this.order(command)
-        return this.answer(null)
+        return this.order(command)
       case "dealers":
         dealers.mood = command.mood
         return this.answer(null)
@@ -106,8 +105,6 @@ export class VenueDesk {
           clock.reached(command.to)
         }
         return this.answer(null)
-      case "set":
-        return this.books({ ...command, knobs: canonical(command.knobs) })
       case "clear": {
         const answer = await this.books(command)
         faults.clear()
@@ -152,17 +149,22 @@ export class VenueDesk {
   }
 
   /** A fault that cuts, cuts what is open, too. */
-  private order(fault: FaultOrder): void {
+  private async order(fault: FaultOrder): Promise<typeof VenueCommandAnswer.Type> {
     const { faults, events, markets, venue } = this.parts
     if (fault.kind === "stale-marks") markets.freeze(venue.listing().markets.map(({ symbol }) => symbol))
+    const ofWriters = fault.kind === "writer-default"
+    if (ofWriters && fault.symbol !== null) throw new CommandRefused("writer-default is of all staking markets.")
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
+    // Writers live in the books: there it is decided who pays.
+    if (ofWriters) return this.books(fault)
     for (const [route, feed] of [["events", events] as const, ["market-data", markets] as const]) {
       for (let open = feed.size; open > 0; open--) {
         if (faults.strike(["outage", "reset"], { route, symbol: null }) === null) break
         feed.cutOne()
       }
     }
+    return this.answer(null)
   }
 
   private silence(call: VenueCall, ref: string): void {
@@ -191,10 +193,3 @@ const unknown = ({ ref, at }: VenueOutcome): VenueOutcome => ({
   contract: null,
   swap: null
 })
-
-/** Knobs as one line of JSON, which is YAML too, so that the log holds what was meant. */
-const canonical = (text: string): string => {
-  const knobs = readKnobs(text, "the knobs")
-  if (typeof knobs === "string") throw new CommandRefused(knobs)
-  return JSON.stringify(knobs)
-}

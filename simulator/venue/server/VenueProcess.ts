@@ -2,9 +2,11 @@
  * A simulated venue that runs: its books from the log, time and dealers on wall time, the listener, and the order in which it
  * goes down again. One a directory.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { VenueKnobs } from "../core/VenueKnobs.ts"
+import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import type { Base } from "../core/defaultMarkets.ts"
+import { eventsKept } from "../core/EventLine.ts"
 import { type Books, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"
 import { EventFeed } from "./EventFeed.ts"
@@ -25,8 +27,8 @@ export interface VenueProcessOptions {
   readonly port: number
   /** Of new books; null: drawn. Books that are there keep theirs. */
   readonly seed: number | null
-  /** Applied once it runs; null: none. */
-  readonly knobs: VenueKnobs | null
+  /** Of new books; null: the usual ones. */
+  readonly markets: ReadonlyArray<Base> | null
   /** Ends by itself when nobody has asked for so long, wall ms; null: never. */
   readonly idleMillis: number | null
   /** A line for whoever runs it. */
@@ -58,47 +60,63 @@ export const startVenue = async (options: VenueProcessOptions): Promise<RunningV
 }
 
 const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<RunningVenue> => {
-  const { directory, print } = options
+  const { directory } = options
   const keyFile = join(directory, "venue.key")
   const key = ensureKey(keyFile)
   const wall = () => Date.now()
   const startedAt = wall()
+  const faults = new Faults(wall)
   const feeds: { events: EventFeed | null; markets: MarketFeed | null; dealers: Dealers | null } = {
     events: null,
     markets: null,
     dealers: null
   }
-  const books = await openBooks(directory, options.seed, print, {
+  const books = await openBooks(options, {
     event: (event) => {
       feeds.events?.happened(event)
       feeds.dealers?.happened(event)
+      if (isDefault(event)) faults.strike(["writer-default"], { route: "take", symbol: null })
     },
     market: (message) => feeds.markets?.happened(message)
   })
   const { venue } = books
-  const faults = new Faults(wall)
   const events = (feeds.events = new EventFeed(venue, faults, usualReaderLimits))
   const markets = (feeds.markets = new MarketFeed(venue, faults, usualReaderLimits))
   const clock = new VenueClock(wall, venue.now, books.offset)
-  const writer = new VenueWriter(venue, books.log, () => {
-    events.flush()
-    markets.flush()
-  })
+  const writer = new VenueWriter(
+    venue,
+    books.log,
+    () => clock.now(),
+    () => {
+      events.flush()
+      markets.flush()
+    }
+  )
   const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
+  // Requests that were open when the venue went down are answered again.
+  for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
   const ending = Promise.withResolvers<string>()
   const restart = () => ending.resolve("A restart was ordered.")
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
-  if (options.knobs !== null) await desk.command({ type: "set", knobs: JSON.stringify(options.knobs) })
   const life = new Life(options, startedAt, ending.resolve)
-  const server = await listen({ port: options.port, key, desk, events, markets, onRequest: () => life.asked() })
+  const server = await listen({
+    port: options.port,
+    lastPort: lastPort(directory),
+    key,
+    desk,
+    events,
+    markets,
+    onRequest: () => life.asked()
+  })
   const beat = setInterval(() => {
     events.beat()
     markets.beat()
     life.check(events.size + markets.size > 0)
   }, beatMillis)
-  const tick = setInterval(() => {
+  const ticks = new Ticks(() => {
     if (writer.idle) void writer.offer({ type: "time", to: clock.now() })
-  }, books.tickMillis)
+    return venue.tickMillis
+  })
   const address = JSON.stringify({ pid: process.pid, url: server.url })
   seat.announce(address)
   writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
@@ -108,7 +126,7 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     wantsToEnd: ending.promise,
     stop: async () => {
       clearInterval(beat)
-      clearInterval(tick)
+      ticks.stop()
       dealers.stop()
       await close(server, writer, books)
       await seat.release()
@@ -116,11 +134,32 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
   }
 }
 
+/** A writer has paid nothing at its swap's maturity. */
+const isDefault = ({ fact }: VenueEvent): boolean =>
+  fact.type === "swap" && fact.swap.short && fact.swap.payments.length === 0
+
 /** Requests first, then the inputs that they brought, then the books. */
 const close = async (server: ListeningVenue, writer: VenueWriter, books: Books): Promise<void> => {
   await server.close()
   await writer.end()
   await books.close()
+}
+
+/** Calls again and again, each time after as many ms as it was told the time before. */
+class Ticks {
+  private timer: NodeJS.Timeout
+
+  constructor(tick: () => number) {
+    const next = (): void => {
+      const millis = tick()
+      this.timer = setTimeout(next, millis)
+    }
+    this.timer = setTimeout(next, 0)
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
 }
 
 /** Ends a venue that nobody wants any more. */
@@ -146,6 +185,17 @@ class Life {
     if (idleMillis !== null && Date.now() - this.askedAt >= idleMillis) {
       this.end(`Nobody has asked for ${Math.round(idleMillis / 1_000)} s.`)
     }
+  }
+}
+
+/** Where a simulator of this directory listened last, 0 when none did. */
+const lastPort = (directory: string): number => {
+  try {
+    const { url } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly url: string }
+    return Number(new URL(url).port)
+  } catch {
+    // None ran here, or what it left can't be read: any port will do.
+    return 0
   }
 }
 

@@ -15,8 +15,9 @@ import { keyTest } from "./venueKey.ts"
 import { makeVenueApp, words } from "./venueRoutes.ts"
 
 export interface VenueServerOptions {
-  /** 0: any free one. */
+  /** 0: `lastPort` when it is free, else any. */
   readonly port: number
+  readonly lastPort: number
   readonly key: string
   readonly desk: VenueDesk
   readonly events: EventFeed
@@ -55,7 +56,9 @@ export const listen = async (options: VenueServerOptions): Promise<ListeningVenu
       return openMarketData(options, url, response)
     api(request, response)
   })
-  await listening(server, options.port)
+  const { port: wanted, lastPort } = options
+  // A service that was here before finds it again.
+  if (wanted !== 0 || lastPort === 0 || !(await isListening(server, lastPort))) await listening(server, wanted)
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : options.port
   return {
@@ -87,8 +90,15 @@ const makeServer = (): Server => {
   return server
 }
 
+const isListening = (server: Server, port: number): Promise<boolean> =>
+  listening(server, port).then(
+    () => true,
+    () => false
+  )
+
 const listening = (server: Server, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
+    server.removeAllListeners("error")
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
         new Error(
@@ -181,9 +191,14 @@ const apiHandler = (desk: VenueDesk) =>
     const ordinary = yield* NodeHttpServer.makeHandler(answered(largestBody), { scope })
     const orders = yield* NodeHttpServer.makeHandler(answered(largestOrder), { scope })
     return (request: IncomingMessage, response: ServerResponse): void => {
+      const isControl = request.url === "/venue/v1/control"
+      const limit = isControl ? largestOrder : largestBody
+      if (Number(request.headers["content-length"] ?? 0) > limit) {
+        return refuse(response, 413, "VenueBadRequest", `A body has at most ${limit} bytes here.`)
+      }
       // Bodies are JSON whatever they are called.
       if (request.headers["content-type"] !== undefined) request.headers["content-type"] = "application/json"
-      return (request.url === "/venue/v1/control" ? orders : ordinary)(request, response)
+      return (isControl ? orders : ordinary)(request, response)
     }
   })
 

@@ -3,7 +3,8 @@
  * ones were written, and are applied when the disk has them. So nothing that leaves the venue, and nothing that is read from
  * it, can be lost. While the log can't be written, inputs are refused and the books stay as they are.
  */
-import type { Applied, Venue, VenueInput } from "../core/Venue.ts"
+import type { Venue } from "../core/Venue.ts"
+import type { Applied, VenueInput } from "../core/VenueInput.ts"
 
 /** Where inputs are kept. */
 export interface InputLog {
@@ -25,8 +26,9 @@ const waitingLimit = 20_000
 const batchLimit = 1_000
 
 export class VenueWriter {
-  private readonly venue: Pick<Venue, "apply">
+  private readonly venue: Pick<Venue, "apply" | "now">
   private readonly log: InputLog
+  private readonly now: () => number
   private readonly onApplied: () => void
   private waiting: Array<Waiting> = []
   private running: Promise<void> | null = null
@@ -34,10 +36,11 @@ export class VenueWriter {
   /** Why the last write failed, in words; null when it did not. */
   trouble: string | null = null
 
-  /** `onApplied` is called after each group of inputs that was applied. */
-  constructor(venue: Pick<Venue, "apply">, log: InputLog, onApplied: () => void) {
+  /** `now` is the business time that inputs come at; `onApplied` is called after each group of them that was applied. */
+  constructor(venue: Pick<Venue, "apply" | "now">, log: InputLog, now: () => number, onApplied: () => void) {
     this.venue = venue
     this.log = log
+    this.now = now
     this.onApplied = onApplied
   }
 
@@ -79,8 +82,9 @@ export class VenueWriter {
   }
 
   private async write(batch: ReadonlyArray<Waiting>): Promise<void> {
+    const time = this.timeOf(batch)
     try {
-      await this.log.append(batch.map(({ input }) => input))
+      await this.log.append([...time, ...batch.map(({ input }) => input)])
       this.trouble = null
     } catch (error) {
       this.trouble = error instanceof Error ? error.message : String(error)
@@ -88,8 +92,16 @@ export class VenueWriter {
       for (const { reject } of batch) reject(closed)
       return
     }
+    for (const input of time) this.venue.apply(input)
     const answers = batch.map(({ input }) => this.venue.apply(input))
     this.onApplied()
     for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Applied)
+  }
+
+  /** Time first: what comes now happens now. */
+  private timeOf(batch: ReadonlyArray<Waiting>): ReadonlyArray<VenueInput> {
+    const to = this.now()
+    const needed = to > this.venue.now && batch.some(({ input }) => input.type !== "time")
+    return needed ? [{ type: "time", to }] : []
   }
 }

@@ -1,5 +1,6 @@
 /** Where a call is aimed, as faults name it: its route and its market. */
-import type { Venue, VenueCall } from "../core/Venue.ts"
+import type { Venue } from "../core/Venue.ts"
+import type { VenueCall } from "../core/VenueInput.ts"
 import type { Target } from "./Faults.ts"
 
 const routes: Readonly<Record<VenueCall["name"], Target["route"]>> = {

@@ -35,6 +35,7 @@ const fromText = <S extends Schema.Top>(
 
 const nothingKey = "brokerage/nothing"
 const namesKey = "brokerage/names"
+const wantedKey = "brokerage/wanted"
 
 /** Of a path parameter that is an id: what a segment stands for that can't be one. No object has this id. */
 export const noId = 0
@@ -106,6 +107,41 @@ export const momentParam = (name: string, description: string) =>
       `The parameter ${name} must be a whole number of Unix milliseconds.`
     )
   )
+
+/** The sentence that refuses a query without the parameter; undefined: it need not be sent. */
+export const wantedBy = (ast: SchemaAST.AST): string | undefined => SchemaAST.resolveAt<string>(wantedKey)(ast)
+
+const symbolWanted = "A market symbol is required."
+
+/** The market that a query is for. What names none is unknown, whatever its form. */
+export const symbolParam = fromText(
+  Schema.String.annotate({ description: "The market's symbol, exact, such as BTC-USDC.", [wantedKey]: symbolWanted }),
+  (text) => (text === "" ? undefined : text),
+  symbolWanted,
+  Schema.String.annotate({ description: "The market's symbol, exact, such as BTC-USDC." })
+)
+
+/** Rows of a page without a cursor. */
+export const limitParam = (sizes: PageLimit) => Schema.optionalKey(limitOf(sizes))
+
+/** One of the given numbers, in a query. */
+export const numberParam = <const T extends ReadonlyArray<number>>(
+  name: string,
+  numbers: T,
+  usual: T[number],
+  description: string
+) => {
+  const sentence = `The parameter ${name} must be one of: ${numbers.join(", ")}.`
+  const known = new Map(numbers.map((number) => [String(number), number]))
+  return Schema.optionalKey(
+    fromText(
+      Schema.Literals(numbers).annotate({ description, default: usual }),
+      (text) => known.get(text),
+      sentence,
+      Schema.String.annotate({ description })
+    )
+  )
+}
 
 /** One of the given tokens, exact, in a query. */
 export const tokenParam = <const T extends ReadonlyArray<string>>(name: string, tokens: T) =>

@@ -11,6 +11,7 @@ import { DepositsApi } from "./DepositsApi.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
+import { MarketApi, StakingApi } from "./MarketApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
@@ -38,7 +39,9 @@ export class PartnerApi extends HttpApi.make("partner")
     ExplainApi,
     SettlementApi,
     AccountApi,
-    WebhookApi
+    WebhookApi,
+    MarketApi,
+    StakingApi
   )
   .middleware(PartnerKey)
   .prefix(partnerPrefix)

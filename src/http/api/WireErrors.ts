@@ -84,9 +84,16 @@ export const wireErrors = [
     data: "{id}"
   },
   {
+    code: 5020,
+    status: 502,
+    meaning: "The venue can not be reached, or what was last known of the market is too old to be served.",
+    data: ""
+  },
+  {
     code: 5030,
     status: 503,
-    meaning: "The service is overloaded or its database is away. Retry-After says when to try again.",
+    meaning:
+      "The service is overloaded, its database is away, or no venue is attached to it. Retry-After says when to try again.",
     data: ""
   }
 ] as const satisfies ReadonlyArray<WireError>
@@ -120,4 +127,5 @@ export class Conflict extends Schema.Error<Conflict>("Conflict")(bodyOf(409), sh
 export class TooLarge extends Schema.Error<TooLarge>("TooLarge")(bodyOf(413), shown(413)) {}
 export class TooManyRequests extends Schema.Error<TooManyRequests>("TooManyRequests")(bodyOf(429), shown(429)) {}
 export class InternalError extends Schema.Error<InternalError>("InternalError")(bodyOf(500), shown(500)) {}
+export class VenueAway extends Schema.Error<VenueAway>("VenueAway")(bodyOf(502), shown(502)) {}
 export class Unavailable extends Schema.Error<Unavailable>("Unavailable")(bodyOf(503), shown(503)) {}

@@ -8,7 +8,14 @@ import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Verdict } from "../../machines/shared/Refusal.ts"
 import type { DispatchError, StoreAnswer } from "../../runtime/engine/mailbox/ActorHost.ts"
 import type { PartnerPrincipal, Principal } from "../../runtime/services/shared/Principal.ts"
-import { type AnswerForm, type Outgoing, renderJson, renderRefusal, renderSuccess } from "../middleware/answers.ts"
+import {
+  type AnswerForm,
+  type Outgoing,
+  renderJson,
+  renderRefusal,
+  renderShared,
+  renderSuccess
+} from "../middleware/answers.ts"
 import type { Exchange } from "../middleware/Exchange.ts"
 import type { AnswerSlot, Ended, Rendered } from "../middleware/idempotency.ts"
 import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
@@ -17,7 +24,12 @@ import { gateRefusals, toWire, type WireRefusal } from "../toWire.ts"
 export type Endpoint = HttpApiEndpoint.ConstraintRequest & { readonly method: string }
 
 /** What is answered on success: `data` of the envelope, or the whole of a bare answer. */
-type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data } ? Data : Success
+type DataOf<Success> = Success extends { readonly code: 0; readonly data: infer Data }
+  ? // An answer with members besides these is bare.
+    keyof Success extends "code" | "data"
+    ? Data
+    : Success
+  : Success
 /** Success data of an endpoint, as its contract says. */
 export type Data<E extends Endpoint> = DataOf<E["~Success"]["Type"]>
 
@@ -26,10 +38,12 @@ type WithLimit<Q> = Q extends { readonly limit?: number } ? Q & { readonly limit
 
 /** A success with its data and, where the contract has several statuses, which; or a refusal. */
 export type Reply<A> =
-  | { readonly ok: true; readonly data: A; readonly status: number | null }
+  | { readonly ok: true; readonly data: A; readonly status: number | null; readonly shared?: true }
   | { readonly ok: false; readonly refusal: WireRefusal }
 
 export const done = <A>(data: A, status: number | null = null): Reply<A> => ({ ok: true, data, status })
+/** As `done`, with an object that many readers get and that never changes: it is written as JSON once. */
+export const shared = <A extends object>(data: A): Reply<A> => ({ ok: true, data, status: null, shared: true })
 export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, refusal })
 /** What a service found of a client; null: it is none of the caller's. */
 export const orUnknown = <A>(found: A | null): Reply<A> =>
@@ -124,7 +138,11 @@ export const rendered = (form: AnswerForm, reply: Reply<unknown>): Rendered =>
 
 /** A reply of a read in the form of its route. */
 export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing =>
-  reply.ok ? renderSuccess(form, reply.data, reply.status) : renderRefusal(reply.refusal)
+  reply.ok
+    ? reply.shared === true
+      ? renderShared(form, reply.data as object)
+      : renderSuccess(form, reply.data, reply.status)
+    : renderRefusal(reply.refusal)
 
 type HandlerOf<E, P extends Principal> = E extends Endpoint
   ? E["method"] extends "GET"

@@ -55,6 +55,18 @@ export const renderSuccess = (form: AnswerForm, data: unknown, status: number | 
   return form.kind === "bytes" ? { ...head, body: data as Uint8Array } : { ...head, pieces: data as ByteStream }
 }
 
+const sharedAnswers = new WeakMap<object, WholeAnswer>()
+
+/** A success that many readers get, in the form of its route: the same object is written once, to the bytes that are sent. */
+export const renderShared = (form: AnswerForm, data: object): WholeAnswer => {
+  const found = sharedAnswers.get(data)
+  if (found !== undefined) return found
+  const { status, body } = renderJson(form, data, null)
+  const made = { status, body: Buffer.from(body) }
+  sharedAnswers.set(data, made)
+  return made
+}
+
 /** A refusal as an answer. */
 export const renderRefusal = (refusal: WireRefusal): Rendered => ({
   status: refusal.status,

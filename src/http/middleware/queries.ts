@@ -3,6 +3,7 @@
  * with its own sentence; names that the contract does not know are ignored (doc 1, Endpoints; A1-09).
  */
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
+import { wantedBy } from "../api/Parameters.ts"
 
 export type QueryErrors = Readonly<Record<string, string>>
 export type Query = Readonly<Record<string, unknown>>
@@ -13,6 +14,8 @@ export interface QueryParameter {
   readonly read: (text: string) => Result.Result<unknown, Schema.SchemaError>
   /** What an absent one counts as; undefined: it stays absent. */
   readonly usual: unknown
+  /** The sentence that refuses an absent one; undefined: it need not be sent. */
+  readonly wanted: string | undefined
 }
 
 /** `errors` null: the query is as the contract wants it. Else `query` has what could be read. */
@@ -37,7 +40,8 @@ export const queryParametersOf = (fields: ReadonlyMap<string, SchemaAST.AST>): R
   [...fields].map(([name, ast]) => ({
     name,
     read: Schema.decodeUnknownResult(readerOf(ast)),
-    usual: SchemaAST.resolveAt<unknown>("default")(ast)
+    usual: SchemaAST.resolveAt<unknown>("default")(ast),
+    wanted: wantedBy(ast)
   }))
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -48,10 +52,11 @@ export const parseQuery = (parameters: ReadonlyArray<QueryParameter>, search: st
   const sent = search === "" ? null : new URLSearchParams(search)
   let errors: Record<string, string> | null = null
   const refuse = (name: string, sentence: string): void => void ((errors ??= {})[name] = sentence)
-  for (const { name, read, usual } of parameters) {
+  for (const { name, read, usual, wanted } of parameters) {
     const [text, second] = sent?.getAll(name) ?? []
     if (text === undefined) {
       if (usual !== undefined) query[name] = usual
+      else if (wanted !== undefined) refuse(name, wanted)
     } else if (second !== undefined) {
       refuse(name, `The parameter ${name} must be sent once.`)
     } else {

@@ -14,6 +14,7 @@ import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
+import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
 import { venue } from "./VenueHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
@@ -45,6 +46,7 @@ const features = {
   machine,
   clock,
   venue,
+  sim,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

@@ -6,14 +6,16 @@
 import type { MoneyDecimal } from "../shared/Money.ts"
 
 /** An instrument's mark. */
-interface Mark {
+export interface Mark {
   readonly price: MoneyDecimal
   /** The venue's time of it, Unix ms: what freshness is judged by (F3). */
   readonly at: number
+  /** False while the feed has lost its place and waits for a snapshot: stale whatever its time (F3). */
+  readonly current: boolean
 }
 
 /** What margin needs to know of an instrument (doc 2, GET /instruments). */
-interface Instrument {
+export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
 }
@@ -21,7 +23,7 @@ interface Instrument {
 export interface Facts {
   /** Business time at which they were taken, Unix ms; null: no market is attached. */
   readonly takenAt: number | null
-  /** By symbol. */
+  /** By symbol; the last one known, however old. */
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -29,3 +31,9 @@ export interface Facts {
 
 /** Those of a service that no market is attached to: accounts hold money alone. */
 export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map() }
+
+/** Age up to which a mark is fresh (F3). */
+export const freshMillis = 10_000
+
+/** Whether a mark is fresh at a moment (F3). */
+export const isFresh = (mark: Mark, now: number): boolean => mark.current && now - mark.at <= freshMillis

@@ -48,6 +48,10 @@ export const venueRequests = {
 } as const
 export type VenueCallName = keyof typeof venueRequests
 export type VenueRequest<Name extends VenueCallName> = (typeof venueRequests)[Name]["Type"]
+/** One call with what it takes. */
+export type VenueCall = {
+  readonly [Name in VenueCallName]: { readonly name: Name; readonly request: VenueRequest<Name> }
+}[VenueCallName]
 
 export const venueCallNames = Object.keys(venueRequests) as ReadonlyArray<VenueCallName>
 

@@ -2,8 +2,9 @@
  * Turns what machines emit into rows of the same commit, exhaustively by type: a new effect does not compile until it
  * is handled here. Everything an effect does not say (who, when, ids) comes from the turn.
  */
-import type { EffectOf, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
+import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
+import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
 import { depositValue } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
@@ -72,6 +73,19 @@ const handlers: Handlers = {
     turn.draft.put("timers", { subject: turn.state.subject, name: effect.name, dueAt: effect.at })
   },
   "timer.clear": (turn, _instance, effect) => turn.draft.clearTimer(turn.state.subject, effect.name),
+  "venue.call": (turn, instance, { call }) => {
+    const { ref } = call.request
+    const owner = ownerOfRef(ref)
+    if (owner === null || instance.object !== `${owner.owner}:${owner.id}`)
+      throw new Error(`${instance.object ?? "nothing"} calls the venue under ${ref}, which does not name it`)
+    turn.draft.put("venueCalls", {
+      ref,
+      ...owned(instance),
+      call: call.name,
+      request: call.request as JsonObject,
+      at: turn.now
+    })
+  },
   audit: (turn, instance, effect) => {
     turn.draft.put("audit", {
       id: turn.nextId("audit"),

@@ -24,6 +24,7 @@ import { m0020 } from "./0020_ended.ts"
 import { m0021 } from "./0021_answer_principals.ts"
 import { m0022 } from "./0022_screening_passes.ts"
 import { m0023 } from "./0023_closed_deliveries.ts"
+import { m0024 } from "./0024_venue_calls.ts"
 import { m0025 } from "./0025_trading_halts.ts"
 
 const run = Migrator.make({})
@@ -54,6 +55,7 @@ export const migrate = run({
     "0021_answer_principals": m0021,
     "0022_screening_passes": m0022,
     "0023_closed_deliveries": m0023,
+    "0024_venue_calls": m0024,
     "0025_trading_halts": m0025
   }),
   table: "schema_migrations"

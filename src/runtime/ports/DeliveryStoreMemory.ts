@@ -30,7 +30,8 @@ export const DeliveryStoreMemory = {
         claims: [],
         releases: [],
         rows: { webhookDeliveries: rows },
-        clearedTimers: []
+        clearedTimers: [],
+        endedCalls: []
       })
       if (outcome._tag === "Rejected") throw outcome.cause
     }

@@ -26,6 +26,7 @@ export const DocumentContentsMemory = {
               claims: [],
               releases: [],
               clearedTimers: [],
+              endedCalls: [],
               rows
             })
             if (outcome._tag !== "Committed") throw new Error(`a content was not stored: ${outcome._tag}`)

@@ -20,6 +20,7 @@ import { reconciliationTables } from "./tables/reconciliation.ts"
 import { reportingTables } from "./tables/reporting.ts"
 import { screeningTables } from "./tables/screening.ts"
 import { settlementTables } from "./tables/settlement.ts"
+import { venueTables } from "./tables/venue.ts"
 import { verificationTables } from "./tables/verification.ts"
 import { webhookTables } from "./tables/webhook.ts"
 import { withdrawalTables } from "./tables/withdrawal.ts"
@@ -43,6 +44,7 @@ const described = {
   ...documentTables,
   ...ledgerTables,
   ...webhookTables,
+  ...venueTables,
   ...engineTables
 }
 type Described = typeof described

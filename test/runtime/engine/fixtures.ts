@@ -40,6 +40,19 @@ export const sampleRows = (id: number): SampleRows =>
   ) as unknown as SampleRows
 
 const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
+  venueCalls: { ref: `P-${id}`, partnerId: 1, clientId: id, call: "placeOrder", request: { ref: `P-${id}` }, at: noon },
+  venueAccounts: { clientId: id, sequence: 3 },
+  venueCursor: { id, number: 9 },
+  venueQuarantine: {
+    id,
+    at: noon,
+    number: 4,
+    account: "ACM-00000001",
+    reason: "unknown object",
+    bytes: "{}",
+    droppedAt: noon
+  },
+  venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon },
   partners: {
     id,
     ...machine,
@@ -398,6 +411,7 @@ export interface CommitParts {
   readonly releases?: ReadonlyArray<string>
   readonly rows?: CommitRows
   readonly clearedTimers?: Commit["clearedTimers"]
+  readonly endedCalls?: Commit["endedCalls"]
 }
 
 /** A commit of the given parts; without a fence unless one is given. */
@@ -407,7 +421,8 @@ export const commitOf = (parts: CommitParts): Commit => ({
   claims: parts.claims ?? [],
   releases: parts.releases ?? [],
   rows: parts.rows ?? {},
-  clearedTimers: parts.clearedTimers ?? []
+  clearedTimers: parts.clearedTimers ?? [],
+  endedCalls: parts.endedCalls ?? []
 })
 
 /** A commit that creates (`token` null) or changes a subject and puts one balance row of the client `id`. */

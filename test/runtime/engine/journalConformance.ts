@@ -198,6 +198,23 @@ const rowTests = () => {
     assert.deepStrictEqual(await bench.rows("timers"), [])
   })
 
+  it("a venue call is held by its client until the commit that ends it; another call stays", async () => {
+    const call = (ref: string) => ({ ...sampleRows(1).venueCalls, ref })
+    const held = async () =>
+      (await load("client:1")).rows.flatMap(({ table, row }) => (table === "venueCalls" ? row : []))
+    await submitHere(clientCommit(1, null, { rows: { venueCalls: [call("P-1"), call("P-2")] } }))
+    assert.sameDeepMembers(await held(), [call("P-1"), call("P-2")])
+    const ending = clientCommit(1, 1, { endedCalls: ["P-1"] })
+    const state = new SubjectState("client:1", await load("client:1"))
+    state.adopt(ending)
+    assert.deepStrictEqual(state.all("venueCalls"), [call("P-2")])
+    await submitHere(ending)
+    assert.deepStrictEqual([await held(), await bench.rows("venueCalls")], [[call("P-2")], [call("P-2")]])
+    // Free again: the ref is the object's own, and its commits follow one another.
+    await submitHere(clientCommit(1, 2, { rows: { venueCalls: [call("P-1")] } }))
+    assert.strictEqual((await held()).length, 2)
+  })
+
   it("architecture 4: a firing clears what fired; set again meanwhile, the timer stays", async () => {
     const timer = { subject: "client:1", name: "expiry", dueAt: noon }
     const fired = (dueAt: number) => [{ ...timer, dueAt }]

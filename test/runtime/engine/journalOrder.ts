@@ -145,7 +145,10 @@ export const ownerTests = (current: () => JournalBench) => () => {
     let stops = 0
     bench.journal.onUsurped(() => stops++)
     await submitHere(clientCommit(1, null))
+    const owns = (journal: JournalBench["journal"]) => Effect.runPromise(journal.owns)
+    assert.isTrue(await owns(bench.journal))
     const second = await bench.another()
+    assert.deepStrictEqual([await owns(bench.journal), await owns(second)], [false, true])
     assert.strictEqual((await submit(second, clientCommit(2, null)))._tag, "Committed")
     const late = await submitAll(bench.journal, [clientCommit(1, 1), clientCommit(3, null)])
     assert.deepStrictEqual(late, [

@@ -129,6 +129,12 @@ const cases: ReadonlyArray<Case> = [
     wants: (id) => ({ clearedTimers: [timer(id)] })
   },
   {
+    what: "a venue call that ends",
+    lock: (id) => `DELETE FROM venue_calls WHERE ref = 'P-${id}'`,
+    has: (id) => ({ rows: { venueCalls: [sampleRows(id).venueCalls] } }),
+    wants: (id) => ({ endedCalls: [`P-${id}`] })
+  },
+  {
     what: "a fact that somebody has claimed and not committed",
     lock: (id) => `INSERT INTO claims (name, owner) VALUES ('email:${id}', 9)`,
     wants: (id) => ({ claims: [{ name: `email:${id}`, owner: id }] })

@@ -101,6 +101,7 @@ export class BatchDraft {
       if (dueAt === undefined) dues?.null()
       else dues?.int8(dueAt)
     }
+    for (const ref of commit.endedCalls) this.row("ended").columns[0]?.text(ref)
     if (commit.rows.postings !== undefined) this.totals.add(commit.rows)
     for (const name in commit.rows) {
       const table = name as TableName

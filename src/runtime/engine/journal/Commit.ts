@@ -47,6 +47,8 @@ export interface Commit {
   readonly rows: CommitRows
   /** Timers removed by this commit. */
   readonly clearedTimers: ReadonlyArray<ClearedTimer>
+  /** Refs of the venue calls that end with this commit: nothing is in flight under them any more. */
+  readonly endedCalls: ReadonlyArray<string>
 }
 
 const answerPrefix = "answer:"
@@ -120,6 +122,7 @@ export class CommitBuilder {
   private readonly claimList: Array<Claim> = []
   private readonly releaseList: Array<string> = []
   private readonly cleared: Array<ClearedTimer> = []
+  private readonly ended: Array<string> = []
   private size = 0
   private eventSlots = 0
 
@@ -160,8 +163,19 @@ export class CommitBuilder {
     this.cleared.push({ subject: timer.subject, name: timer.name, dueAt: timer.dueAt })
   }
 
+  /** Removes the row of a venue call: what became of it is in this commit. */
+  endCall(ref: string): void {
+    this.ended.push(ref)
+  }
+
   get isEmpty(): boolean {
-    return this.size === 0 && this.claimList.length === 0 && this.releaseList.length === 0 && this.cleared.length === 0
+    return (
+      this.size === 0 &&
+      this.claimList.length === 0 &&
+      this.releaseList.length === 0 &&
+      this.cleared.length === 0 &&
+      this.ended.length === 0
+    )
   }
 
   build(fence: Fence | null, partner: PartnerStamp | null): Commit {
@@ -173,7 +187,8 @@ export class CommitBuilder {
       claims: this.claimList,
       releases: this.releaseList,
       rows: rows as CommitRows,
-      clearedTimers: this.cleared
+      clearedTimers: this.cleared,
+      endedCalls: this.ended
     }
   }
 }

@@ -47,6 +47,11 @@ export class Journal extends Context.Service<
     /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
     readonly certain: () => boolean
     /**
+     * Whether this process owns the database, asked of the database itself: what must not happen twice waits for it. False
+     * also while it is not known.
+     */
+    readonly owns: Effect.Effect<boolean>
+    /**
      * What other database sessions hold locked that commits need: such commits are refused. `tables` counts whole tables,
      * and the one row without which nothing can be written.
      */

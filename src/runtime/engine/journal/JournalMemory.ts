@@ -61,6 +61,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
     submit: (commit, done) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }),
     accepting: () => writer.accepting,
     certain: () => writer.certain,
+    owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
     held: () => ({ rows: 0, tables: 0 }),
     load: (subjects) =>
       Effect.callback<ReadonlyMap<string, SubjectImage>, JournalUnavailable>((resume) =>
@@ -120,6 +121,10 @@ class MemoryWriter {
 
   get certain(): boolean {
     return this.up
+  }
+
+  get owns(): boolean {
+    return this.reachable && this.store.epoch === this.epoch
   }
 
   get reachable(): boolean {

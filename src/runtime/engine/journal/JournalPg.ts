@@ -31,6 +31,7 @@ export const makeJournalPg = (
       submit: (commit, done) => writer.submit({ commit, done, defects }),
       accepting: () => writer.accepting,
       certain: () => writer.up,
+      owns: writer.owns,
       held: () => writer.locks.held.counts(),
       load: (subjects) =>
         writer.up

@@ -133,6 +133,7 @@ export class MemoryStore {
     for (const name of commit.releases) this.claims.delete(name)
     for (const { name, owner } of commit.claims) this.claims.set(name, owner)
     for (const timer of commit.clearedTimers) this.clearTimer(timer)
+    for (const ref of commit.endedCalls) this.endCall(ref)
     const before = writes.map(({ table, key }) => this.tables.get(table)?.get(key))
     for (const write of writes) this.putRow(write)
     for (const [index, write] of writes.entries()) this.fire(write, before[index])
@@ -154,6 +155,15 @@ export class MemoryStore {
     if (timer.dueAt === undefined || decodeStored("timers", stored).dueAt === timer.dueAt) timers?.delete(key)
   }
 
+  private endCall(ref: string): void {
+    const key = keyOf("venueCalls", { ref })
+    const calls = this.tables.get("venueCalls")
+    const stored = calls?.get(key)
+    if (stored === undefined) return
+    calls?.delete(key)
+    this.residents.get(subjectOf("venueCalls", stored) as SubjectKey)?.delete(residentKey("venueCalls", key))
+  }
+
   private putRow(write: Write): void {
     const { table, key, stored } = write
     let rows = this.tables.get(table)
@@ -162,15 +172,22 @@ export class MemoryStore {
     if (before !== undefined) for (const fact of uniqueFacts(table, before)) this.uniques.delete(fact)
     rows.set(key, stored)
     for (const fact of uniqueFacts(table, stored)) this.uniques.set(fact, key)
-    const residence = catalogue[table].residence
-    if (residence === null) return
-    const subject =
-      residence.column === null ? residence.subject : `${residence.subject}:${String(stored[residence.column])}`
+    const subject = subjectOf(table, stored)
+    if (subject === null) return
     let held = this.residents.get(subject)
     if (held === undefined) this.residents.set(subject, (held = new Map()))
-    held.set(`${table}\u0000${key}`, write)
+    held.set(residentKey(table, key), write)
   }
 }
+
+/** The subject that holds a row; null for rows of none. */
+const subjectOf = (table: TableName, stored: StoredRow): SubjectKey | null => {
+  const { residence } = catalogue[table]
+  if (residence === null) return null
+  return residence.column === null ? residence.subject : `${residence.subject}:${String(stored[residence.column])}`
+}
+
+const residentKey = (table: TableName, key: string): string => `${table}\u0000${key}`
 
 const encode = (rows: Commit["rows"]): ReadonlyArray<Write> =>
   Object.entries(rows).flatMap(([name, list]) => {

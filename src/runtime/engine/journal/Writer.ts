@@ -368,18 +368,22 @@ export class Writer {
       (rows) => Number(rows[0]?.id)
     )
 
+  private readonly storedEpoch = Effect.suspend(() =>
+    this.options.sql.unsafe<{ readonly epoch: bigint }>("SELECT epoch FROM writer WHERE id = 1")
+  )
+
+  readonly owns: Effect.Effect<boolean> = Effect.suspend(() => withinTime(this.storedEpoch, () => hanging)).pipe(
+    Effect.map(([found]) => this.up && found !== undefined && Number(found.epoch) === this.connection.epoch),
+    Effect.catch((error) => Effect.as(Effect.logDebug("the epoch could not be read", describeFailure(error)), false))
+  )
+
   /** An idle process also has to notice that it was replaced. */
   readonly watchEpoch: Effect.Effect<void> = Effect.suspend(() =>
-    this.up && !this.busy
-      ? this.options.sql.unsafe<{ readonly epoch: bigint }>("SELECT epoch FROM writer WHERE id = 1")
-      : Effect.succeed([])
+    this.up && !this.busy ? this.storedEpoch : Effect.succeed([])
   ).pipe(
-    Effect.flatMap((rows) => {
-      const found = rows[0]
-      return found !== undefined && this.up && Number(found.epoch) > this.connection.epoch
-        ? this.usurp([])
-        : Effect.void
-    }),
+    Effect.flatMap(([found]) =>
+      found !== undefined && this.up && Number(found.epoch) > this.connection.epoch ? this.usurp([]) : Effect.void
+    ),
     Effect.catchCause((cause) => Effect.logDebug("the epoch could not be read", describeFailure(Cause.squash(cause)))),
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.asVoid

@@ -82,6 +82,7 @@ const engineParts = {
     (rows) =>
       `DELETE FROM timers USING ${rows} AS v(s, n, d) WHERE subject = v.s AND name = v.n AND (v.d IS NULL OR due_at = v.d)`
   ),
+  ended: part("ended", null, ["text"], (rows) => `DELETE FROM venue_calls USING ${rows} AS v(r) WHERE ref = v.r`),
   // The sum of a batch may leave 64 bits before the total does.
   totals: part(
     "totals",

@@ -183,6 +183,8 @@ const tableOfPart = (name: PartName): string | null => {
       return "claims"
     case "cleared":
       return "timers"
+    case "ended":
+      return "venue_calls"
     case "totals":
       return "posting_totals"
     case "stamps":

@@ -33,6 +33,8 @@ const keyColumns: ReadonlyMap<string, ReadonlyArray<KeyColumn>> = new Map([
   ["subjects", [text("subject")]],
   ["claims", [text("name")]],
   ["posting_totals", [int8("partner_id"), text("currency"), text("type"), int8("day")]],
+  // Written once, and removed by the commit that ends it.
+  ["venue_calls", [text("ref")]],
   // Written by a trigger: which of its rows depends on the state an item had before, so a partner's rows count as one.
   ["settlement_totals", [int8("partner_id")]],
   ...specs
@@ -58,13 +60,14 @@ export const writerRow: RowNeed = { table: "writer", key: [1] }
 
 /** The rows that a commit changes or may have to wait for. */
 export const rowNeeds = (commit: Commit): ReadonlyArray<RowNeed> => {
-  const { fence, claims, releases, rows, clearedTimers } = commit
+  const { fence, claims, releases, rows, clearedTimers, endedCalls } = commit
   const needs: Array<RowNeed> = [writerRow]
   const need = (table: string, ...key: RowNeed["key"]) => void needs.push({ table, key })
   if (fence !== null) need("subjects", fence.subject)
   for (const { name } of claims) need("claims", name)
   for (const name of releases) need("claims", name)
   for (const { subject, name } of clearedTimers) need("timers", subject, name)
+  for (const ref of endedCalls) need("venue_calls", ref)
   for (const { partnerId } of rows.settlementItems ?? []) need("settlement_totals", partnerId)
   for (const { txId, clientId, partnerId, currency } of rows.postings ?? []) {
     const transaction = clientId === null ? undefined : rows.ledgerTransactions?.find((each) => each.txId === txId)
@@ -91,12 +94,13 @@ const write = (table: string): TableNeed => ({ table, mode: "write" })
 
 /** The tables that a commit reads or writes. */
 export const tableNeeds = (commit: Commit): ReadonlyArray<TableNeed> => {
-  const { fence, partner, claims, releases, rows, clearedTimers } = commit
+  const { fence, partner, claims, releases, rows, clearedTimers, endedCalls } = commit
   const needs = [write("writer")]
   if (fence !== null) needs.push(write("subjects"))
   if (partner !== null) needs.push({ table: "partners", mode: "read" })
   if (claims.length > 0 || releases.length > 0) needs.push(write("claims"))
   if (clearedTimers.length > 0) needs.push(write("timers"))
+  if (endedCalls.length > 0) needs.push(write("venue_calls"))
   if (rows.postings !== undefined) needs.push(write("posting_totals"))
   if (rows.settlementItems !== undefined) needs.push(write("settlement_totals"))
   if (sealedTableNames.some((table) => rows[table] !== undefined)) needs.push(write("seals"))

@@ -1,6 +1,6 @@
 /**
  * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an
- * earlier one of it, touch the same subject or timer, or follow a change of its partner: those must see the earlier
+ * earlier one of it, touch the same subject, timer or venue call, or follow a change of its partner: those must see the earlier
  * commit first (one statement sees none of its own writes).
  */
 import type { DefectLog } from "../DefectLog.ts"
@@ -59,17 +59,21 @@ class BatchFacts {
   }
 }
 
-/** Facts and timers that no other commit of the same batch may touch. */
+/** Facts, timers and venue calls that no other commit of the same batch may touch. */
 const touched = (commit: Commit): ReadonlyArray<string> => {
   const names = commit.claims.map((claim) => claim.name)
   for (const { principal, key } of commit.rows.answers ?? []) names.push(answerClaim(principal, key))
   for (const name of commit.releases) names.push(name)
   for (const { subject, name } of commit.rows.timers ?? []) names.push(timerFact(subject, name))
   for (const { subject, name } of commit.clearedTimers) names.push(timerFact(subject, name))
+  for (const { ref } of commit.rows.venueCalls ?? []) names.push(callFact(ref))
+  for (const ref of commit.endedCalls) names.push(callFact(ref))
   return names
 }
 
 const timerFact = (subject: string, name: string): string => `timer\u0000${subject}\u0000${name}`
+
+const callFact = (ref: string): string => `call\u0000${ref}`
 
 /** Removes and returns the first commits of `queue` that may be written together (at least one). */
 export const takeBatch = (queue: Array<Waiting>): ReadonlyArray<Waiting> => {

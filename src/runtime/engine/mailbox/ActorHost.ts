@@ -160,7 +160,15 @@ class Host {
 
   record(rows: CommitRows): Effect.Effect<void, DispatchError> {
     return Effect.callback<void, DispatchError>((resume) => {
-      const commit: Commit = { fence: null, partner: null, claims: [], releases: [], rows, clearedTimers: [] }
+      const commit: Commit = {
+        fence: null,
+        partner: null,
+        claims: [],
+        releases: [],
+        rows,
+        clearedTimers: [],
+        endedCalls: []
+      }
       const dryRun = currentDryRun()
       if (dryRun !== null) return resume(dryRun.drop(null, commit))
       this.waiting++

@@ -47,6 +47,7 @@ export class SubjectState {
       if (catalogue[name].residence === null) continue
       for (const row of commit.rows[name] as ReadonlyArray<object>) this.set(name, row)
     }
+    for (const ref of commit.endedCalls) this.drop("venueCalls", keyOf("venueCalls", { ref }))
   }
 
   /** A copy with what a commit would write; this one stays as it is. */
@@ -55,6 +56,11 @@ export class SubjectState {
     for (const [table, rows] of this.tables) copy.tables.set(table, new Map(rows))
     copy.adopt(commit)
     return copy
+  }
+
+  private drop(table: TableName, key: string): void {
+    this.views.delete(table)
+    this.tables.get(table)?.delete(key)
   }
 
   private set(table: TableName, row: object): void {

@@ -1,0 +1,201 @@
+/**
+ * `brokerage sim list` and `sim run`: scenarios against the running sandbox service, or one of the command's own when none
+ * runs (operator surface, Developers and QA). With --json one document; on a terminal a live view.
+ */
+import { type Command, Option } from "commander"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { ScenarioResult, Watcher } from "../../simulator/scenarios/runner/runScenario.ts"
+import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
+import type { World } from "../../simulator/scenarios/runner/World.ts"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
+import { defaultDataDir, findConnection } from "../connection.ts"
+import { whole } from "../options.ts"
+import type { OwnService } from "../ownService.ts"
+import { table } from "../views/View.ts"
+
+interface RunFlags {
+  readonly seed?: number
+  readonly junit?: string
+  readonly keep?: boolean
+}
+
+/** Adds `list` and `run` under `sim`. */
+export const addSimRunCommands = (sim: Command, cli: Cli): void => {
+  sim
+    .command("list")
+    .description("scenarios that come with the service")
+    .action((_: object, command: Command) => cli.attempt(command, (globals) => list(cli, globals)))
+  sim
+    .command("run")
+    .description(
+      "play scenarios against the running sandbox, or a service of the command's own; exits 1 when one fails"
+    )
+    .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
+    .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
+    .option("--junit <file>", "write the results as JUnit XML")
+    .option("--keep", "keep the data directory of a service of its own")
+    .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
+      cli.attempt(command, (globals) => run(cli, words, flags, globals))
+    )
+}
+
+const list = async (cli: Cli, globals: Globals): Promise<void> => {
+  const { allScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
+  const { scenarios, complaints } = allScenarios()
+  if (complaints.length > 0) throw wrong(complaints)
+  const rows = scenarios.map(({ id, title, needs, alone, steps }) => ({ id, title, needs, alone, steps: steps.length }))
+  await cli.show(globals, { scenarios: rows }, (data) =>
+    table(
+      data.scenarios,
+      {
+        id: (row) => row.id,
+        title: (row) => row.title,
+        steps: (row) => row.steps,
+        needs: (row) => row.needs.join(", ")
+      },
+      "no scenarios"
+    )
+  )
+}
+
+const wrong = (complaints: ReadonlyArray<string>): CliFailure =>
+  cliFailure(exitStatus.usage, 4000, complaints.join("\n"))
+
+const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, globals: Globals): Promise<void> => {
+  const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
+  const { scenarios, complaints } = findScenarios(words)
+  if (complaints.length > 0) throw wrong(complaints)
+  const seed = flags.seed ?? Date.now() % 4_294_967_296
+  const own = (await isRunning(cli, globals)) ? null : await startOwn(flags.keep === true)
+  let results: ReadonlyArray<ScenarioResult> | null
+  try {
+    results = await play(cli, scenarios, seed, own === null ? globals : { ...globals, dataDir: own.dataDir })
+  } finally {
+    await own?.stop()
+  }
+  if (results === null) throw cliFailure(exitStatus.refused, 4092, "The run was interrupted.")
+  const failed = results.filter(({ ok }) => !ok).length
+  if (flags.junit !== undefined) await writeJunit(flags.junit, results, seed)
+  if (globals.json === true) cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, scenarios: results })}\n`)
+  else cli.io.stdout(summaryText(results, seed, own !== null && flags.keep === true ? own.dataDir : null))
+  if (failed > 0) cli.status = exitStatus.refused
+}
+
+const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, seed: number): Promise<void> => {
+  const { junitOf } = await import("../../simulator/scenarios/runner/junit.ts")
+  try {
+    writeFileSync(file, junitOf(results, seed))
+  } catch {
+    throw cliFailure(exitStatus.usage, 4000, "The file of --junit can not be written.")
+  }
+}
+
+const summaryText = (results: ReadonlyArray<ScenarioResult>, seed: number, kept: string | null): string => {
+  const failed = results.filter(({ ok }) => !ok)
+  const seconds = (Math.max(0, ...results.map(({ millis }) => millis)) / 1_000).toFixed(1)
+  return [
+    "",
+    failed.length === 0
+      ? `${results.length} passed, the longest in ${seconds} s (seed ${seed}).`
+      : `${failed.length} of ${results.length} failed (seed ${seed}).`,
+    ...(kept === null ? [] : [`The data directory of the run is kept: ${kept}`]),
+    ""
+  ].join("\n")
+}
+
+/** A service that was named has to answer; one that only its data directory knows may be gone. */
+const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
+  const named = globals.url !== undefined || (cli.io.env.BROKERAGE_URL ?? "") !== ""
+  if (!named && !existsSync(join(globals.dataDir ?? defaultDataDir, "service.json"))) return false
+  const found = findConnection(globals, cli.io)
+  const { callService } = await import("../OperatorClient.ts")
+  try {
+    await callService(found, (api) => api.clock.show())
+    return true
+  } catch (error) {
+    if (named || !(error instanceof CliFailure) || error.status !== exitStatus.unreachable) throw error
+    return false
+  }
+}
+
+const startOwn = async (keep: boolean): Promise<OwnService> => {
+  const { startOwnService } = await import("../ownService.ts")
+  return startOwnService(keep)
+}
+
+/** Null: interrupted by a signal. Everything that the scenarios opened is closed by then. */
+const play = async (
+  cli: Cli,
+  scenarios: ReadonlyArray<Scenario>,
+  seed: number,
+  globals: Globals
+): Promise<ReadonlyArray<ScenarioResult> | null> => {
+  const [{ Effect }, { runScenarios }, world, watcher] = await Promise.all([
+    import("effect"),
+    import("../../simulator/scenarios/runner/runScenarios.ts"),
+    worldOf(cli, globals),
+    watcherOf(cli, scenarios, globals)
+  ])
+  try {
+    return await Effect.runPromise(
+      Effect.raceFirst(
+        runScenarios(world, scenarios, seed, watcher),
+        Effect.map(
+          Effect.promise(() => cli.io.stopped()),
+          () => null
+        )
+      )
+    )
+  } finally {
+    watcher.close()
+  }
+}
+
+const worldOf = async (cli: Cli, globals: Globals): Promise<World> => {
+  const { url, operatorKey, ca } = findConnection(globals, cli.io)
+  const { receiverTls } = await import("../receiverTls.ts")
+  const dataDir = globals.dataDir ?? defaultDataDir
+  const connection = ["--json", "--yes", "--data-dir", dataDir, "--url", url, "--operator-key", operatorKey]
+  return {
+    url,
+    ca,
+    operatorKey,
+    command: async (args) => {
+      let stdout = ""
+      let stderr = ""
+      const exit = await cli.runLine(
+        [...args, ...connection, ...(globals.ca === undefined ? [] : ["--ca", globals.ca])],
+        {
+          ...cli.io,
+          stdout: (text) => void (stdout += text),
+          stderr: (text) => void (stderr += text),
+          terminal: false
+        }
+      )
+      return { exit, document: parsed(stdout), refusal: parsed(stderr) as Envelope | null }
+    },
+    tls: receiverTls(dataDir, null)
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+const watcherOf = async (
+  cli: Cli,
+  scenarios: ReadonlyArray<Scenario>,
+  globals: Globals
+): Promise<Watcher & { readonly close: () => void }> => {
+  if (globals.json === true) return silent
+  const { linesOf, scenarioBoard } = await import("../views/scenarioBoard.ts")
+  return cli.io.terminal ? scenarioBoard(scenarios, cli.styled, process.stdout) : linesOf(cli.io.stdout)
+}
+
+const silent = { began: () => undefined, at: () => undefined, ended: () => undefined, close: () => undefined }

@@ -1,0 +1,43 @@
+/** `brokerage sim verify`: service and venue hold the same, and nothing is on its way between them (operator surface). */
+import type { Command } from "commander"
+import type { Cli } from "../Cli.ts"
+import { cliFailure, exitStatus } from "../CliIo.ts"
+import { stack, table, text } from "../views/View.ts"
+
+export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
+  sim
+    .command("verify")
+    .description(
+      "wait up to 10 s for what is in flight, then compare the service with the venue; fails with the first difference"
+    )
+    .action((_: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.sim.verify(),
+        ({ ok, venue, accounts, compared, differences }) =>
+          stack(
+            table(
+              differences,
+              {
+                account: (row) => row.account,
+                what: (row) => `${row.kind} ${row.name}`,
+                service: (row) => row.service ?? "none",
+                venue: (row) => row.venue ?? "none"
+              },
+              "no differences"
+            ),
+            text(venue ? agreed(accounts, compared) : "No venue is attached."),
+            text(ok ? "Service and venue agree." : "Service and venue do not agree.")
+          ),
+        {
+          failed: ({ first }) =>
+            first === null ? null : cliFailure(exitStatus.refused, 4092, `First difference: ${first}.`)
+        }
+      )
+    )
+}
+
+const agreed = (accounts: number, compared: Readonly<Record<string, number>>): string =>
+  `${accounts} accounts with ${Object.entries(compared)
+    .map(([kind, count]) => `${count} ${kind}s`)
+    .join(", ")} at the venue`

@@ -1,0 +1,213 @@
+/**
+ * The form of a scenario file (docs/scenarios.md): who takes part, then steps of four actors (partner, operator, venue,
+ * clock) and what is expected of them. Each kind of step is named by the key that it begins with.
+ */
+import { Schema } from "effect"
+
+const Words = Schema.String.check(Schema.isMinLength(1, { message: "must not be empty" })).annotate({
+  message: "must be text"
+})
+const Members = Schema.Record(Schema.String, Schema.Unknown).annotate({ message: "must be a map" })
+const Names = Schema.Array(Words).annotate({ message: "must be a list of names" })
+const Count = Schema.Int.annotate({ message: "must be a whole number" })
+const Duration = Schema.String.check(
+  Schema.isPattern(/^[1-9][0-9]{0,8}(ms|[smhd])$/, { message: "must be a duration such as 500ms, 15s or 8h" })
+).annotate({ message: "must be a duration such as 500ms, 15s or 8h" })
+/** Expected texts and figures may be matchers (`!matches`, `!any`), so they are compared, not decoded. */
+const Expected = Schema.Unknown
+
+/** A partner firm that the runner creates, with reliance APPROVED and generous limits unless it says otherwise. */
+const PartnerForm = Schema.Struct({
+  custody: Schema.optionalKey(
+    Schema.Literals(["BROKER", "PARTNER"]).annotate({ message: "must be BROKER or PARTNER" })
+  ),
+  /** Money is decided inside the request (doc 3, Sandbox). */
+  sandbox: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
+  reliance: Schema.optionalKey(Words),
+  read: Schema.optionalKey(Count),
+  trade: Schema.optionalKey(Count)
+}).annotate({ message: "must be a map" })
+export type PartnerForm = typeof PartnerForm.Type
+
+const Given = Schema.Struct({
+  partner: Schema.optionalKey(PartnerForm),
+  /** Further firms, by the name that steps use in `by`. */
+  partners: Schema.optionalKey(Schema.Record(Words, PartnerForm).annotate({ message: "must be a map of partners" })),
+  /** ACTIVE clients of the partner at level MICA. */
+  clients: Schema.optionalKey(Names)
+}).annotate({ message: "must be a map" })
+
+export const ScenarioForm = Schema.Struct({
+  id: Schema.String.check(
+    Schema.isPattern(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, { message: "must be an id such as SC-CUS-01" })
+  ).annotate({ message: "must be an id such as SC-CUS-01" }),
+  title: Words,
+  /** Moves what all scenarios share (the clock, the questionnaire, the venue): no other runs beside it. */
+  alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
+  given: Schema.optionalKey(Given),
+  steps: Schema.Array(Schema.Unknown)
+    .annotate({ message: "must be a list of steps" })
+    .check(
+      Schema.isMinLength(1, { message: "must have at least one step" }),
+      Schema.isMaxLength(200, { message: "must have at most 200 steps" })
+    )
+}).annotate({ message: "must be a map with id, title and steps" })
+
+/** What an answer has to be. Nothing said: it succeeds. */
+const AnswerForm = Schema.Struct({
+  status: Schema.optionalKey(Count),
+  code: Schema.optionalKey(Count),
+  msg: Schema.optionalKey(Expected),
+  /** Of the envelope; of a command, its JSON document. */
+  data: Schema.optionalKey(Expected),
+  /** The whole body: of bare routes, and of answers without a body. */
+  body: Schema.optionalKey(Expected),
+  /** Its bytes as text. */
+  text: Schema.optionalKey(Expected),
+  /** Sentences of the fields that are wrong, by path. */
+  errors: Schema.optionalKey(Expected),
+  /** An Idempotency-Key's stored answer (A1-51). */
+  replayed: Schema.optionalKey(Expected),
+  retryAfter: Schema.optionalKey(Expected)
+}).annotate({ message: "must be a map" })
+export type AnswerForm = typeof AnswerForm.Type
+
+const common = {
+  /** The step is repeated until the expectation holds, at most this long: for reads. */
+  within: Schema.optionalKey(Duration),
+  expect: Schema.optionalKey(AnswerForm),
+  /** Variables by name: the path in the answer, `data.clientId`. */
+  save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
+} as const
+
+export const PartnerStep = Schema.Struct({
+  /** `METHOD /path` below /partner/v1, or a short name with its words. */
+  partner: Words,
+  by: Schema.optionalKey(Words),
+  /** READ, none, or a key as it is; default: a TRADE key of the partner. */
+  key: Schema.optionalKey(Words),
+  /** Members of the body; with a short name they replace those of its sample. */
+  body: Schema.optionalKey(Schema.Unknown),
+  /** Members of the sample at dotted paths. */
+  with: Schema.optionalKey(Members),
+  without: Schema.optionalKey(Names),
+  idempotencyKey: Schema.optionalKey(Words),
+  ...common
+})
+export type PartnerStep = typeof PartnerStep.Type
+
+export const OperatorStep = Schema.Struct({
+  /** A line of the `brokerage` command, or `METHOD /path` below /operator/v1. */
+  operator: Words,
+  body: Schema.optionalKey(Schema.Unknown),
+  ...common
+})
+export type OperatorStep = typeof OperatorStep.Type
+
+export const VenueStep = Schema.Struct({
+  /** A line of `brokerage sim venue`. */
+  venue: Words,
+  ...common
+})
+export type VenueStep = typeof VenueStep.Type
+
+export const ClockStep = Schema.Struct({ clock: Duration })
+export type ClockStep = typeof ClockStep.Type
+
+const ReactionForm = Schema.Union([
+  Schema.Int,
+  Schema.Literals(["silent", "reset"]),
+  Schema.Struct({
+    status: Schema.Int,
+    after: Schema.optionalKey(Duration),
+    location: Schema.optionalKey(Words)
+  })
+]).annotate({ message: "must be a status, silent, reset, or {status, after, location}" })
+export type ReactionForm = typeof ReactionForm.Type
+
+export const ReceiverStep = Schema.Struct({
+  /** The receiver of this name is registered (PUT /webhook), which changes the secret; one that is not there is started. */
+  receiver: Words,
+  by: Schema.optionalKey(Words),
+  /** How it answers from now on, one after the other, the last one for ever. */
+  answers: Schema.optionalKey(
+    Schema.Array(ReactionForm)
+      .annotate({ message: "must be a list of answers" })
+      .check(Schema.isMinLength(1, { message: "must have at least one answer" }))
+  ),
+  /** false: only the answers change. */
+  register: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" }))
+})
+export type ReceiverStep = typeof ReceiverStep.Type
+
+export const EventStep = Schema.Struct({
+  /** A signed webhook of this name that a receiver of the partner believed. */
+  event: Words,
+  by: Schema.optionalKey(Words),
+  /** The receiver that it arrived at; default: any. */
+  at: Schema.optionalKey(Words),
+  client: Schema.optionalKey(Words),
+  data: Schema.optionalKey(Expected),
+  /** So many events, no more; each may have arrived more than once. Default: at least one. */
+  times: Schema.optionalKey(Count),
+  /** How often it arrived under one id. */
+  receipts: Schema.optionalKey(Expected),
+  within: Schema.optionalKey(Duration),
+  /** Variables by name: the path in the delivery, `data.noticeId`. */
+  save: Schema.optionalKey(Schema.Record(Words, Words).annotate({ message: "must be a map of variables to paths" }))
+})
+export type EventStep = typeof EventStep.Type
+
+export const TogetherStep = Schema.Struct({
+  /** Steps of partner and operator that are sent at once. */
+  together: Schema.Array(Schema.Unknown)
+    .annotate({ message: "must be a list of steps" })
+    .check(
+      Schema.isMinLength(2, { message: "must have at least two steps" }),
+      Schema.isMaxLength(50, { message: "must have at most 50 steps" })
+    ),
+  /** What the answers are, in any order. */
+  answers: Schema.Array(AnswerForm).annotate({ message: "must be a list of expectations" })
+})
+
+/** Kinds of step by the key that names them. */
+export const stepForms = {
+  partner: PartnerStep,
+  operator: OperatorStep,
+  venue: VenueStep,
+  clock: ClockStep,
+  receiver: ReceiverStep,
+  event: EventStep,
+  together: TogetherStep
+} as const
+export type StepKind = keyof typeof stepForms
+
+/** A step that has been read, with the line it stands on. */
+export type Step = { readonly line: number } & (
+  | ({ readonly kind: "partner" } & PartnerStep)
+  | ({ readonly kind: "operator" } & OperatorStep)
+  | ({ readonly kind: "venue" } & VenueStep)
+  | ({ readonly kind: "clock" } & ClockStep)
+  | ({ readonly kind: "receiver" } & ReceiverStep)
+  | ({ readonly kind: "event" } & EventStep)
+  | {
+      readonly kind: "together"
+      readonly together: ReadonlyArray<SentStep>
+      readonly answers: ReadonlyArray<AnswerForm>
+    }
+)
+/** A step that gets an answer. */
+export type SentStep = Extract<Step, { readonly kind: "partner" | "operator" | "venue" }>
+
+/** What a service must have for a scenario. */
+export type Need = "webhooks" | "venue" | "clock"
+
+export interface Scenario {
+  readonly file: string
+  readonly id: string
+  readonly title: string
+  readonly alone: boolean
+  readonly given: typeof Given.Type
+  readonly steps: ReadonlyArray<Step>
+  readonly needs: ReadonlyArray<Need>
+}

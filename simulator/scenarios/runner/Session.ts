@@ -1,0 +1,194 @@
+/**
+ * One scenario at work: its firms with their keys and receivers, its persons, its variables. Everything that must be unique
+ * at the service comes from the first partner code that is free, so a scenario can run again and again, with the same seed too.
+ */
+import { Effect, Redacted, Schema, type Scope } from "effect"
+import { makePartnerClient, type PartnerClient } from "../../partner/PartnerClient.ts"
+import { registerWebhook } from "../../partner/registerWebhook.ts"
+import { SeededRandom } from "../../partner/SeededRandom.ts"
+import { acknowledge, type Reaction } from "../../partner/WebhookBehaviour.ts"
+import { type ReceivedDelivery, startWebhookReceiver, type WebhookReceiver } from "../../partner/WebhookReceiver.ts"
+import { shown } from "./matching.ts"
+import type { PartnerForm, ReactionForm } from "./Scenario.ts"
+import { millisOf, Variables } from "./variables.ts"
+import type { World } from "./World.ts"
+
+/** A step or an invariant that does not hold; the sentence says what was found. */
+export class Broken extends Schema.TaggedError<Broken>()("Broken", { sentence: Schema.String }) {
+  override get message(): string {
+    return this.sentence
+  }
+}
+export const broken = (sentence: string): Broken => new Broken({ sentence })
+
+export interface Receiver {
+  readonly name: string
+  readonly webhook: WebhookReceiver
+  readonly arrived: Array<ReceivedDelivery>
+  readonly playing: Playing
+}
+
+/** How a receiver answers from now on; `next` counts since the reactions were set. */
+interface Playing {
+  reactions: ReadonlyArray<Reaction>
+  next: number
+}
+
+export interface Firm {
+  readonly code: string
+  /** Of its TRADE key. */
+  readonly client: PartnerClient
+  readonly receivers: Map<string, Receiver>
+  readonly keys: Map<string, PartnerClient>
+}
+
+/** Far above what any scenario sends; those of limits say their own. */
+const generous = 1_000_000
+const connections = 16
+const timeoutMillis = 20_000
+
+export class Session {
+  readonly world: World
+  readonly firms = new Map<string, Firm>()
+  readonly variables: Variables
+  readonly tag: string
+  private readonly persons = new Map<string, number>()
+  private readonly firstPerson: number
+  private references = 0
+  private ahead = 0
+
+  constructor(world: World, tag: string, random: SeededRandom) {
+    this.world = world
+    this.tag = tag
+    this.firstPerson = random.between(1, 90_000)
+    this.variables = new Variables(tag.toLowerCase(), () => this.now())
+  }
+
+  /** Business time, Unix ms; as of the last look at the clock. */
+  now(): number {
+    return Date.now() + this.ahead
+  }
+
+  /** Runs a command that has to succeed; its document. */
+  command(...args: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, unknown>>, Broken> {
+    return Effect.flatMap(
+      Effect.promise(() => this.world.command(args)),
+      ({ exit, document, refusal }) =>
+        exit === 0
+          ? Effect.succeed((document ?? {}) as Readonly<Record<string, unknown>>)
+          : Effect.fail(broken(`${args.join(" ")} was refused: ${refusal?.msg ?? shown(document)}`))
+    )
+  }
+
+  readonly lookAtClock: Effect.Effect<void, Broken> = Effect.suspend(() =>
+    Effect.map(this.command("sim", "clock", "show"), ({ offsetMillis }) => {
+      this.ahead = Number(offsetMillis)
+    })
+  )
+
+  /** Number of the person that a name of the scenario stands for; a new name is a new person. */
+  personOf(name: string): number {
+    const known = this.persons.get(name)
+    if (known !== undefined) return known
+    const number = this.firstPerson + this.persons.size
+    this.persons.set(name, number)
+    return number
+  }
+
+  fresh(): string {
+    return `${this.tag.toLowerCase()}-${++this.references}`
+  }
+
+  firm(name = "partner"): Effect.Effect<Firm, Broken> {
+    const firm = this.firms.get(name)
+    return firm === undefined
+      ? Effect.fail(broken(`There is no partner "${name}": name it in given.partners.`))
+      : Effect.succeed(firm)
+  }
+
+  clientOf(key: string): Effect.Effect<PartnerClient, never, Scope.Scope> {
+    const { url, ca } = this.world
+    return makePartnerClient({
+      origin: () => url,
+      key: Redacted.make(key),
+      connections,
+      timeoutMillis,
+      ...(ca === null ? {} : { ca })
+    })
+  }
+
+  /** Creates a firm whose code nobody has yet. */
+  addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<Firm, Broken, Scope.Scope> {
+    const create = Effect.fnUntraced(function* (this: Session) {
+      const custody = form.custody ?? "PARTNER"
+      yield* this.command(
+        ...["partner", "create", "--code", code, "--name", `Scenario ${code}`, "--legal-name", `Scenario ${code} AG`],
+        ...["--country", "DE", "--licence", "MICA_CASP", "--custody", custody, "--uid-prefix", code],
+        ...(custody === "PARTNER" ? ["--collateral-asset", "EURD"] : []),
+        ...(form.sandbox === true ? ["--sandbox"] : [])
+      )
+      const { reliance = "APPROVED", read = generous, trade = generous } = form
+      if (reliance !== "NONE") yield* this.command("partner", "reliance", code, reliance, "--reason", "scenario")
+      yield* this.command("partner", "limits", code, "--read", String(read), "--trade", String(trade))
+      const client = yield* this.clientOf(yield* this.issueKey(code, "TRADE"))
+      const firm: Firm = { code, client, receivers: new Map(), keys: new Map() }
+      this.firms.set(name, firm)
+      this.variables.set(name, code)
+      return firm
+    })
+    return create.call(this)
+  }
+
+  issueKey(code: string, scope: "READ" | "TRADE"): Effect.Effect<string, Broken> {
+    return Effect.flatMap(this.command("key", "issue", code, "--label", "scenario", "--scope", scope), ({ key }) =>
+      typeof key === "string"
+        ? Effect.succeed(key)
+        : Effect.fail(broken("The service asks for a second operator key: run it with --four-eyes none."))
+    )
+  }
+
+  /** Starts the receiver when it is not there, and registers it: the service sends there from now on. */
+  register(firm: Firm, name: string): Effect.Effect<Receiver, Broken, Scope.Scope> {
+    const registered = Effect.fnUntraced(function* (this: Session) {
+      const receiver = firm.receivers.get(name) ?? (yield* this.startReceiver(firm, name))
+      yield* Effect.mapError(registerWebhook(firm.client, receiver.webhook), (error) =>
+        broken(
+          error._tag === "Unreachable"
+            ? `The service could not be reached: ${error.detail}.`
+            : `The receiver on 127.0.0.1 was refused (${shown(error.answer)}): the service must run with --demo or --allow-webhook-host 127.0.0.1.`
+        )
+      )
+      return receiver
+    })
+    return registered.call(this)
+  }
+
+  private startReceiver(firm: Firm, name: string): Effect.Effect<Receiver, Broken, Scope.Scope> {
+    const arrived: Array<ReceivedDelivery> = []
+    const playing: Playing = { reactions: [acknowledge], next: 0 }
+    const behaviour = () => playing.reactions[Math.min(playing.next++, playing.reactions.length - 1)] ?? acknowledge
+    return this.world.tls.pipe(
+      Effect.flatMap((tls) =>
+        startWebhookReceiver({ tls, port: 0, onDelivery: (delivery) => void arrived.push(delivery), behaviour })
+      ),
+      Effect.mapError(({ sentence }) => broken(sentence)),
+      Effect.map((webhook) => {
+        const receiver: Receiver = { name, webhook, arrived, playing }
+        firm.receivers.set(name, receiver)
+        return receiver
+      })
+    )
+  }
+}
+
+export const reactionOf = (form: ReactionForm): Reaction => {
+  if (form === "silent" || form === "reset") return { type: form }
+  if (typeof form === "number") return { type: "answer", status: form }
+  const { status, after, location } = form
+  return {
+    type: "answer",
+    status,
+    ...(after === undefined ? {} : { delayMillis: millisOf(after) }),
+    ...(location === undefined ? {} : { location })
+  }
+}

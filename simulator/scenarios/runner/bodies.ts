@@ -1,0 +1,35 @@
+/** Bodies of requests: a sample with members replaced, added and left out. */
+
+export interface BodyChanges {
+  /** A map replaces the sample's members of the same names; anything else is the body. */
+  readonly body: unknown
+  /** At dotted paths. */
+  readonly with: Readonly<Record<string, unknown>>
+  readonly without: ReadonlyArray<string>
+}
+
+type Members = Record<string, unknown>
+const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Undefined when there is neither a sample nor a body. */
+export const withMembers = (sample: unknown, changes: BodyChanges): unknown => {
+  const { body } = changes
+  const start = body === undefined ? sample : isMembers(sample) && isMembers(body) ? { ...sample, ...body } : body
+  const copy: unknown = structuredClone(start)
+  for (const [path, value] of Object.entries(changes.with)) setAt(copy, path.split("."), value)
+  for (const path of changes.without) setAt(copy, path.split("."), undefined)
+  return copy
+}
+
+/** Undefined takes the member away. What a path leads through and is not there becomes a map. */
+const setAt = (value: unknown, path: ReadonlyArray<string>, member: unknown): void => {
+  const [name, ...rest] = path
+  if (name === undefined || typeof value !== "object" || value === null) return
+  const owner = value as Members
+  if (rest.length > 0) {
+    owner[name] ??= {}
+    setAt(owner[name], rest, member)
+  } else if (member === undefined) delete owner[name]
+  else owner[name] = member
+}

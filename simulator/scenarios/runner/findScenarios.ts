@@ -1,0 +1,77 @@
+/** Scenario files by what a person types: an id, the beginning of one, a group such as custody, or a file. */
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { basename, join, resolve } from "node:path"
+import { closest } from "./closest.ts"
+import { type Complaint, largestFile, readScenario } from "./readScenario.ts"
+import type { Scenario } from "./Scenario.ts"
+
+/** The scenarios that come with the service. */
+const folder = resolve(import.meta.dirname, "..")
+
+/** Groups by the middle of their ids. */
+export const groups: Readonly<Record<string, string>> = {
+  onboarding: "SC-ONB",
+  custody: "SC-CUS",
+  settlement: "SC-SET",
+  webhooks: "SC-WHK",
+  market: "SC-MKT",
+  platform: "SC-PLT"
+}
+
+export interface Found {
+  readonly scenarios: ReadonlyArray<Scenario>
+  /** `FILE:LINE: sentence` of files that can't be read as scenarios, and names that nothing has. */
+  readonly complaints: ReadonlyArray<string>
+}
+
+export const ownFiles = (): ReadonlyArray<string> =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".yaml"))
+    .toSorted()
+    .map((name) => join(folder, name))
+
+/** Every one that comes with the service. */
+export const allScenarios = (): Found => read(ownFiles())
+
+/** Each scenario once, in the order of the words. */
+export const findScenarios = (words: ReadonlyArray<string>): Found => {
+  const own = allScenarios()
+  const scenarios = new Map<string, Scenario>()
+  const complaints: Array<string> = []
+  for (const word of words) {
+    const found = /\.ya?ml$/.test(word) || word.includes("/") ? read([word]) : named(word, own)
+    complaints.push(...found.complaints)
+    for (const scenario of found.scenarios) scenarios.set(scenario.file, scenario)
+  }
+  return { scenarios: [...scenarios.values()], complaints }
+}
+
+const named = (word: string, own: Found): Found => {
+  const sought = groups[word.toLowerCase()] ?? word.toUpperCase()
+  const prefix = sought.startsWith("SC-") ? sought : `SC-${sought}`
+  const scenarios = own.scenarios.filter(({ id, file }) => id.startsWith(prefix) || basename(file, ".yaml") === word)
+  if (scenarios.length > 0) return { scenarios, complaints: [] }
+  if (own.complaints.length > 0) return { scenarios: [], complaints: own.complaints }
+  const known = [...Object.keys(groups), ...own.scenarios.flatMap(({ id, file }) => [id, basename(file, ".yaml")])]
+  return { scenarios: [], complaints: [`There is no scenario "${word}"${closest(word, known)}`] }
+}
+
+const read = (files: ReadonlyArray<string>): Found => {
+  const scenarios: Array<Scenario> = []
+  const complaints: Array<string> = []
+  for (const file of files) {
+    const result = readFile(file)
+    if ("id" in result) scenarios.push(result)
+    else complaints.push(...result.map(({ line, sentence }) => `${file}:${line}: ${sentence}`))
+  }
+  return { scenarios, complaints }
+}
+
+const readFile = (file: string): Scenario | ReadonlyArray<Complaint> => {
+  try {
+    if (statSync(file).size > largestFile) return [{ line: 1, sentence: "a scenario has at most 256 KiB" }]
+    return readScenario(file, readFileSync(file, "utf8"))
+  } catch {
+    return [{ line: 1, sentence: "the file can not be read" }]
+  }
+}

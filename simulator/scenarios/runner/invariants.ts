@@ -1,0 +1,113 @@
+/**
+ * What must hold after every scenario, whatever it did (docs/scenarios.md): the books prove themselves, service and venue
+ * agree, the partners' deliveries come without a gap, nothing reserved is negative. Each answers its first difference.
+ */
+import { Effect, type Scope } from "effect"
+import { ofRoute } from "./Answer.ts"
+import { compareDecimals, shown } from "./matching.ts"
+import { type Broken, broken, type Firm, type Session } from "./Session.ts"
+
+/** Clients whose balances are looked at, of each partner: a scenario has a few. */
+const pageSize = 200
+
+export const invariants: Readonly<
+  Record<string, (session: Session) => Effect.Effect<string | null, Broken, Scope.Scope>>
+> = {
+  "ledger verify": (session) => proof(session, "ledger", "verify"),
+  "sim verify": (session) => proof(session, "sim", "verify"),
+  "deliveries without a gap": (session) =>
+    firstOf([...session.firms.values()].map((firm) => (firm.receivers.size === 0 ? nothing : deliveriesOf(firm)))),
+  "nothing reserved is negative": (session) => firstOf([...session.firms.values()].map((firm) => balancesOf(firm)))
+}
+
+/** The first invariant that does not hold, in words. */
+export const brokenInvariant = (session: Session): Effect.Effect<string | null, Broken, Scope.Scope> =>
+  firstOf(
+    Object.entries(invariants).map(([name, invariant]) =>
+      Effect.map(invariant(session), (difference) => (difference === null ? null : `${name}: ${difference}`))
+    )
+  )
+
+const nothing: Effect.Effect<string | null> = Effect.succeed(null)
+
+const firstOf = <E, R>(looks: ReadonlyArray<Effect.Effect<string | null, E, R>>): Effect.Effect<string | null, E, R> =>
+  Effect.gen(function* () {
+    for (const look of looks) {
+      const difference = yield* look
+      if (difference !== null) return difference
+    }
+    return null
+  })
+
+const proof = (session: Session, ...args: ReadonlyArray<string>): Effect.Effect<string | null> =>
+  Effect.map(
+    Effect.promise(() => session.world.command(args)),
+    ({ exit, refusal }) => (exit === 0 ? null : (refusal?.msg ?? `exit status ${exit}`))
+  )
+
+interface DeliveryRow {
+  readonly deliveryId: number
+  readonly event: string
+  readonly status: string
+}
+
+/** The log is read over all pages: ids fall from page to page, and what it calls SENT did arrive. */
+const deliveriesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
+  Effect.gen(function* () {
+    const accepted = new Set(
+      [...firm.receivers.values()].flatMap(({ arrived }) =>
+        arrived.flatMap(({ id, accepted }) => (accepted && id !== null ? [id] : []))
+      )
+    )
+    let last = Number.POSITIVE_INFINITY
+    for (let before: number | null = null; ;) {
+      const from: string = before === null ? "" : `&before=${before}`
+      const page = yield* read(firm, `/webhook/deliveries?limit=50${from}`)
+      if (page === null) return null
+      const { deliveries, nextBefore } = page as {
+        readonly deliveries: ReadonlyArray<DeliveryRow>
+        readonly nextBefore: number | null
+      }
+      for (const { deliveryId, event, status } of deliveries) {
+        if (deliveryId >= last) return `delivery ${deliveryId} is listed behind ${last}`
+        last = deliveryId
+        if (status === "SENT" && !accepted.has(deliveryId)) {
+          return `delivery ${deliveryId} (${event}) is SENT and never arrived`
+        }
+      }
+      if (nextBefore === null) return null
+      before = nextBefore
+    }
+  })
+
+interface Line {
+  readonly currency: string
+  readonly cash: string
+  readonly reserved: string
+}
+
+const balancesOf = (firm: Firm): Effect.Effect<string | null, Broken> =>
+  Effect.gen(function* () {
+    const page = yield* read(firm, `/clients?limit=${pageSize}`)
+    if (page === null) return null
+    for (const { clientId } of (page as { readonly clients: ReadonlyArray<{ readonly clientId: number }> }).clients) {
+      const found = yield* read(firm, `/clients/${clientId}/balances`)
+      const lines = (found as { readonly balances: ReadonlyArray<Line> } | null)?.balances ?? []
+      const negative = lines.find(({ reserved }) => compareDecimals(reserved, 0) === -1)
+      if (negative !== undefined) return `client ${clientId} has ${shown(negative)}`
+    }
+    return null
+  })
+
+/** The data of a read, or its body where it is bare; null when the partner may read nothing any more. */
+const read = (firm: Firm, path: string): Effect.Effect<unknown, Broken> =>
+  firm.client.send({ method: "GET", path: `/partner/v1${path}` }).pipe(
+    Effect.mapError(({ detail }) => broken(`No answer came: ${detail}.`)),
+    Effect.map(ofRoute),
+    Effect.flatMap(({ succeeded, status, data, body }) => {
+      if (succeeded) return Effect.succeed(data ?? body)
+      return [401, 403, 429].includes(status)
+        ? Effect.succeed(null)
+        : Effect.fail(broken(`GET ${path} answers ${status}: ${shown(body)}`))
+    })
+  )

@@ -1,0 +1,224 @@
+/**
+ * A scenario file as text into a Scenario, or everything that is wrong with it: each with its line, and what was probably
+ * meant. Pure; the schema decides the form (Scenario.ts), this file knows where in the text it was broken.
+ */
+import { Schema, SchemaIssue } from "effect"
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, type Document } from "yaml"
+import { closest } from "./closest.ts"
+import { Matcher, type MatcherName, matchers } from "./matching.ts"
+import {
+  type Need,
+  type Scenario,
+  ScenarioForm,
+  type SentStep,
+  type Step,
+  stepForms,
+  type StepKind
+} from "./Scenario.ts"
+import { complaintOf } from "./vocabulary.ts"
+
+export interface Complaint {
+  readonly line: number
+  readonly sentence: string
+}
+
+/** Longer files are no scenarios. */
+export const largestFile = 256 * 1024
+const mostNodes = 20_000
+
+/** Either the scenario or what is wrong with it, in the order of the lines. */
+export const readScenario = (file: string, text: string): Scenario | ReadonlyArray<Complaint> => {
+  const reader = new Reader(text)
+  const scenario = reader.read(file)
+  return reader.complaints.length === 0 && scenario !== null
+    ? scenario
+    : reader.complaints.toSorted((a, b) => a.line - b.line)
+}
+
+class Reader {
+  readonly complaints: Array<Complaint> = []
+  private readonly lines = new LineCounter()
+  private readonly document: Document
+  private nodes = 0
+
+  constructor(text: string) {
+    const whole = text.length <= largestFile
+    this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "silent", uniqueKeys: true })
+    if (!whole) this.complaints.push({ line: 1, sentence: "a scenario has at most 256 KiB" })
+    for (const { message, pos } of this.document.errors) {
+      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence: message.split(" at line")[0] ?? message })
+    }
+  }
+
+  read(file: string): Scenario | null {
+    if (this.complaints.length > 0) return null
+    const root = this.document.contents as Node | null
+    const raw = this.valueOf(root)
+    const form = this.decode(ScenarioForm, raw, root, "a scenario")
+    if (form === null) return null
+    const stepsNode = childOf(root, "steps")
+    const steps = form.steps.flatMap((step, index) => this.step(step, childOf(stepsNode, index)) ?? [])
+    return {
+      file,
+      id: form.id,
+      title: form.title,
+      given: form.given ?? {},
+      alone: form.alone ?? steps.some(movesTime),
+      steps,
+      needs: needsOf(steps)
+    }
+  }
+
+  private step(raw: unknown, node: Node | null): Step | null {
+    const line = this.lineOf(node)
+    const kinds = Object.keys(stepForms) as ReadonlyArray<StepKind>
+    const keys = typeof raw === "object" && raw !== null ? Object.keys(raw) : []
+    const found = kinds.filter((kind) => keys.includes(kind))
+    const [kind] = found
+    if (kind === undefined) {
+      const meant = closest(keys[0] ?? "", kinds)
+      return this.complain(line, `a step begins with one of ${kinds.join(", ")}${meant}`)
+    }
+    if (found.length > 1) return this.complain(line, `a step has one of ${found.join(", ")}, not several`)
+    const form = this.decode<object>(stepForms[kind], raw, node, `a step of ${kind}`)
+    if (form === null) return null
+    const step = this.checked({ ...form, kind, line } as Step)
+    if (step?.kind !== "together") return step
+    const parts = childOf(node, "together")
+    const together = (step.together as ReadonlyArray<unknown>).flatMap((each, at) => {
+      const part = this.step(each, childOf(parts, at))
+      if (part === null) return []
+      if (isSent(part)) return [part]
+      return this.complain(part.line, "only steps of partner, operator and venue are sent together") ?? []
+    })
+    return { ...step, together }
+  }
+
+  /** Short names of the partner's routes are known before anything runs. */
+  private checked(step: Step): Step | null {
+    const sentence = step.kind === "partner" ? complaintOf(step.partner) : null
+    return sentence === null ? step : this.complain(step.line, sentence)
+  }
+
+  private decode<A>(
+    schema: Schema.Codec<A, unknown> | Schema.Top,
+    raw: unknown,
+    node: Node | null,
+    what: string
+  ): A | null {
+    const options = { errors: "all", onExcessProperty: "error" } as const
+    const result = Schema.decodeUnknownResult(schema as Schema.Codec<A, unknown>, options)(raw)
+    if (result._tag === "Success") return result.success
+    for (const { path = [], message } of format(result.failure.issue).issues) {
+      const keys = path.map((part) => (typeof part === "object" ? part.key : part) as string | number)
+      const [name] = keys.slice(-1)
+      const owner = keys.slice(0, -1).reduce<Node | null>(childOf, node)
+      const its = childOf(owner, name ?? "")
+      if (message === unexpected) {
+        const known = knownKeys(schema, keys.slice(0, -1))
+        this.complain(this.keyLine(owner, name), `${String(name)} is no key of ${what}${closest(String(name), known)}`)
+      } else if (message === missing) {
+        this.complain(this.lineOf(owner), `${String(name)} is missing from ${what}`)
+      } else {
+        this.complain(this.lineOf(its ?? owner), `${keys.length === 0 ? what : keys.join(".")} ${message}`)
+      }
+    }
+    return null
+  }
+
+  private complain(line: number, sentence: string): null {
+    this.complaints.push({ line, sentence })
+    return null
+  }
+
+  private lineOf(node: Node | null): number {
+    return this.lines.linePos(node?.range?.[0] ?? 0).line || 1
+  }
+
+  private keyLine(owner: Node | null, name: unknown): number {
+    const pair = isMap(owner) ? owner.items.find(({ key }) => isScalar(key) && key.value === name) : undefined
+    return this.lineOf((pair?.key as Node | undefined) ?? owner)
+  }
+
+  /** The plain value of a node; a tag makes it a matcher. */
+  private valueOf(node: Node | null): unknown {
+    if (node === null || ++this.nodes > mostNodes) return null
+    if (isAlias(node)) return this.valueOf(node.resolve(this.document) ?? null)
+    const tag = node.tag
+    if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node)
+    const name = tag.slice(1)
+    if (!Object.hasOwn(matchers, name)) {
+      this.complain(this.lineOf(node), `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
+      return null
+    }
+    return new Matcher(name as MatcherName, this.plainOf(node))
+  }
+
+  private plainOf(node: Node): unknown {
+    if (isMap(node)) {
+      return Object.fromEntries(
+        node.items.map(({ key, value }) => [
+          String(isScalar(key) ? key.value : key),
+          this.valueOf((value as Node | null) ?? null)
+        ])
+      )
+    }
+    if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node))
+    if (!isScalar(node)) return null
+    // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
+    return node.tag?.startsWith("!") === true && node.type === "PLAIN" ? parse(node.source ?? "") : node.value
+  }
+}
+
+const unexpected = "Unexpected key"
+const missing = "Missing key"
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) =>
+    issue._tag === "UnexpectedKey"
+      ? unexpected
+      : issue._tag === "MissingKey"
+        ? missing
+        : SchemaIssue.defaultLeafHook(issue)
+})
+
+const childOf = (node: Node | null, key: string | number): Node | null => {
+  if (isMap(node))
+    return (node.items.find((pair) => isScalar(pair.key) && pair.key.value === key)?.value as Node) ?? null
+  if (isSeq(node)) return (node.items[Number(key)] as Node | undefined) ?? null
+  return null
+}
+
+/** Keys of the struct at a path of a schema; none where it is no struct. */
+const knownKeys = (schema: unknown, path: ReadonlyArray<string | number>): ReadonlyArray<string> => {
+  const fields = (schema as { readonly fields?: Readonly<Record<string, unknown>> }).fields
+  const [first, ...rest] = path
+  if (fields === undefined) return []
+  if (first === undefined) return Object.keys(fields)
+  const field = fields[first] as { readonly schema?: unknown; readonly value?: unknown } | undefined
+  const inner = field?.schema ?? field
+  const values = (inner as { readonly value?: unknown } | undefined)?.value
+  return values === undefined ? knownKeys(inner, rest) : knownKeys(values, rest.slice(1))
+}
+
+const isSent = (step: Step): step is SentStep =>
+  step.kind === "partner" || step.kind === "operator" || step.kind === "venue"
+
+const sentOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Step> =>
+  steps.flatMap((step): ReadonlyArray<Step> => (step.kind === "together" ? step.together : [step]))
+
+const movesTime = (step: Step): boolean => step.kind === "clock" || step.kind === "venue"
+
+const needsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Need> => {
+  const all = sentOf(steps)
+  const needs: Array<Need> = []
+  if (all.some(({ kind }) => kind === "receiver" || kind === "event")) needs.push("webhooks")
+  if (all.some((step) => step.kind === "venue" || (step.kind === "partner" && readsMarket(step.partner)))) {
+    needs.push("venue")
+  }
+  if (all.some(({ kind }) => kind === "clock")) needs.push("clock")
+  return needs
+}
+
+const marketRoute =
+  /^GET \/(instruments|tickers?|klines|orderbook|market-trades|index-price|funding|market-info|trading-status|currencies|staking)\b/
+const readsMarket = (line: string): boolean => marketRoute.test(line)

@@ -1,0 +1,165 @@
+/** Runs one scenario on a service: what is given, its steps in their order, then the invariants. Never fails: a result says so. */
+import { Cause, Effect, Exit, type Scope } from "effect"
+import { SeededRandom } from "../../partner/SeededRandom.ts"
+import { brokenInvariant } from "./invariants.ts"
+import { performStep } from "./performStep.ts"
+import type { Scenario, Step } from "./Scenario.ts"
+import { type Broken, broken, Session } from "./Session.ts"
+import type { World } from "./World.ts"
+
+export interface ScenarioResult {
+  readonly id: string
+  readonly title: string
+  readonly file: string
+  readonly ok: boolean
+  readonly millis: number
+  /** Steps that were done. */
+  readonly done: number
+  readonly steps: number
+  /** Null when it passed; `line` of the file, null when no step is to blame. */
+  readonly failure: { readonly line: number | null; readonly step: string; readonly sentence: string } | null
+}
+
+export interface Watcher {
+  readonly began: (scenario: Scenario) => void
+  /** A step is being done: its number from 1, and its line in words. */
+  readonly at: (scenario: Scenario, number: number, step: string) => void
+  readonly ended: (scenario: Scenario, result: ScenarioResult) => void
+}
+
+/** A partner's code has letters, digits and 3 to 16 characters; this many runs with one seed fit. */
+const mostRuns = 36 ** 3
+
+export const runScenario = (
+  world: World,
+  scenario: Scenario,
+  seed: number,
+  watcher: Watcher
+): Effect.Effect<ScenarioResult> =>
+  Effect.gen(function* () {
+    const startedAt = Date.now()
+    watcher.began(scenario)
+    const at: Place = { line: null, step: "given", done: 0 }
+    const exit = yield* Effect.exit(Effect.scoped(play(world, scenario, seed, at, watcher)))
+    const { id, title, file, steps } = scenario
+    const result: ScenarioResult = {
+      id,
+      title,
+      file,
+      ok: Exit.isSuccess(exit),
+      millis: Date.now() - startedAt,
+      done: at.done,
+      steps: steps.length,
+      failure: Exit.isSuccess(exit) ? null : { line: at.line, step: at.step, sentence: sentenceOf(exit.cause) }
+    }
+    watcher.ended(scenario, result)
+    return result
+  })
+
+interface Place {
+  line: number | null
+  step: string
+  done: number
+}
+
+const play = (
+  world: World,
+  scenario: Scenario,
+  seed: number,
+  at: Place,
+  watcher: Watcher
+): Effect.Effect<void, Broken, Scope.Scope> =>
+  Effect.gen(function* () {
+    const random = new SeededRandom(seed ^ hashOf(scenario.id))
+    const session = yield* openSession(world, scenario, random)
+    for (const name of scenario.given.clients ?? []) {
+      yield* performStep(session, { kind: "partner", line: 0, partner: `onboard ${name}`, expect: { status: 201 } })
+    }
+    for (const name of firmsWithEvents(scenario)) yield* session.register(yield* session.firm(name), "main")
+    for (const step of scenario.steps) {
+      at.line = step.line
+      at.step = textOf(step)
+      watcher.at(scenario, at.done + 1, at.step)
+      yield* performStep(session, step)
+      at.done++
+    }
+    at.line = null
+    at.step = "invariants"
+    watcher.at(scenario, at.done, at.step)
+    const difference = yield* brokenInvariant(session)
+    if (difference !== null) return yield* broken(difference)
+  })
+
+/** The first free code of the seed's series gives the run its name; the other firms' codes come of it. */
+const openSession = (
+  world: World,
+  { given }: Scenario,
+  random: SeededRandom
+): Effect.Effect<Session, Broken, Scope.Scope> =>
+  Effect.gen(function* () {
+    const stem = `S${random
+      .between(0, 36 ** 5 - 1)
+      .toString(36)
+      .padStart(5, "0")}`.toUpperCase()
+    for (let run = 0; run < mostRuns; run++) {
+      const tag = `${stem}${run.toString(36).toUpperCase()}`
+      const taken = (yield* Effect.promise(() => world.command(["partner", "show", `${tag}X`]))).exit === 0
+      if (taken) continue
+      const session = new Session(world, tag, random)
+      yield* session.lookAtClock
+      yield* session.addFirm("partner", `${tag}X`, given.partner ?? {})
+      for (const [index, [name, form]] of Object.entries(given.partners ?? {}).entries()) {
+        yield* session.addFirm(name, `${tag}Y${index}`, form)
+      }
+      yield* Effect.addFinalizer(() => leave(session))
+      return session
+    }
+    return yield* broken("This seed has run too often on this service: choose another.")
+  })
+
+/** Endpoints that are gone would be tried for hours. */
+const leave = (session: Session): Effect.Effect<void> =>
+  Effect.forEach(
+    [...session.firms.values()].filter(({ receivers }) => receivers.size > 0),
+    ({ client }) => Effect.ignore(client.send({ method: "DELETE", path: "/partner/v1/webhook" })),
+    { discard: true }
+  )
+
+/** Partners whose events are waited for, and for whom no step says when a receiver is registered. */
+const firmsWithEvents = ({ steps }: Scenario): ReadonlySet<string> => {
+  const by = (kind: "event" | "receiver") => steps.flatMap((step) => (step.kind === kind ? [step.by ?? "partner"] : []))
+  const own = by("receiver")
+  return new Set(by("event").filter((name) => !own.includes(name)))
+}
+
+/** A step as a person reads it. */
+export const textOf = (step: Step): string => {
+  switch (step.kind) {
+    case "partner":
+      return `partner: ${step.partner}`
+    case "operator":
+      return `operator: ${step.operator}`
+    case "venue":
+      return `venue: ${step.venue}`
+    case "clock":
+      return `clock: ${step.clock}`
+    case "receiver":
+      return `receiver: ${step.receiver}`
+    case "event":
+      return `event: ${step.event}`
+    case "together":
+      return `together: ${step.together.map(textOf).join(" | ")}`
+  }
+}
+
+const sentenceOf = (cause: Cause.Cause<Broken>): string => {
+  const error = Cause.squash(cause)
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** FNV-1a of the id: scenarios of one seed make different choices. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (const letter of text) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193)
+  return hash >>> 0
+}

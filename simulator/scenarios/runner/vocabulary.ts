@@ -1,0 +1,186 @@
+/**
+ * Short names of the partner's routes: what a step may say instead of method, path and body. A sample body is complete and
+ * valid; a step's `body`, `with` and `without` change members of it.
+ */
+import { sampleOnboarding } from "../../../src/machines/kyc/sampleOnboarding.ts"
+import { sampleMifid } from "../../../src/machines/mifid/sampleMifid.ts"
+import { closest } from "./closest.ts"
+
+/** What a sample is made from. */
+export interface SampleInput {
+  /** The words after the short name, by their names in the table, variables put in. */
+  readonly words: Readonly<Record<string, string>>
+  /** Number of the named client's person in this scenario. */
+  readonly person: number
+  /** Letters and digits that keep runs apart. */
+  readonly tag: string
+  /** Business time, Unix ms. */
+  readonly now: number
+  /** A reference that nothing has yet. */
+  readonly fresh: () => string
+  /** The submission that gives an outcome, as `sim answers` prints it. */
+  readonly answers: (outcome: string) => Promise<unknown>
+}
+
+export interface ShortName {
+  readonly method: "GET" | "POST" | "PUT"
+  /** Words in braces are put in; `{CLIENT}` is the id of a client that the scenario named. */
+  readonly path: string
+  /** Words that follow the name; one in brackets may be left out. */
+  readonly words: ReadonlyArray<string>
+  readonly does: string
+  readonly sample?: (input: SampleInput) => unknown
+}
+
+const money = ({ words, fresh }: SampleInput) => ({
+  partnerRef: fresh(),
+  currency: words.CURRENCY ?? "USDC",
+  amount: words.AMOUNT
+})
+
+const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, tag, now)
+
+/** The smallest picture there is: one pixel. */
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+export const shortNames: Readonly<Record<string, ShortName>> = {
+  onboard: {
+    method: "POST",
+    path: "/clients",
+    words: ["NAME"],
+    does: "onboards a new invented person; `$NAME` is the client from then on",
+    sample: person
+  },
+  revise: {
+    method: "PUT",
+    path: "/clients/{CLIENT}/kyc",
+    words: ["CLIENT"],
+    does: "sends the person's sections again, whole",
+    sample: (input) => {
+      const { kyc, identityCheck, attestation } = person(input)
+      return { kyc, identityCheck, attestation }
+    }
+  },
+  mifid: {
+    method: "PUT",
+    path: "/clients/{CLIENT}/mifid",
+    words: ["CLIENT"],
+    does: "sends the four MiFID blocks",
+    sample: sampleMifid
+  },
+  answer: {
+    method: "POST",
+    path: "/clients/{CLIENT}/appropriateness",
+    words: ["CLIENT", "OUTCOME"],
+    does: "takes the appropriateness test with answers that give PASS, WARN or FAIL",
+    sample: ({ words, answers }) => answers(words.OUTCOME ?? "")
+  },
+  acknowledge: {
+    method: "POST",
+    path: "/clients/{CLIENT}/appropriateness/acknowledge",
+    words: ["CLIENT"],
+    does: "acknowledges the warning of a WARN",
+    sample: ({ now }) => ({ acknowledgedAt: now })
+  },
+  upload: {
+    method: "POST",
+    path: "/clients/{CLIENT}/documents",
+    words: ["CLIENT"],
+    does: "uploads a small picture as an identity document",
+    sample: () => ({ name: "passport.png", contentType: "image/png", dataBase64: pixel, purpose: "identity" })
+  },
+  deposit: {
+    method: "POST",
+    path: "/clients/{CLIENT}/deposits",
+    words: ["CLIENT", "AMOUNT", "[CURRENCY]"],
+    does: "files a deposit notice (BROKER custody)",
+    sample: money
+  },
+  withdraw: {
+    method: "POST",
+    path: "/clients/{CLIENT}/withdrawals",
+    words: ["CLIENT", "AMOUNT", "[CURRENCY]"],
+    does: "files a withdrawal request (BROKER custody)",
+    sample: money
+  },
+  cancel: {
+    method: "POST",
+    path: "/clients/{CLIENT}/withdrawals/{REQUEST}/cancel",
+    words: ["CLIENT", "REQUEST"],
+    does: "cancels a withdrawal request"
+  },
+  report: {
+    method: "POST",
+    path: "/clients/{CLIENT}/collateral",
+    words: ["CLIENT", "DIRECTION", "AMOUNT"],
+    does: "reports collateral, DEPOSIT or WITHDRAWAL (PARTNER custody)",
+    sample: ({ words, fresh }) => ({ partnerRef: fresh(), direction: words.DIRECTION, amount: words.AMOUNT })
+  },
+  settle: {
+    method: "POST",
+    path: "/settlement/items/{ITEM}/report",
+    words: ["ITEM", "STATUS"],
+    does: "reports a settlement item SETTLED or FAILED",
+    sample: ({ words, fresh }) => ({
+      status: words.STATUS,
+      ...(words.STATUS === "SETTLED" ? { partnerTxRef: fresh() } : {})
+    })
+  },
+  client: { method: "GET", path: "/clients/{CLIENT}", words: ["CLIENT"], does: "the client's row" },
+  kyc: { method: "GET", path: "/clients/{CLIENT}/kyc", words: ["CLIENT"], does: "the latest KYC package" },
+  verification: {
+    method: "GET",
+    path: "/clients/{CLIENT}/verification",
+    words: ["CLIENT"],
+    does: "level, blocks and what is missing"
+  },
+  balances: { method: "GET", path: "/clients/{CLIENT}/balances", words: ["CLIENT"], does: "balances (bare)" },
+  ledger: { method: "GET", path: "/clients/{CLIENT}/ledger", words: ["CLIENT"], does: "postings, newest first" },
+  items: {
+    method: "GET",
+    path: "/settlement/items?clientId={CLIENT}",
+    words: ["CLIENT"],
+    does: "the client's settlement items, newest first"
+  }
+}
+
+const methods = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"] as const
+export type Method = (typeof methods)[number]
+
+/** What a line of `partner` asks for. */
+export type PartnerLine =
+  | { readonly type: "route"; readonly method: Method; readonly path: string }
+  | {
+      readonly type: "short"
+      readonly name: string
+      readonly short: ShortName
+      readonly words: Readonly<Record<string, string>>
+    }
+  | { readonly type: "wrong"; readonly sentence: string }
+
+export const parseLine = (line: string): PartnerLine => {
+  const [first = "", ...rest] = line.trim().split(/\s+/)
+  if ((methods as ReadonlyArray<string>).includes(first)) {
+    const [path = ""] = rest
+    return rest.length === 1 && /^\//.test(path)
+      ? { type: "route", method: first as Method, path }
+      : { type: "wrong", sentence: `${first} is followed by one path that begins with /` }
+  }
+  const short = Object.hasOwn(shortNames, first) ? shortNames[first] : undefined
+  if (short === undefined) {
+    const known = [...methods, ...Object.keys(shortNames)]
+    return { type: "wrong", sentence: `partner knows no "${first}"${closest(first, known)}` }
+  }
+  const least = short.words.filter((word) => !word.startsWith("[")).length
+  if (rest.length < least || rest.length > short.words.length) {
+    return { type: "wrong", sentence: `it is written: ${first} ${short.words.join(" ")}` }
+  }
+  const words = Object.fromEntries(rest.map((word, at) => [(short.words[at] ?? "").replaceAll(/[[\]]/g, ""), word]))
+  return { type: "short", name: first, short, words }
+}
+
+/** What is wrong with a line of `partner`; null when it can be read. */
+export const complaintOf = (line: string): string | null => {
+  const parsed = parseLine(line)
+  return parsed.type === "wrong" ? parsed.sentence : null
+}

@@ -1,0 +1,34 @@
+/** The sandbox's own proofs (operator surface, sim verify). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { holdingKinds } from "../../../machines/venue/holdings.ts"
+import { everyone, openTo } from "./CommandRules.ts"
+import { Answer } from "./OperatorErrors.ts"
+
+const Count = Schema.Int
+const side = Schema.NullOr(Schema.String).annotate({ description: "null: this side has none" })
+
+export class SimGroup extends HttpApiGroup.make("sim").add(
+  HttpApiEndpoint.get("verify", "/sim/verify", {
+    success: Answer(
+      Schema.Struct({
+        ok: Schema.Boolean,
+        first: Schema.NullOr(Schema.String).annotate({ description: "the first thing that is wrong, in words" }),
+        venue: Schema.Boolean.annotate({ description: "false: no venue is attached" }),
+        accounts: Count,
+        compared: Schema.Struct({ position: Count, contract: Count, swap: Count }),
+        inFlight: Schema.Array(Schema.String).annotate({ description: "refs of calls without an outcome" }),
+        eventsBehind: Count,
+        differences: Schema.Array(
+          Schema.Struct({
+            account: Schema.String,
+            kind: Schema.Literals(holdingKinds),
+            name: Schema.String,
+            service: side,
+            venue: side
+          })
+        )
+      })
+    )
+  }).pipe(openTo(everyone))
+) {}

@@ -1,0 +1,50 @@
+/** Market data and the staking board (doc 2, Market data): what many readers get is written as JSON once a change. */
+import { Effect } from "effect"
+import type { Verdict } from "../../machines/shared/Refusal.ts"
+import { MarketReads } from "../../runtime/services/market/MarketReads.ts"
+import { StakingReads } from "../../runtime/services/market/StakingReads.ts"
+import { MarketApi, StakingApi } from "../api/MarketApi.ts"
+import { invalidQuery, toWire } from "../toWire.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { orRefused, refused, type Reply, shared } from "./handler.ts"
+
+/** A verdict on something that many readers share. */
+const sharedOr = <A extends object>(verdict: Verdict<A>): Effect.Effect<Reply<A>> =>
+  Effect.succeed(verdict.ok ? shared(verdict.value) : refused(toWire(verdict.refusal)))
+const own = <A>(verdict: Verdict<A>): Effect.Effect<Reply<A>> => Effect.succeed(orRefused(verdict))
+
+const backwards = refused(invalidQuery({ to: "The end of the window must not be before its start." }))
+
+export const market = feature({
+  api: MarketApi,
+  layer: MarketReads.layer,
+  handlers: Effect.map(MarketReads, (reads) =>
+    handlersOf(MarketApi, {
+      instruments: () => sharedOr(reads.instruments()),
+      ticker: ({ query }) => sharedOr(reads.ticker(query.symbol)),
+      tickers: () => sharedOr(reads.tickers()),
+      klines: ({ query: { symbol, interval = "1m", from = null, to = null, limit } }) =>
+        from !== null && to !== null && from > to
+          ? Effect.succeed(backwards)
+          : Effect.map(reads.klines(symbol, { interval, from, to, limit }), orRefused),
+      orderbook: ({ query: { symbol, depth = 25 } }) => sharedOr(reads.orderbook(symbol, depth)),
+      marketTrades: ({ query: { symbol, limit } }) => sharedOr(reads.trades(symbol, limit)),
+      indexPrice: ({ query }) => own(reads.indexPrice(query.symbol)),
+      funding: ({ query }) => own(reads.funding(query.symbol)),
+      marketInfo: ({ query }) => sharedOr(reads.info(query.symbol)),
+      tradingStatus: () => own(reads.status()),
+      currencies: () => sharedOr(reads.currencies())
+    })
+  )
+})
+
+export const staking = feature({
+  api: StakingApi,
+  layer: StakingReads.layer,
+  handlers: Effect.map(StakingReads, (reads) =>
+    handlersOf(StakingApi, {
+      markets: () => own(reads.markets()),
+      offers: ({ query }) => own(reads.offers(query))
+    })
+  )
+})

@@ -1,0 +1,70 @@
+/**
+ * What the broker sets on markets: leverage by asset class, risk tiers, commission, and the terms of knock-out contracts and
+ * staking (A2-08..A2-10, A2-18, F12, F22). Defaults of the settings; the venue's own grids and limits come with its listing.
+ */
+import type { assetClasses } from "../venue/VenueMarket.ts"
+import type { KeyDocument, RiskTier } from "./MarketWire.ts"
+
+export type AssetClass = (typeof assetClasses)[number]
+
+export interface MarketTerms {
+  /** Highest leverage on perpetuals (doc 2, Margin picture). */
+  readonly leverage: { readonly retail: Readonly<Record<AssetClass, number>>; readonly professional: number }
+  /** Of perpetuals: from which notional in micro-USDC on at most which leverage; null: the market's maximum (A2-09). */
+  readonly riskTiers: ReadonlyArray<{ readonly from: bigint; readonly maxLeverage: number | null }>
+  readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
+  readonly knockOutRebateBps: number
+  readonly strictTakeProfitPremiumBps: number
+  readonly strictTakeProfitOffered: boolean
+  readonly barrierMaxLeverage: number
+  readonly barrierExpiry: {
+    readonly maxExplicitMs: number
+    readonly defaultLifeMonths: number
+    readonly venueMaxLifeHours: number
+  }
+  /** Key information documents of knock-out contracts; null: none is published. */
+  readonly kid: KeyDocument | null
+  readonly kidStrict: KeyDocument | null
+  /** The service's share of staking rewards. */
+  readonly commissionRewardBps: number
+  readonly stakingDisclosure: string
+}
+
+const million = 1_000_000_000_000n
+
+export const defaultMarketTerms: MarketTerms = {
+  leverage: { retail: { crypto: 10, index: 20, metal: 20, energy: 20, fx: 30 }, professional: 50 },
+  riskTiers: [
+    { from: 0n, maxLeverage: null },
+    { from: million / 2n, maxLeverage: 20 },
+    { from: 2n * million, maxLeverage: 10 },
+    { from: 10n * million, maxLeverage: 5 }
+  ],
+  commissionBps: { PERP: 5, SPOT: 10, BARRIER: 2 },
+  knockOutRebateBps: 500,
+  strictTakeProfitPremiumBps: 4_000,
+  strictTakeProfitOffered: true,
+  barrierMaxLeverage: 1_000,
+  // A leap year has room for twelve calendar months.
+  barrierExpiry: { maxExplicitMs: 8 * 3_600_000, defaultLifeMonths: 12, venueMaxLifeHours: 366 * 24 },
+  kid: null,
+  kidStrict: null,
+  commissionRewardBps: 1_000,
+  stakingDisclosure:
+    "The writer of an offer owes notional and reward at maturity without any security: if the writer can not pay, the client may lose all of it."
+}
+
+/** Risk tiers of a perpetual as they are shown (A2-09). */
+export const riskTiersOf = (
+  { riskTiers, leverage }: MarketTerms,
+  usdc: (micro: bigint) => string
+): ReadonlyArray<RiskTier> =>
+  riskTiers.map(({ from, maxLeverage }, at) => {
+    const next = riskTiers[at + 1]
+    return {
+      tier: at + 1,
+      notionalFrom: usdc(from),
+      notionalTo: next === undefined ? null : usdc(next.from),
+      maxLeverage: maxLeverage ?? leverage.professional
+    }
+  })

@@ -1,0 +1,71 @@
+/**
+ * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify;
+ * A2-103). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
+ */
+import type { VenueAccount } from "./venueObjects.ts"
+
+export const holdingKinds = ["position", "contract", "swap"] as const
+export type HoldingKind = (typeof holdingKinds)[number]
+
+export interface Holding {
+  readonly kind: HoldingKind
+  /** The market of a position; the venue's id of a contract or swap. */
+  readonly name: string
+  /** A position's signed quantity; a contract's or swap's quantity while it is open. */
+  readonly figure: string
+}
+
+export interface HoldingDifference {
+  readonly account: string
+  readonly kind: HoldingKind
+  readonly name: string
+  /** Null: this side has none. */
+  readonly service: string | null
+  readonly venue: string | null
+}
+
+/** What is open at the venue. Flat positions and ended contracts and swaps are held no more. */
+export const venueHoldings = ({ positions, contracts, swaps }: VenueAccount): ReadonlyArray<Holding> => [
+  ...positions
+    .filter(({ netQty }) => /[1-9]/.test(netQty))
+    .map(({ symbol, netQty }): Holding => ({ kind: "position", name: symbol, figure: netQty })),
+  ...contracts
+    .filter(({ state }) => state === "OPEN")
+    .map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
+  ...swaps
+    .filter(({ end }) => end === null)
+    .map(({ id, notional }): Holding => ({ kind: "swap", name: String(id), figure: notional }))
+]
+
+/** Every difference of one account, in the order of the kinds and then of the names. */
+export const compareHoldings = (
+  account: string,
+  service: ReadonlyArray<Holding>,
+  venue: ReadonlyArray<Holding>
+): ReadonlyArray<HoldingDifference> => {
+  const figures = (side: ReadonlyArray<Holding>) => new Map(side.map((each) => [keyOf(each), each.figure]))
+  const [ours, theirs] = [figures(service), figures(venue)]
+  const all = new Map([...service, ...venue].map((each) => [keyOf(each), each]))
+  return [...all]
+    .filter(([key]) => !sameFigure(ours.get(key), theirs.get(key)))
+    .map(([key, { kind, name }]) => ({
+      account,
+      kind,
+      name,
+      service: ours.get(key) ?? null,
+      venue: theirs.get(key) ?? null
+    }))
+    .toSorted((a, b) => holdingKinds.indexOf(a.kind) - holdingKinds.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
+}
+
+/** The difference in words, such as `contract 12 of CL-0001: the service has none, the venue 0.5`. */
+export const differenceSentence = ({ account, kind, name, service, venue }: HoldingDifference): string =>
+  `${kind} ${name} of ${account}: the service has ${service ?? "none"}, the venue ${venue ?? "none"}`
+
+const keyOf = ({ kind, name }: Holding): string => `${kind} ${name}`
+
+/** "1.50" and "1.5" are one figure. */
+const sameFigure = (a: string | undefined, b: string | undefined): boolean =>
+  a !== undefined && b !== undefined && plain(a) === plain(b)
+
+const plain = (figure: string): string => (figure.includes(".") ? figure.replace(/\.?0+$/, "") : figure)

@@ -1,0 +1,26 @@
+/**
+ * The refs by which the venue knows what we ask of it: letters, a hyphen, the id of our object, and whatever tells its calls
+ * apart (A2-111). So a ref names its object whether or not a call of it is still in flight.
+ */
+import type { Kind } from "../registry.ts"
+
+/** The kinds of objects that call the venue, by the letters that their refs begin with. Letters are never used again. */
+export const refLetters = { P: "venueProbe" } as const satisfies Readonly<Record<string, Kind>>
+type Letters = keyof typeof refLetters
+
+/** A kind of object that calls the venue. */
+export type VenueOwner = (typeof refLetters)[Letters]
+
+/** The object that a ref belongs to. */
+export interface RefOwner {
+  readonly owner: VenueOwner
+  readonly id: number
+}
+
+const shape = /^([A-Z]{1,4})-([1-9][0-9]{0,15})(?:-[A-Za-z0-9_:-]+)?$/
+
+/** The object that a ref names; null for a ref that is none of ours. */
+export const ownerOfRef = (ref: string): RefOwner | null => {
+  const [, letters = "", id = ""] = shape.exec(ref) ?? []
+  return Object.hasOwn(refLetters, letters) ? { owner: refLetters[letters as Letters], id: Number(id) } : null
+}

@@ -1,0 +1,112 @@
+/**
+ * One market's order book as the venue's channel describes it: a snapshot, then what changed, checked level by level and by
+ * the venue's checksum (F30). What does not fit leaves the book as it was and says why.
+ */
+import type { Grid } from "../../../machines/market/Grid.ts"
+import { onGrid } from "../../../machines/market/Grid.ts"
+import type { OrderBookWire } from "../../../machines/market/MarketWire.ts"
+import type { BookMessage } from "../../../machines/venue/marketData.ts"
+import { bookChecksum, type Level } from "./bookChecksum.ts"
+
+interface BookLevel {
+  /** Of the price, in units of its last place. */
+  readonly units: number
+  /** As the venue writes it: what its checksum is over. */
+  readonly raw: Level
+  /** As it is served, on the grid (F2). */
+  readonly shown: Level
+}
+
+type Side = ReadonlyArray<BookLevel>
+
+/** Levels a side that a snapshot may have, and that a book may grow to by updates. */
+const snapshotLevels = 100
+const keptLevels = 2 * snapshotLevels
+
+export class BookMirror {
+  private bids: Side = []
+  private asks: Side = []
+  private seq = 0
+  private ts = 0
+  private readonly symbol: string
+  private readonly price: Grid
+  private readonly qty: Grid
+  /** By depth; of the present sequence. */
+  private readonly shown = new Map<number, OrderBookWire>()
+
+  constructor(symbol: string, price: Grid, qty: Grid) {
+    this.symbol = symbol
+    this.price = price
+    this.qty = qty
+  }
+
+  /** Applies a message; a sentence when it can't be true, after which nothing has changed. */
+  take(message: BookMessage): string | null {
+    const fresh = message.kind === "snapshot"
+    const bids = this.side(fresh ? [] : this.bids, message.bids, -1)
+    if (typeof bids === "string") return bids
+    const asks = this.side(fresh ? [] : this.asks, message.asks, 1)
+    if (typeof asks === "string") return asks
+    const [bid, ask] = [bids[0], asks[0]]
+    if (bid !== undefined && ask !== undefined && bid.units >= ask.units) return "the book is crossed"
+    if (bookChecksum(bids.map(raw), asks.map(raw)) !== message.checksum) return wrongChecksum
+    this.bids = bids
+    this.asks = asks
+    this.seq = message.seq
+    this.ts = message.ts
+    this.shown.clear()
+    return null
+  }
+
+  /** The best levels; one object for all readers until the book changes. */
+  show(depth: number): OrderBookWire {
+    const found = this.shown.get(depth)
+    if (found !== undefined) return found
+    const bids = this.bids.slice(0, depth).map((level) => level.shown)
+    const asks = this.asks.slice(0, depth).map((level) => level.shown)
+    const made = {
+      symbol: this.symbol,
+      bids,
+      asks,
+      checksum: bookChecksum(bids, asks),
+      asOfSeq: this.seq,
+      ts: this.ts
+    }
+    this.shown.set(depth, made)
+    return made
+  }
+
+  /** A side after a message's levels, best first (`sign` -1: the highest first); a sentence when one is absurd. */
+  private side(before: Side, levels: ReadonlyArray<Level>, sign: 1 | -1): Side | string {
+    if (levels.length > keptLevels) return "the book has too many levels"
+    const after = [...before]
+    for (const level of levels) {
+      const price = onGrid(level[0], this.price)
+      const qty = onGrid(level[1], this.qty)
+      if (price === null || price.units === 0) return `the price ${level[0]} is not on the grid`
+      if (qty === null) return `the quantity ${level[1]} is not on the grid`
+      const at = place(after, price.units * sign, sign)
+      const replaced = after[at]?.units === price.units ? 1 : 0
+      const put = qty.units === 0 ? [] : [{ units: price.units, raw: level, shown: [price.text, qty.text] as const }]
+      after.splice(at, replaced, ...put)
+    }
+    return after.length > keptLevels ? "the book has too many levels" : after
+  }
+}
+
+/** Not absurd but a lost place: a new snapshot mends it. */
+export const wrongChecksum = "the checksum does not fit the book"
+
+const raw = (level: BookLevel): Level => level.raw
+
+/** Where a price stands, or would. */
+const place = (side: Side, signed: number, sign: 1 | -1): number => {
+  let low = 0
+  let high = side.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((side[middle]?.units ?? 0) * sign < signed) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,247 @@
+/**
+ * The market as the venue last described it, in memory: listing, tickers, books, trades. Messages are checked before they
+ * count (A2-115); the newest wins, and a channel that has lost its place waits for a snapshot (A2-02, F30). Without IO: the
+ * feed hands messages in and does what is answered.
+ */
+import type { Facts, Instrument, Mark } from "../../../machines/market/Facts.ts"
+import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
+import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
+import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { Subscription } from "../../ports/Venue.ts"
+import { BookMirror, wrongChecksum } from "./BookMirror.ts"
+import { TickerMirror } from "./TickerMirror.ts"
+import { TradeTape } from "./TradeTape.ts"
+
+/** How far a message may be ahead of business time (A2-115). */
+export const aheadMillis = 5_000
+/** Messages that wait for a snapshot, a channel. */
+const heldMessages = 256
+
+/** What became of a message. `resync`: its channel needs a snapshot. `absurd`: nothing was applied, and why. */
+export interface Taken {
+  readonly resync: boolean
+  readonly absurd: string | null
+}
+
+const applied: Taken = { resync: false, absurd: null }
+const lostPlace: Taken = { resync: true, absurd: null }
+
+/** A channel that tells what changed. */
+interface Followed<M> {
+  readonly mirror: { take(message: M, latest: number): string | null }
+  seq: number
+  /** False until a snapshot, and after a gap. */
+  current: boolean
+  /** Of a channel that waits: what came meanwhile, in its order. */
+  held: Array<M>
+}
+
+export interface ListedMarket {
+  readonly market: VenueMarket
+  readonly price: Grid
+  readonly qty: Grid
+  readonly instrument: Instrument
+  readonly ticker: TickerMirror
+  readonly book: BookMirror
+  readonly trades: TradeTape
+  readonly following: { readonly book: Followed<BookMessage>; readonly trades: Followed<TradesMessage> }
+}
+
+export interface BoardCounts {
+  applied: number
+  /** Doubled, or overtaken by a newer one. */
+  old: number
+  gaps: number
+  wrongChecksums: number
+  absurd: number
+}
+
+export class MarketBoard {
+  /** As it was last read; null: never. */
+  listing: VenueListing | null = null
+  /** By symbol, delisted ones left out. */
+  markets: ReadonlyMap<string, ListedMarket> = new Map()
+  readonly counts: BoardCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
+  /** Grows with whatever tickers, facts or listing show. */
+  changes = 0
+  private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
+    of: -1,
+    marks: new Map(),
+    instruments: new Map()
+  }
+
+  /** Takes a listing over; what of it can't be true, as sentences. Markets that stay keep their figures. */
+  list(listing: VenueListing): ReadonlyArray<string> {
+    const absurd: Array<string> = []
+    const markets = new Map<string, ListedMarket>()
+    for (const market of listing.markets) {
+      if (market.delisted) continue
+      const before = this.markets.get(market.symbol)
+      const price = gridOf(market.priceTick)
+      const qty = gridOf(market.qtyStep)
+      if (price === null || qty === null || markets.has(market.symbol)) {
+        absurd.push(`the market ${market.symbol} is listed twice or without grids`)
+      } else if (before !== undefined && sameGrids(before.market, market)) {
+        markets.set(market.symbol, { ...before, market })
+      } else {
+        markets.set(market.symbol, listed(market, price, qty))
+      }
+    }
+    this.listing = listing
+    this.markets = markets
+    this.changes++
+    return absurd
+  }
+
+  /** One of each market and channel; a barrier market has no book (A2-113). */
+  subscriptions(): ReadonlyArray<Subscription> {
+    return [...this.markets.values()].flatMap(({ market: { symbol, family } }) => [
+      { channel: "ticker" as const, symbol },
+      ...(family === "BARRIER" ? [] : [{ channel: "book" as const, symbol }]),
+      { channel: "trades" as const, symbol }
+    ])
+  }
+
+  /** `latest`: no message is of a later time, Unix ms of business time. */
+  take(message: ChannelMessage, latest: number): Taken {
+    const market = this.markets.get(message.symbol)
+    if (market === undefined) return this.refused(`the market ${message.symbol} is not listed`)
+    if (message.ts > latest) return this.refused("the message is of a time to come")
+    switch (message.channel) {
+      case "ticker": {
+        const { ticker } = market
+        if (ticker.current && message.seq <= ticker.seq) return this.old()
+        if (ticker.current && message.seq > ticker.seq + 1) this.counts.gaps++
+        const absurd = ticker.take(message)
+        if (absurd !== null) return this.refused(absurd)
+        this.counts.applied++
+        this.changes++
+        return applied
+      }
+      case "book":
+        return this.follow(market.following.book, message, latest)
+      case "trades":
+        return this.follow(market.following.trades, message, latest)
+    }
+  }
+
+  /** The connection has gone: every channel needs a snapshot, and marks are stale until theirs comes (F3). */
+  lost(): void {
+    for (const { ticker, following } of this.markets.values()) {
+      ticker.lost()
+      for (const channel of [following.book, following.trades]) {
+        channel.current = false
+        channel.held = []
+      }
+    }
+    this.changes++
+  }
+
+  isCurrent({ channel, symbol }: Subscription): boolean {
+    const market = this.markets.get(symbol)
+    if (market === undefined) return true
+    return channel === "ticker" ? market.ticker.current : market.following[channel].current
+  }
+
+  /** The facts of a moment. Between two changes all share the same maps. */
+  factsAt(now: number): Facts {
+    if (this.facts.of !== this.changes) this.facts = { of: this.changes, ...this.snapshot() }
+    return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments }
+  }
+
+  private snapshot() {
+    const marks = new Map<string, Mark>()
+    const instruments = new Map<string, Instrument>()
+    for (const [symbol, { ticker, instrument }] of this.markets) {
+      instruments.set(symbol, instrument)
+      const mark = ticker.mark()
+      if (mark !== null) marks.set(symbol, mark)
+    }
+    return { marks, instruments }
+  }
+
+  private follow<M extends BookMessage | TradesMessage>(channel: Followed<M>, message: M, latest: number): Taken {
+    if (message.kind === "snapshot") {
+      if (channel.current && message.seq <= channel.seq) return this.old()
+      return this.restart(channel, message, latest)
+    }
+    if (!channel.current) {
+      if (channel.held.length === heldMessages) channel.held.shift()
+      channel.held.push(message)
+      return applied
+    }
+    if (message.seq <= channel.seq) return this.old()
+    if (message.seq > channel.seq + 1) {
+      this.counts.gaps++
+      return this.wait(channel, [message])
+    }
+    return this.apply(channel, message, latest)
+  }
+
+  /** From a snapshot on, with what came while it was asked for. */
+  private restart<M extends BookMessage | TradesMessage>(channel: Followed<M>, snapshot: M, latest: number): Taken {
+    const taken = this.apply(channel, snapshot, latest)
+    if (taken !== applied) return taken
+    const held = channel.held.filter(({ seq }) => seq > snapshot.seq)
+    channel.held = []
+    channel.current = true
+    for (const [at, message] of held.entries()) {
+      if (message.seq <= channel.seq) continue
+      if (message.seq > channel.seq + 1) return this.wait(channel, held.slice(at))
+      const next = this.apply(channel, message, latest)
+      if (next !== applied) return next
+    }
+    return applied
+  }
+
+  private apply<M extends BookMessage | TradesMessage>(channel: Followed<M>, message: M, latest: number): Taken {
+    const wrong = channel.mirror.take(message, latest)
+    if (wrong === null) {
+      channel.seq = message.seq
+      this.counts.applied++
+      return applied
+    }
+    this.wait(channel, [])
+    if (wrong !== wrongChecksum) return { ...this.refused(wrong), resync: true }
+    this.counts.wrongChecksums++
+    return lostPlace
+  }
+
+  private wait<M>(channel: Followed<M>, held: Array<M>): Taken {
+    channel.current = false
+    channel.held = held
+    return lostPlace
+  }
+
+  private old(): Taken {
+    this.counts.old++
+    return applied
+  }
+
+  private refused(absurd: string): Taken {
+    this.counts.absurd++
+    return { resync: false, absurd }
+  }
+}
+
+const sameGrids = (before: VenueMarket, now: VenueMarket): boolean =>
+  before.priceTick === now.priceTick && before.qtyStep === now.qtyStep && before.family === now.family
+
+const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
+  const { symbol, family } = market
+  const book = new BookMirror(symbol, price, qty)
+  const trades = new TradeTape(symbol, price, qty)
+  return {
+    market,
+    price,
+    qty,
+    instrument: { symbol, family },
+    ticker: new TickerMirror(market, price, qty),
+    book,
+    trades,
+    following: {
+      book: { mirror: book, seq: 0, current: false, held: [] },
+      trades: { mirror: trades, seq: 0, current: false, held: [] }
+    }
+  }
+}

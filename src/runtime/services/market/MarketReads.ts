@@ -1,0 +1,248 @@
+/**
+ * Market data as partners read it, from the feed (doc 2, Market data; A2-114): the objects that many readers share are made
+ * once a change and never changed, so that they are written as JSON once.
+ */
+import { Context, Effect, Layer } from "effect"
+import { bucketsOf, type KlineAsk } from "../../../machines/market/klineWindow.ts"
+import { onGrid } from "../../../machines/market/Grid.ts"
+import type {
+  CurrenciesWire,
+  FundingWire,
+  IndexPriceWire,
+  InstrumentsWire,
+  KlinesWire,
+  MarketInfoWire,
+  MarketTradesWire,
+  OrderBookWire,
+  TickersWire,
+  TickerWire,
+  TradingStatusWire
+} from "../../../machines/market/MarketWire.ts"
+import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
+import { accept, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { klineIntervals } from "../../../machines/venue/marketData.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { TradingHalts } from "../../ports/TradingHalts.ts"
+import { Settings } from "../../Settings.ts"
+import type { ListedMarket } from "./MarketBoard.ts"
+import { MarketFeed } from "./MarketFeed.ts"
+import { marketInfoOf } from "./marketInfo.ts"
+import { noTicker } from "./TickerMirror.ts"
+
+const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
+const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached." }
+export const notOffered: Refusal = { _tag: "Unknown", sentence: "This market is not offered." }
+
+/** Why nothing of the market can be said: there is no venue, or none was reached since the start. */
+export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {
+  const standing = feed.standing()
+  return standing === "unattached" ? noVenue : standing === "never" || feed.board.listing === null ? venueAway : null
+}
+
+export class MarketReads extends Context.Service<
+  MarketReads,
+  {
+    instruments(): Verdict<InstrumentsWire>
+    ticker(symbol: string): Verdict<TickerWire>
+    tickers(): Verdict<TickersWire>
+    klines(symbol: string, ask: KlineAsk): Effect.Effect<Verdict<KlinesWire>>
+    orderbook(symbol: string, depth: number): Verdict<OrderBookWire>
+    trades(symbol: string, limit: number): Verdict<MarketTradesWire>
+    indexPrice(symbol: string): Verdict<IndexPriceWire>
+    funding(symbol: string): Verdict<FundingWire>
+    info(symbol: string): Verdict<MarketInfoWire>
+    status(): Verdict<TradingStatusWire>
+    currencies(): Verdict<CurrenciesWire>
+  }
+>()("brokerage/runtime/services/market/MarketReads") {
+  static readonly layer: Layer.Layer<MarketReads, never, MarketFeed | BusinessClock | Settings | TradingHalts> =
+    Layer.effect(
+      MarketReads,
+      Effect.gen(function* () {
+        return new Reads(yield* MarketFeed, yield* BusinessClock, yield* TradingHalts, (yield* Settings).marketTerms)
+      })
+    )
+}
+
+class Reads implements MarketReadsShape {
+  private readonly listed = new Shared<InstrumentsWire>()
+  private readonly rows = new Shared<TickersWire>()
+  private readonly infos = new WeakMap<ListedMarket, MarketInfoWire>()
+  private readonly feed: MarketFeed["Service"]
+  private readonly clock: BusinessClock["Service"]
+  private readonly halts: TradingHalts["Service"]
+  private readonly terms: Settings["Service"]["marketTerms"]
+
+  constructor(
+    feed: MarketFeed["Service"],
+    clock: BusinessClock["Service"],
+    halts: TradingHalts["Service"],
+    terms: Settings["Service"]["marketTerms"]
+  ) {
+    this.feed = feed
+    this.clock = clock
+    this.halts = halts
+    this.terms = terms
+  }
+
+  instruments(): Verdict<InstrumentsWire> {
+    const { board } = this.feed
+    return this.known(() => this.listed.of(board.listing, () => ({ instruments: instrumentsOf(this.feed) })))
+  }
+
+  ticker(symbol: string): Verdict<TickerWire> {
+    return this.live(symbol, ({ ticker }) => ticker.show())
+  }
+
+  tickers(): Verdict<TickersWire> {
+    const { board } = this.feed
+    const away = this.feed.standing() === "away"
+    return this.known(() =>
+      this.rows.of(away ? board.listing : board.changes, () => ({
+        asOf: this.clock.now(),
+        tickers: [
+          ...[...board.markets].map(([symbol, { ticker }]) => (away ? noTicker(symbol) : ticker.row())),
+          ...stakingSymbols(this.feed).map((symbol) => ({ ...noTicker(symbol), volume24h: "0" }))
+        ]
+      }))
+    )
+  }
+
+  klines(symbol: string, ask: KlineAsk): Effect.Effect<Verdict<KlinesWire>> {
+    const market = this.market(symbol)
+    if (!market.ok) return Effect.succeed(market)
+    return this.feed.klines.page({ symbol, ...ask }).pipe(
+      Effect.map((page) => {
+        const { klines, hasMore } = bucketsOf(ask, page)
+        const { interval } = ask
+        return accept({
+          symbol,
+          interval,
+          intervalMs: klineIntervals[interval],
+          klines: klines.map((row) => onGrids(row, market.value)),
+          hasMore,
+          oldestAvailable: page.oldestAvailable,
+          asOf: page.asOf
+        })
+      }),
+      Effect.catch(() => Effect.succeed(refuse(venueAway)))
+    )
+  }
+
+  orderbook(symbol: string, depth: number): Verdict<OrderBookWire> {
+    return this.live(symbol, ({ market, ticker, book, following }) => {
+      if (market.family !== "BARRIER") return following.book.seq === 0 ? null : book.show(depth)
+      const shown = ticker.show()
+      return shown === null ? null : { symbol, bids: [], asks: [], checksum: 0, asOfSeq: shown.asOfSeq, ts: shown.ts }
+    })
+  }
+
+  trades(symbol: string, limit: number): Verdict<MarketTradesWire> {
+    return this.live(symbol, ({ trades, following }) => (following.trades.seq === 0 ? null : trades.show(limit)))
+  }
+
+  indexPrice(symbol: string): Verdict<IndexPriceWire> {
+    return this.live(symbol, ({ ticker }) => {
+      const shown = ticker.show()
+      return shown === null ? null : { symbol, indexPrice: shown.data.indexPrice, ts: shown.ts }
+    })
+  }
+
+  funding(symbol: string): Verdict<FundingWire> {
+    return this.live(symbol, ({ ticker }) => ticker.funding())
+  }
+
+  info(symbol: string): Verdict<MarketInfoWire> {
+    const market = this.market(symbol)
+    if (!market.ok) return market
+    const found = this.infos.get(market.value) ?? marketInfoOf(market.value, this.terms)
+    this.infos.set(market.value, found)
+    return accept(found)
+  }
+
+  status(): Verdict<TradingStatusWire> {
+    return this.known(() => {
+      const asOf = this.clock.now()
+      const ofVenue = [...this.feed.board.markets.values()].flatMap(({ market: { symbol, halt } }) =>
+        halt === null ? [] : [{ scope: symbol, since: halt.since, until: null, message: halt.message }]
+      )
+      const halts = [...this.halts.active(), ...ofVenue]
+      return { asOf, halted: halts.length > 0, halts }
+    })
+  }
+
+  currencies(): Verdict<CurrenciesWire> {
+    return this.known(() => currencies)
+  }
+
+  private known<A>(value: () => A): Verdict<A> {
+    const refusal = unreached(this.feed)
+    return refusal === null ? accept(value()) : refuse(refusal)
+  }
+
+  private market(symbol: string): Verdict<ListedMarket> {
+    const refusal = unreached(this.feed)
+    if (refusal !== null) return refuse(refusal)
+    const market = this.feed.board.markets.get(symbol)
+    return market === undefined ? refuse(notOffered) : accept(market)
+  }
+
+  /** What is known of a market; while the venue is away no longer than it is served (A2-114). Null: not known yet. */
+  private live<A>(symbol: string, value: (market: ListedMarket) => A | null): Verdict<A> {
+    const market = this.market(symbol)
+    if (!market.ok) return market
+    const found = this.feed.standing() === "away" ? null : value(market.value)
+    return found === null ? refuse(venueAway) : accept(found)
+  }
+}
+
+type MarketReadsShape = MarketReads["Service"]
+
+/** A value that is made once for each state of what it is made of. */
+class Shared<A> {
+  private kept: { readonly of: unknown; readonly value: A } | null = null
+
+  of(state: unknown, make: () => A): A {
+    if (this.kept === null || this.kept.of !== state) this.kept = { of: state, value: make() }
+    return this.kept.value
+  }
+}
+
+const stakingSymbols = ({ board }: MarketFeed["Service"]): ReadonlyArray<string> =>
+  (board.listing?.stakingMarkets ?? []).flatMap(({ symbol, delisted }) => (delisted ? [] : [symbol]))
+
+const instrumentsOf = ({ board }: MarketFeed["Service"]): InstrumentsWire["instruments"] => [
+  ...[...board.markets.values()].map(({ market: { symbol, family, displayName, assetClass } }) => ({
+    symbol,
+    family,
+    displayName,
+    assetClass
+  })),
+  ...(board.listing?.stakingMarkets ?? []).flatMap(({ symbol, name, delisted }) =>
+    delisted ? [] : [{ symbol, family: "STAKING" as const, displayName: name, assetClass: "crypto" as const }]
+  )
+]
+
+const currencies: CurrenciesWire = {
+  cash: "USDC",
+  currencies: currencyCodes.map((code: Currency) => {
+    const { kind, displayDecimals, scale } = currencyFacts[code]
+    return { code, kind, venueAsset: code, displayDecimals, scale }
+  })
+}
+
+type Row = KlinesWire["klines"][number]
+
+/** A row as it is written on the market's grids; what lies off them is shown as the venue has it. */
+const onGrids = (row: Row, { price, qty }: ListedMarket): Row => {
+  const at = (text: string): string => onGrid(text, price)?.text ?? text
+  const volume = onGrid(row.volume, qty)
+  return {
+    ...row,
+    open: at(row.open),
+    high: at(row.high),
+    low: at(row.low),
+    close: at(row.close),
+    volume: volume === null || volume.units === 0 ? row.volume : volume.text
+  }
+}

@@ -1,0 +1,59 @@
+/** One market's newest public trades, newest first, each once (doc 2, GET /market-trades; A2-07). */
+import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
+import type { MarketTradesWire } from "../../../machines/market/MarketWire.ts"
+import { pageLimits } from "../../../machines/shared/Limits.ts"
+import type { TradesMessage } from "../../../machines/venue/marketData.ts"
+
+type Row = MarketTradesWire["trades"][number]
+
+/** Pages of different lengths that are kept of one sequence. */
+const keptPages = 16
+
+export class TradeTape {
+  private rows: ReadonlyArray<Row> = []
+  private seq = 0
+  private ts = 0
+  private readonly symbol: string
+  private readonly price: Grid
+  private readonly qty: Grid
+  /** By limit; of the present sequence. */
+  private readonly shown = new Map<number, MarketTradesWire>()
+
+  constructor(symbol: string, price: Grid, qty: Grid) {
+    this.symbol = symbol
+    this.price = price
+    this.qty = qty
+  }
+
+  /** Applies a message; a sentence when it can't be true, after which nothing has changed. `latest`: no trade is later. */
+  take(message: TradesMessage, latest: number): string | null {
+    const added: Array<Row> = []
+    for (const { id, price, qty, side, flags, ts } of message.trades) {
+      const at = onGrid(price, this.price)
+      const of = onGrid(qty, this.qty)
+      if (at === null || at.units === 0) return `the price ${price} is not on the grid`
+      if (of === null || of.units === 0) return `the quantity ${qty} is not on the grid`
+      if (ts > latest) return "a trade is of a time to come"
+      added.push({ tradeId: id, price: at.text, qty: of.text, side, flags, ts })
+    }
+    added.sort((a, b) => b.tradeId - a.tradeId)
+    const before = message.kind === "snapshot" ? [] : this.rows
+    const newest = before[0]?.tradeId ?? 0
+    const fresh = added.filter(({ tradeId }, at) => tradeId > newest && tradeId !== added[at - 1]?.tradeId)
+    this.rows = [...fresh, ...before].slice(0, pageLimits.marketTrades.max)
+    this.seq = message.seq
+    this.ts = message.ts
+    this.shown.clear()
+    return null
+  }
+
+  /** The newest trades; one object for all readers until one comes. */
+  show(limit: number): MarketTradesWire {
+    const found = this.shown.get(limit)
+    if (found !== undefined) return found
+    if (this.shown.size === keptPages) this.shown.clear()
+    const made = { symbol: this.symbol, trades: this.rows.slice(0, limit), asOfSeq: this.seq, ts: this.ts }
+    this.shown.set(limit, made)
+    return made
+  }
+}

@@ -1,0 +1,67 @@
+/** GET /market-info: the venue's grids and limits of a market with the broker's terms (doc 2; A2-08..A2-10, A2-18). */
+import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
+import type { MarketInfoWire } from "../../../machines/market/MarketWire.ts"
+import { type MarketTerms, riskTiersOf } from "../../../machines/market/marketTerms.ts"
+import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
+import { ceilToMinor, formatAmount } from "../../../machines/shared/Money.ts"
+import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { ListedMarket } from "./MarketBoard.ts"
+import { fundingTimes } from "./TickerMirror.ts"
+
+const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
+const written = (text: string, grid: Grid): string => onGrid(text, grid)?.text ?? text
+
+/** Basis points of a whole. */
+const whole = 10_000
+
+export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms): MarketInfoWire => {
+  const { symbol, family, displayName, assetClass, fundingIntervalHours } = market
+  const perpetual = family === "PERP"
+  return {
+    symbol,
+    family,
+    displayName,
+    assetClass,
+    priceTick: market.priceTick,
+    qtyStep: market.qtyStep,
+    minQty: written(market.minQty, qty),
+    maxQty: written(market.maxQty, qty),
+    minNotional: usdc(ceilToMinor(market.minNotional, "USDC")),
+    fundingIntervalHours,
+    fundingSchedule: fundingTimes(fundingIntervalHours),
+    riskTiers: perpetual ? riskTiersOf(terms, usdc) : [],
+    leverageSchedule: perpetual
+      ? { RETAIL: terms.leverage.retail[assetClass], PROFESSIONAL: terms.leverage.professional }
+      : null,
+    commission: {
+      feeModel: "commission",
+      commissionBps: terms.commissionBps[family],
+      venueFees: { includedInCommission: true }
+    },
+    ...(family === "BARRIER" ? barrierOf(terms) : {}),
+    ...(family === "SPOT" ? spotOf(market) : {})
+  }
+}
+
+const barrierOf = (terms: MarketTerms) => ({
+  knockOutRebateBps: terms.knockOutRebateBps,
+  strictTakeProfitPremiumBps: terms.strictTakeProfitPremiumBps,
+  strictTakeProfitOffered: terms.strictTakeProfitOffered,
+  barrierPremiumBps: whole - terms.knockOutRebateBps,
+  barrierMaxLeverage: terms.barrierMaxLeverage,
+  barrierExpiry: terms.barrierExpiry,
+  kid: terms.kid,
+  kidStrict: terms.kidStrict
+})
+
+const spotOf = ({ base }: VenueMarket) =>
+  isCurrency(base)
+    ? {
+        spot: {
+          asset: base,
+          displayDecimals: currencyFacts[base].displayDecimals,
+          quoteCurrency: "USDC" as const,
+          prefunded: true as const
+        }
+      }
+    : {}

@@ -1,0 +1,157 @@
+/**
+ * Whether service and venue agree (operator surface, sim verify): waits until nothing is in flight between them, then holds
+ * what each account has here against what it has there. Without a venue there is nothing to differ.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import {
+  compareHoldings,
+  differenceSentence,
+  type Holding,
+  type HoldingDifference,
+  type HoldingKind,
+  holdingKinds,
+  venueHoldings
+} from "../../../machines/venue/holdings.ts"
+import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
+import { Settings } from "../../Settings.ts"
+import { type VenueTraffic, venueTraffic } from "../../store/reads/venueReads.ts"
+import { whenAway } from "../../store/whenAway.ts"
+
+export interface Agreement {
+  readonly ok: boolean
+  /** The first thing that is wrong, in words; null when all is well. */
+  readonly first: string | null
+  /** False: no venue is attached. */
+  readonly venue: boolean
+  readonly accounts: number
+  /** How many of each kind were compared. */
+  readonly compared: { readonly [Kind in HoldingKind]: number }
+  /** Refs of calls that wait for their outcome, the oldest ones. */
+  readonly inFlight: ReadonlyArray<string>
+  /** Events of the venue that the service has not taken yet. */
+  readonly eventsBehind: number
+  readonly differences: ReadonlyArray<HoldingDifference>
+}
+
+const patienceMillis = 10_000
+const lookMillis = 100
+/** More are not listed; the first one is what matters. */
+const mostListed = 20
+/** Accounts asked for at once. */
+const atOnce = 8
+
+export class VenueAgreement extends Context.Service<
+  VenueAgreement,
+  { readonly verify: Effect.Effect<Verdict<Agreement>, Unavailable> }
+>()("brokerage/runtime/services/system/VenueAgreement") {
+  static readonly layer = Layer.effect(
+    VenueAgreement,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const settings = yield* Settings
+      const venue = Option.getOrNull(yield* Effect.serviceOption(Venue))
+      const traffic = Effect.catch(venueTraffic(sql, mostListed), whenAway)
+      return VenueAgreement.of({
+        verify: Effect.suspend(() => {
+          if (!settings.sandbox) return Effect.succeed(sandboxOnly)
+          if (venue === null) return Effect.succeed(accept(withoutVenue))
+          return Effect.map(
+            Effect.catchTag(agreementWith(venue, traffic), "VenueUnanswered", ({ reason }) =>
+              Effect.succeed(unanswered(reason))
+            ),
+            accept
+          )
+        })
+      })
+    })
+  )
+}
+
+const sandboxOnly = refuse(conflict("Service and venue can be compared in a sandbox service only."))
+
+const nothingCompared: Agreement["compared"] = { position: 0, contract: 0, swap: 0 }
+
+const withoutVenue: Agreement = {
+  ok: true,
+  first: null,
+  venue: false,
+  accounts: 0,
+  compared: nothingCompared,
+  inFlight: [],
+  eventsBehind: 0,
+  differences: []
+}
+
+const unanswered = (reason: string): Agreement => ({
+  ...withoutVenue,
+  venue: true,
+  ok: false,
+  first: `the venue does not answer: ${reason}`
+})
+
+const agreementWith = (
+  venue: VenueShape,
+  traffic: Effect.Effect<VenueTraffic, Unavailable>
+): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
+  Effect.gen(function* () {
+    const { quiet, said, sent } = yield* untilQuiet(traffic, yield* lastNumber(venue, (yield* traffic).taken))
+    const found = yield* Effect.forEach(said.accounts, (account) => compare(venue, account), { concurrency: atOnce })
+    const differences = found.flatMap(({ differences }) => differences)
+    const eventsBehind = Math.max(0, sent - said.taken)
+    const first = quiet
+      ? (differences.map(differenceSentence)[0] ?? null)
+      : inFlightSentence(said.inFlight[0], eventsBehind)
+    return {
+      ok: first === null,
+      first,
+      venue: true,
+      accounts: said.accounts.length,
+      compared: Object.fromEntries(
+        holdingKinds.map((kind) => [kind, found.reduce((total, { counts }) => total + counts[kind], 0)])
+      ) as Agreement["compared"],
+      inFlight: said.inFlight,
+      eventsBehind,
+      differences: differences.slice(0, mostListed)
+    }
+  })
+
+const inFlightSentence = (ref: string | undefined, eventsBehind: number): string =>
+  ref === undefined ? `${eventsBehind} events of the venue are not taken yet` : `the call ${ref} is still in flight`
+
+/** Looks until nothing is in flight and everything that the venue had said at the beginning is taken. */
+const untilQuiet = (traffic: Effect.Effect<VenueTraffic, Unavailable>, sent: number) =>
+  Effect.gen(function* () {
+    for (let waited = 0; ; waited += lookMillis) {
+      const said = yield* traffic
+      const quiet = said.inFlight.length === 0 && said.taken >= sent
+      if (quiet || waited >= patienceMillis) return { quiet, said, sent }
+      yield* Effect.sleep(lookMillis)
+    }
+  })
+
+/** The number of the venue's last event: its stream begins with it. */
+const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number, VenueUnanswered> =>
+  venue.events(after).pipe(
+    Stream.filter((line) => "heartbeat" in line),
+    Stream.runHead,
+    Effect.map(Option.match({ onNone: () => after, onSome: ({ number }) => number })),
+    // What it keeps no more was taken long ago, or never will be: the executor says so elsewhere.
+    Effect.catchTag("VenueEventsGone", () => Effect.succeed(after))
+  )
+
+/** The service's side. Nothing that trades is there yet: each noun of trading adds its own. */
+const serviceHoldings: ReadonlyArray<Holding> = []
+
+const compare = (venue: VenueShape, account: string) =>
+  Effect.map(venue.account(account), (found) => {
+    const theirs = found === null ? [] : venueHoldings(found)
+    return {
+      differences: compareHoldings(account, serviceHoldings, theirs),
+      counts: Object.fromEntries(
+        holdingKinds.map((kind) => [kind, theirs.filter((each) => each.kind === kind).length])
+      ) as Agreement["compared"]
+    }
+  })

@@ -1,0 +1,155 @@
+/**
+ * Calls whose end is not known: the answer was lost, the process died, or the call was never made. The venue is asked what
+ * became of them, 500 at a time, after 1, 2, 4 and 8 s and every 5 s then (D6), of an accept every 2 s (A2-26), and to void
+ * what has not come: a void ref is never executed, so that "not there" can be believed. What is not answered for 60 s is an
+ * alarm; it stays in flight for as long as it takes (A2-116).
+ */
+import { type Clock, Effect, Latch } from "effect"
+import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueCallRow } from "../../store/tables/venue.ts"
+import type { DefiniteOutcome } from "./VenueHandlers.ts"
+
+/** Pauses between two questions, ms; the last one again and again. */
+const pauses: ReadonlyArray<number> = [1_000, 1_000, 2_000, 4_000, 5_000]
+const acceptPause = 2_000
+/** What is due this soon is asked with the rest, ms. */
+const slack = 250
+/** A call is an alarm from this age on, ms. */
+const alarmAfter = 60_000
+/** Longest wait for the venue's answer, wall ms. */
+export const answerWithin = 5_000
+/** Outcomes written side by side: a flush of theirs stays short. */
+const writesAtOnce = 256
+
+const pauseBefore = (call: VenueCallName, tries: number): number =>
+  call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
+
+interface Lost {
+  readonly row: VenueCallRow
+  /** Wall time of its commit, Unix ms. */
+  readonly since: number
+  tries: number
+  /** Wall time of the next question. */
+  nextAt: number
+  alarmed: boolean
+}
+
+export interface LostCallsParts {
+  readonly venue: Pick<VenueShape, "voidRefs">
+  readonly wall: Clock.Clock
+  /** Writes what became of a call; false when it could not be written now. */
+  readonly conclude: (row: VenueCallRow, outcome: DefiniteOutcome) => Effect.Effect<boolean>
+  /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
+  readonly alarm: (row: VenueCallRow) => Effect.Effect<"said" | "ended" | "later">
+}
+
+export class LostCalls {
+  /** Questions asked so far. */
+  lookups = 0
+  alarms = 0
+  private readonly parts: LostCallsParts
+  private readonly lost = new Map<string, Lost>()
+  private readonly wake = Latch.makeUnsafe(false)
+
+  constructor(parts: LostCallsParts) {
+    this.parts = parts
+  }
+
+  /** `since`: wall time of its commit. `made`: it may have reached the venue, so that the answer gets a moment to be there. */
+  add(row: VenueCallRow, since: number, made: boolean): void {
+    const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
+    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false })
+    this.wake.openUnsafe()
+  }
+
+  get size(): number {
+    return this.lost.size
+  }
+
+  /** Asks for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.round).pipe(Effect.forever({ disableYield: true }))
+
+  private get now(): number {
+    return this.parts.wall.currentTimeMillisUnsafe()
+  }
+
+  private readonly round: Effect.Effect<void> = Effect.suspend(() => {
+    this.wake.closeUnsafe()
+    const due = this.due()
+    if (due.length > 0) return Effect.andThen(this.ask(due), this.alarmLate)
+    let next = Number.POSITIVE_INFINITY
+    for (const { nextAt } of this.lost.values()) next = Math.min(next, nextAt)
+    return next === Number.POSITIVE_INFINITY
+      ? this.wake.await
+      : Effect.race(this.wake.await, Effect.sleep(Math.max(1, next - this.now)))
+  })
+
+  /** What is asked now, the most overdue first. */
+  private due(): ReadonlyArray<Lost> {
+    const { now } = this
+    const due: Array<Lost> = []
+    let any = false
+    for (const lost of this.lost.values()) {
+      if (lost.nextAt > now + slack) continue
+      any ||= lost.nextAt <= now
+      due.push(lost)
+    }
+    return any ? due.sort((one, other) => one.nextAt - other.nextAt).slice(0, lookupLimit) : []
+  }
+
+  private ask(due: ReadonlyArray<Lost>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.lookups++
+      for (const lost of due) {
+        lost.tries++
+        lost.nextAt = this.now + pauseBefore(lost.row.call, lost.tries)
+      }
+      return this.parts.venue.voidRefs(due.map(({ row }) => row.ref))
+    }).pipe(
+      // One question that hangs must not keep all others back.
+      Effect.timeoutOrElse({
+        duration: answerWithin,
+        orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+      }),
+      Effect.flatMap((outcomes) => {
+        const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
+        return Effect.forEach(due, (lost) => this.hear(lost, byRef.get(lost.row.ref)), {
+          concurrency: writesAtOnce,
+          discard: true
+        })
+      }),
+      Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
+        Effect.logDebug("the venue does not say what became of calls", reason)
+      ),
+      Effect.catchDefect((defect) => Effect.logError("what became of calls could not be asked", defect))
+    )
+  }
+
+  private hear(lost: Lost, heard: VenueOutcome | undefined): Effect.Effect<void> {
+    const outcome = heard === undefined ? null : definite(heard)
+    if (outcome === null) return Effect.void
+    return Effect.map(this.parts.conclude(lost.row, outcome), (written) => {
+      if (written) this.lost.delete(lost.row.ref)
+    })
+  }
+
+  private readonly alarmLate: Effect.Effect<void> = Effect.suspend(() => {
+    const late = [...this.lost.values()].filter(({ alarmed, since }) => !alarmed && this.now - since >= alarmAfter)
+    return Effect.forEach(
+      late,
+      (lost) =>
+        Effect.map(this.parts.alarm(lost.row), (said) => {
+          if (said === "ended") this.lost.delete(lost.row.ref)
+          if (said !== "said") return
+          this.alarms++
+          lost.alarmed = true
+        }),
+      { concurrency: writesAtOnce, discard: true }
+    )
+  })
+}
+
+/** The outcome when it is certain. */
+export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
+  outcome.outcome === "UNKNOWN" ? null : (outcome as DefiniteOutcome)

@@ -1,0 +1,332 @@
+/**
+ * Makes the calls that commits ask for: once, outside the mailbox and outside any caller's fiber, within 5 s of the commit or
+ * never, and only while this process owns the database (architecture, Engine: venue calls). It makes what this very process
+ * committed, as it hears of committed rows; every other row is a call whose end is not known, and is asked for (LostCalls).
+ * What became of a call is a command of its client, whose commit takes the row away.
+ */
+import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { Journal } from "../../engine/journal/Journal.ts"
+import { ActorHost, type Attribution, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueCallRow } from "../../store/tables/venue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { CallLanes, type Waiting } from "./CallLanes.ts"
+import { answerWithin, definite, LostCalls } from "./LostCalls.ts"
+import type { DefiniteOutcome, VenueHandlers } from "./VenueHandlers.ts"
+
+/** Longest time from the commit to the call, wall ms. */
+const callWithin = 5_000
+/** Calls on their way at once. */
+const callsAtOnce = 64
+/** For how long the database's word that this process owns it is good, wall ms. */
+const ownsFor = 1_000
+/** Accounts remembered as opened. */
+const accountsKept = 100_000
+
+export interface CallFigures {
+  /** Committed and not answered, those that are lost included. */
+  readonly inFlight: number
+  readonly lost: number
+  readonly made: number
+  /** Not made within their time. */
+  readonly tooLate: number
+  readonly lookups: number
+  readonly alarms: number
+}
+
+export class VenueCalls extends Context.Service<
+  VenueCalls,
+  {
+    /** Waits until nothing is in flight under these refs; false when that takes longer than 5 s (A1-51: 502). */
+    known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable>
+    /** Takes an outcome that came another way, such as an event; for a ref of ours alone. */
+    conclude(clientId: number, outcome: DefiniteOutcome): Effect.Effect<void, DispatchError>
+    readonly figures: () => CallFigures
+  }
+>()("brokerage/runtime/services/venue/VenueCalls") {
+  static readonly layer = <R>(
+    makeHandlers: Effect.Effect<VenueHandlers, never, R>
+  ): Layer.Layer<VenueCalls, never, R | ActorHost | BusinessClock | Journal | RowReads | Venue> =>
+    Layer.effect(
+      VenueCalls,
+      Effect.gen(function* () {
+        const stored = yield* RowReads
+        const executor = new Executor({
+          host: yield* ActorHost,
+          journal: yield* Journal,
+          clock: yield* BusinessClock,
+          venue: yield* Venue,
+          wall: yield* Clock.Clock,
+          handlers: yield* makeHandlers,
+          scope: yield* Effect.scope
+        })
+        for (const row of yield* Effect.orDie(stored.all("venueCalls"))) executor.found(row)
+        yield* Effect.forkScoped(executor.run)
+        yield* Effect.forkScoped(executor.lost.run)
+        return VenueCalls.of({
+          known: (clientId, refs) => executor.known(clientId, refs),
+          conclude: (clientId, outcome) => executor.conclude(clientId, outcome),
+          figures: () => executor.figures()
+        })
+      })
+    )
+}
+
+interface ExecutorParts {
+  readonly host: ActorHost["Service"]
+  readonly journal: Journal["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly wall: Clock.Clock
+  readonly handlers: VenueHandlers
+  /** Calls on their way end with it. */
+  readonly scope: Scope.Scope
+}
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
+
+class Executor {
+  readonly lost: LostCalls
+  private readonly parts: ExecutorParts
+  private readonly lanes = new CallLanes(callsAtOnce)
+  private readonly wake = Latch.makeUnsafe(false)
+  /** Accounts that the venue has, as far as this process knows; the order is that of first use. */
+  private readonly opened = new Set<string>()
+  private readonly waiters = new Map<string, Set<() => void>>()
+  private made = 0
+  private tooLate = 0
+
+  constructor(parts: ExecutorParts) {
+    this.parts = parts
+    const { host, venue, wall } = parts
+    this.lost = new LostCalls({
+      venue,
+      wall,
+      conclude: (row, outcome) => this.take(row, outcome),
+      alarm: (row) => this.alarm(row)
+    })
+    host.onCommitted("venueCalls", (row) => {
+      this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
+      this.wake.openUnsafe()
+    })
+  }
+
+  figures(): CallFigures {
+    const { lost, lanes, made, tooLate } = this
+    return {
+      inFlight: lanes.size + lost.size,
+      lost: lost.size,
+      made,
+      tooLate,
+      lookups: lost.lookups,
+      alarms: lost.alarms
+    }
+  }
+
+  /** A row of another process, or of this one's life before. */
+  found(row: VenueCallRow): void {
+    if (!this.lanes.has(row.ref)) this.lost.add(row, this.committedAt(row), false)
+  }
+
+  /** Makes what can be made, for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
+    Effect.andThen(Effect.suspend(() => this.round)),
+    Effect.catchCause((cause) => Effect.logError("calls of the venue could not be begun", cause)),
+    Effect.forever({ disableYield: true })
+  )
+
+  private get now(): number {
+    return this.parts.wall.currentTimeMillisUnsafe()
+  }
+
+  /**
+   * Wall time of the decision, which is no later than its commit. The clock may have been moved in between: the call then
+   * seems older than it is, and at worst it is not made.
+   */
+  private committedAt({ at }: VenueCallRow): number {
+    return this.now - Math.max(0, this.parts.clock.now() - at)
+  }
+
+  private readonly round: Effect.Effect<void> = Effect.suspend(() => {
+    this.wake.closeUnsafe()
+    if (!this.lanes.startable) return Effect.void
+    const asked = this.now
+    return Effect.flatMap(this.parts.journal.owns, (owns) => this.begin(owns, asked))
+  })
+
+  private begin(owns: boolean, asked: number): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      for (let next = this.lanes.next(); next !== null; next = this.lanes.next()) {
+        if (owns || this.now >= next.deadline) {
+          yield* Effect.forkIn(this.call(next, asked), this.parts.scope, { startImmediately: true })
+          continue
+        }
+        // Not known to be the owner now: asked again in a moment, for as long as the call may be made.
+        this.lanes.free(next, false)
+        yield* Effect.sleep("100 millis")
+        return this.wake.openUnsafe()
+      }
+    })
+  }
+
+  private call(waiting: Waiting, asked: number): Effect.Effect<void> {
+    const { row } = waiting
+    const { account } = row.request as { readonly account: string }
+    return Effect.suspend((): Effect.Effect<void> => {
+      // The last look before the request leaves: a process that was frozen since finds out here.
+      if (this.now >= waiting.deadline) return Effect.sync(() => this.missed(waiting))
+      if (this.now - asked > ownsFor) return this.again(waiting)
+      return this.opened.has(account) ? this.make(waiting) : this.open(waiting, account)
+    })
+  }
+
+  private make(waiting: Waiting): Effect.Effect<void> {
+    const { row } = waiting
+    this.made++
+    return this.write(row.call, row.request as VenueRequest<VenueCallName>).pipe(
+      Effect.flatMap((outcome) => {
+        const known = definite(outcome)
+        return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.take(row, known)
+      }),
+      Effect.catchTag("VenueUnanswered", ({ reason }) =>
+        Effect.as(Effect.logDebug("the venue has not answered a call", row.ref, reason), false)
+      ),
+      Effect.catchDefect((defect) => Effect.as(Effect.logError("a call of the venue broke", defect), false)),
+      Effect.map((taken) => {
+        if (!taken) this.lost.add(row, this.committedAt(row), true)
+        this.finish(waiting)
+      })
+    )
+  }
+
+  /** The account is opened before its first call; it costs nothing to ask for one that is there (A2-95). */
+  private open(waiting: Waiting, account: string): Effect.Effect<void> {
+    return this.write("openAccount", { ref: `U-${account}`, account }).pipe(
+      Effect.matchCauseEffect({
+        onFailure: () => Effect.sync(() => this.missed(waiting)),
+        onSuccess: () => {
+          if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
+          this.opened.add(account)
+          return this.again(waiting)
+        }
+      })
+    )
+  }
+
+  private write<Name extends VenueCallName>(
+    name: Name,
+    request: VenueRequest<Name>
+  ): Effect.Effect<VenueOutcome, VenueUnanswered> {
+    return Effect.timeoutOrElse(this.parts.venue.write(name, request), {
+      duration: answerWithin,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+    })
+  }
+
+  private again(waiting: Waiting): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.lanes.free(waiting, false)
+      this.wake.openUnsafe()
+    })
+  }
+
+  /** Its time is over before it was made: it is never made. */
+  private missed(waiting: Waiting): void {
+    this.tooLate++
+    this.lost.add(waiting.row, this.committedAt(waiting.row), false)
+    this.finish(waiting)
+  }
+
+  private finish(waiting: Waiting): void {
+    this.lanes.free(waiting, true)
+    this.wake.openUnsafe()
+  }
+
+  conclude(clientId: number, outcome: DefiniteOutcome): Effect.Effect<void, DispatchError> {
+    const { ref } = outcome
+    const named = ownerOfRef(ref)
+    if (named === null) return Effect.die(new Error(`${ref} is no ref of ours`))
+    const { host, handlers } = this.parts
+    const told = host.dispatch({
+      subject: clientSubject(clientId),
+      by,
+      decide: (turn) => {
+        const call = turn.state.get("venueCalls", ref) ?? null
+        if (call !== null) turn.draft.endCall(ref)
+        handlers[named.owner].ended(turn, { id: named.id, outcome, call })
+      }
+    })
+    return Effect.tap(told, () => Effect.sync(() => this.tell(ref)))
+  }
+
+  /** Writes what became of a call; false when that could not be done now. */
+  private take(row: VenueCallRow, outcome: DefiniteOutcome): Effect.Effect<boolean> {
+    return this.conclude(row.clientId, outcome).pipe(
+      Effect.as(true),
+      Effect.catchTag("Unavailable", () => Effect.succeed(false)),
+      Effect.catchCause((cause) =>
+        Effect.logError("what became of a call could not be written", cause).pipe(
+          Effect.annotateLogs({ ref: row.ref }),
+          Effect.as(false)
+        )
+      )
+    )
+  }
+
+  private alarm(row: VenueCallRow): Effect.Effect<"said" | "ended" | "later"> {
+    const { ref, clientId, partnerId, call } = row
+    const named = ownerOfRef(ref)
+    const noted = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by,
+      decide: (turn) => {
+        if (named === null || turn.state.get("venueCalls", ref) === undefined) return "ended"
+        applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [
+          { type: "audit", action: "venue.unanswered", before: null, after: null, reason: `${call} ${ref}` }
+        ])
+        return "said"
+      }
+    })
+    const logged = Effect.logError("the venue has not answered a call for a minute").pipe(
+      Effect.annotateLogs({ ref, call, client: clientId })
+    )
+    return noted.pipe(
+      Effect.tap((said) => (said === "said" ? logged : Effect.void)),
+      Effect.catch(() => Effect.succeed("later" as const))
+    )
+  }
+
+  known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable> {
+    const open = (ref: string) =>
+      this.parts.host.read(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined)
+    const one = (ref: string): Effect.Effect<void, Unavailable> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          const heard = Latch.makeUnsafe(false)
+          const hear = () => heard.openUnsafe()
+          const others = this.waiters.get(ref) ?? new Set()
+          this.waiters.set(ref, others.add(hear))
+          return { heard, hear, others }
+        }),
+        ({ heard }) => Effect.flatMap(open(ref), (waits) => (waits ? heard.await : Effect.void)),
+        ({ hear, others }) =>
+          Effect.sync(() => {
+            others.delete(hear)
+            if (others.size === 0 && this.waiters.get(ref) === others) this.waiters.delete(ref)
+          })
+      )
+    return Effect.forEach(refs, one, { concurrency: "unbounded", discard: true }).pipe(
+      Effect.as(true),
+      Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(false) })
+    )
+  }
+
+  private tell(ref: string): void {
+    for (const hear of this.waiters.get(ref) ?? []) hear()
+  }
+}

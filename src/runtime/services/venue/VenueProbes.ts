@@ -1,0 +1,136 @@
+/**
+ * Probes of the venue (operator surface, sim venue): orders of a client that can neither fill nor rest, sent the way every
+ * call goes, and what became of each. For tests, simulations and QA; a sandbox's alone.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Decimal } from "decimal.js"
+import { Context, Effect, Layer } from "effect"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { ProbeOrder, VenueProbeState } from "../../../machines/venue/VenueProbe.ts"
+import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { start } from "../../effects/advance.ts"
+import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
+import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
+import { Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import { Settings } from "../../Settings.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { VenueProbeRow } from "../../store/tables/venue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { findClient } from "../client/findClient.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { Directory } from "../partner/Directory.ts"
+import { VenueCalls } from "./VenueCalls.ts"
+
+/** How a probe ended, or IN_FLIGHT: the venue has not said it within 5 s. */
+export interface ProbeView {
+  readonly probeId: number
+  readonly state: VenueProbeState
+  readonly venueOrderId: number | null
+  readonly reason: string | null
+}
+
+export interface ProbesView {
+  readonly clientId: number
+  readonly symbol: string
+  readonly price: string
+  readonly probes: ReadonlyArray<ProbeView>
+}
+
+export class VenueProbes extends Context.Service<
+  VenueProbes,
+  {
+    /** Starts so many probes in one commit and waits up to 5 s for their ends. */
+    run(caller: OperatorCaller, client: string, calls: number): Effect.Effect<Verdict<ProbesView>, DispatchError>
+  }
+>()("brokerage/runtime/services/venue/VenueProbes") {
+  static readonly layer = Layer.effect(
+    VenueProbes,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const directory = yield* Directory
+      const calls = yield* VenueCalls
+      const venue = yield* Venue
+      const sql = yield* PgClient.PgClient
+      const { sandbox } = yield* Settings
+
+      const ended = (clientId: number, ids: ReadonlyArray<number>) =>
+        Effect.andThen(
+          currentDryRun() === null
+            ? calls.known(
+                clientId,
+                ids.map((id) => `P-${id}`)
+              )
+            : Effect.void,
+          host.read(clientSubject(clientId), (state) =>
+            ids.flatMap((id) => {
+              const row = state.get("venueProbes", String(id))
+              return row === undefined ? [] : [viewOf(row)]
+            })
+          )
+        )
+
+      return VenueProbes.of({
+        run: (caller, name, count) =>
+          Effect.gen(function* () {
+            if (!sandbox) return sandboxOnly
+            const client = yield* findClient(host, sql, name)
+            if (client === null) return refuse(unknown("Client"))
+            const found = yield* Effect.result(probeOrder(venue))
+            if (found._tag === "Failure") return noVenue
+            const order = found.success
+            if (order === null) return noMarket
+            const ids = yield* host.dispatch({
+              subject: clientSubject(client.id),
+              by: caller.by,
+              partner: () => directory.stamp(client.partnerId),
+              decide: (turn) => Array.from({ length: count }, () => startProbe(turn, client, order).id)
+            })
+            const probes = yield* ended(client.id, ids)
+            return accept({ clientId: client.id, symbol: order.symbol, price: order.price ?? "", probes })
+          })
+      })
+    })
+  )
+}
+
+const sandboxOnly = refuse(conflict("Probes of the venue are for a sandbox service only."))
+const noVenue = refuse(conflict("The venue does not answer now."))
+const noMarket = refuse(conflict("The venue lists no market that has a price and is open."))
+
+const viewOf = ({ id, state, context: { venueOrderId, reason } }: VenueProbeRow): ProbeView => ({
+  probeId: id,
+  state,
+  venueOrderId,
+  reason
+})
+
+const startProbe = (turn: Turn, { id: clientId, partnerId, uid }: ClientRow, order: ProbeOrder): VenueProbeRow => {
+  const id = turn.nextId("venueProbe")
+  return start(turn, "venueProbes", {
+    input: { probeId: id, clientId, account: uid, ...order, startedAt: turn.now },
+    columns: { id, partnerId, clientId, startedAt: turn.now }
+  })
+}
+
+/** A buy of the least quantity, half the band below the mark of the first open market; null when there is none. */
+const probeOrder = (venue: VenueShape): Effect.Effect<ProbeOrder | null, VenueUnanswered> =>
+  Effect.gen(function* () {
+    const { markets } = yield* venue.listing
+    const market = markets.find(({ family, halt, delisted }) => family !== "BARRIER" && halt === null && !delisted)
+    if (market === undefined) return null
+    const ticker = yield* venue.snapshot({ channel: "ticker", symbol: market.symbol })
+    const mark = ticker.channel === "ticker" ? ticker.mark : null
+    return mark === null ? null : orderOf(market, new Decimal(mark))
+  })
+
+const orderOf = (market: VenueMarket, mark: Decimal): ProbeOrder => {
+  const below = mark.times(1 - market.bandBps / 20_000)
+  const price = below.div(market.priceTick).floor().times(market.priceTick)
+  const enough = new Decimal(market.minNotional).div(price).div(market.qtyStep).ceil().times(market.qtyStep)
+  return {
+    symbol: market.symbol,
+    side: "BUY",
+    price: price.toFixed(),
+    qty: Decimal.max(enough, market.minQty).toFixed()
+  }
+}

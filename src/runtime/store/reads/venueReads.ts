@@ -1,0 +1,32 @@
+/** What the service has going on with the venue: calls that wait for their outcome, how far its events are taken, whose accounts it spoke of. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+
+export interface VenueTraffic {
+  /** Refs of calls in flight, the oldest first. */
+  readonly inFlight: ReadonlyArray<string>
+  /** Number of the last event that was taken. */
+  readonly taken: number
+  /** Uids of the accounts that the venue has spoken of. */
+  readonly accounts: ReadonlyArray<string>
+}
+
+const trafficText = `SELECT
+    COALESCE((SELECT json_agg(ref) FROM (SELECT ref FROM venue_calls ORDER BY at, ref LIMIT $1) oldest), '[]') AS in_flight,
+    COALESCE((SELECT max(number) FROM venue_cursor), 0) AS taken,
+    COALESCE((SELECT json_agg(uid ORDER BY uid) FROM venue_accounts JOIN clients ON clients.id = client_id), '[]') AS accounts`
+
+interface Row {
+  readonly in_flight: ReadonlyArray<string>
+  readonly taken: bigint
+  readonly accounts: ReadonlyArray<string>
+}
+
+/** At most `limit` calls are named. */
+export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effect<VenueTraffic, SqlError.SqlError> =>
+  Effect.map(sql.unsafe<Row>(trafficText, [BigInt(limit)]), ([row]) => ({
+    inFlight: row?.in_flight ?? [],
+    taken: Number(row?.taken ?? 0n),
+    accounts: row?.accounts ?? []
+  }))

@@ -1,0 +1,175 @@
+/**
+ * Processes of the service over one memory store and one memory venue, in virtual time: what tests of venue calls and events
+ * run, kill, freeze and let lose answers. Nothing here waits for real time.
+ */
+import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
+import { ActorHost, type Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { Journal } from "../../../src/runtime/engine/journal/Journal.ts"
+import { makeJournalMemory } from "../../../src/runtime/engine/journal/JournalMemory.ts"
+import { MemoryStore } from "../../../src/runtime/engine/journal/MemoryStore.ts"
+import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
+import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
+import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
+import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
+import { start } from "../../../src/runtime/effects/advance.ts"
+import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
+import { balance } from "../engine/fixtures.ts"
+
+const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
+
+/** Unix ms. */
+export const begin = 1_795_000_000_000
+
+export const uidOf = (clientId: number): string => `ACM-${String(clientId).padStart(8, "0")}`
+
+type Services = ActorHost | BusinessClock | Journal | RowReads | VenueCalls
+
+export class CallWorld {
+  readonly timeline = new Timeline(begin)
+  readonly store = new MemoryStore()
+  readonly outside = new Lane(this.timeline, "outside")
+  readonly venue: VenueMemory
+  readonly processes: Array<CallProcess> = []
+  /** What processes logged as errors. */
+  readonly errors: Array<string> = []
+
+  /** What a process has for the venue instead. */
+  readonly bend: (venue: VenueShape) => VenueShape
+
+  constructor(
+    fault: NonNullable<VenueMemoryOptions["fault"]> = () => ({}),
+    bend: (venue: VenueShape) => VenueShape = (venue) => venue
+  ) {
+    this.bend = bend
+    this.venue = new VenueMemory({ now: () => this.timeline.now, fault })
+  }
+
+  /** Starts a process, which takes the store over from the one before. */
+  launch(): CallProcess {
+    const process = new CallProcess(this, `p${this.processes.length + 1}`)
+    this.processes.push(process)
+    this.run(1)
+    return process
+  }
+
+  /** Lets so much time pass, ms. */
+  run(millis: number): void {
+    this.timeline.run(this.timeline.now + millis)
+  }
+
+  /** Refs in flight, as stored. */
+  get inFlight(): ReadonlyArray<string> {
+    return this.store.rows("venueCalls").map(({ ref }) => ref)
+  }
+
+  /** States of the probes by id, as stored. */
+  get probes(): ReadonlyMap<number, string> {
+    return new Map(this.store.rows("venueProbes").map(({ id, state }) => [id, state]))
+  }
+}
+
+export class CallProcess {
+  readonly lane: Lane
+  private readonly world: CallWorld
+  private context: Context.Context<Services> | null = null
+
+  constructor(world: CallWorld, name: string) {
+    this.world = world
+    this.lane = new Lane(world.timeline, name)
+    const { store, venue, outside } = world
+    const { lane } = this
+    const journal = makeJournalMemory({
+      store,
+      owner: name,
+      defects: (sentence, cause) => {
+        if (!(cause instanceof LaneKilled)) throw new Error(sentence, { cause })
+      },
+      schedule: (task, delay) => void lane.after(delay, task)
+    })
+    const base = Layer.mergeAll(
+      Layer.succeed(Journal, journal),
+      BusinessClock.layer(0),
+      RowReadsMemory.layer({ store }),
+      Layer.succeed(
+        Venue,
+        world.bend(
+          venue.port({
+            toVenue: (task, delay) => void outside.after(delay, task),
+            toCaller: (task, delay) => void outside.after(delay, () => void lane.after(0, task))
+          })
+        )
+      )
+    )
+    const engine = ActorHost.layer({ residentLimit: 100_000 }).pipe(Layer.provideMerge(base))
+    const layer = VenueCalls.layer(venueHandlers).pipe(Layer.provideMerge(engine))
+    this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
+      if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })
+      this.context = exit.value
+    })
+  }
+
+  /** Runs an effect in this process; what it answers, once it has. */
+  run<A, E>(effect: Effect.Effect<A, E, Services>): { readonly exit: Exit.Exit<A, E> | null } {
+    const { context } = this
+    if (context === null) throw new Error("the process has not started")
+    const heard: { exit: Exit.Exit<A, E> | null } = { exit: null }
+    this.lane.after(0, () => this.fork(Effect.provideContext(effect, context), (exit) => (heard.exit = exit)))
+    return heard
+  }
+
+  /** Starts so many probes of a client in one commit. */
+  probe(clientId: number, calls: number): { readonly exit: Exit.Exit<ReadonlyArray<number>, unknown> | null } {
+    return this.run(
+      Effect.flatMap(ActorHost, (host) =>
+        host.dispatch({
+          subject: `client:${clientId}`,
+          by,
+          decide: (turn) => {
+            turn.draft.put("balances", balance(clientId, 0n))
+            return Array.from({ length: calls }, () => startProbe(turn, clientId))
+          }
+        })
+      )
+    )
+  }
+
+  /** Whether nothing is in flight under these refs within 5 s. */
+  known(clientId: number, refs: ReadonlyArray<string>): { readonly exit: Exit.Exit<boolean, unknown> | null } {
+    return this.run(Effect.flatMap(VenueCalls, (calls) => calls.known(clientId, refs)))
+  }
+
+  get figures() {
+    if (this.context === null) throw new Error("the process has not started")
+    return Context.get(this.context, VenueCalls).figures()
+  }
+
+  private fork<A, E>(effect: Effect.Effect<A, E>, done: (exit: Exit.Exit<A, E>) => void): void {
+    const { lane, world } = this
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Error" || logLevel === "Fatal") world.errors.push(String(message))
+    })
+    const fiber = Effect.runFork(
+      effect.pipe(
+        Effect.provideService(Clock.Clock, lane.clock),
+        Effect.provideService(References.CurrentLoggers, new Set([logger]))
+      ),
+      { scheduler: lane.scheduler }
+    )
+    fiber.addObserver((exit) => {
+      if (lane.alive) done(exit)
+    })
+  }
+}
+
+const startProbe = (turn: Turn, clientId: number): number => {
+  const id = turn.nextId("venueProbe")
+  const input = { symbol: "BTC-PERP", side: "BUY", price: "58500", qty: "0.001" } as const
+  start(turn, "venueProbes", {
+    input: { probeId: id, clientId, account: uidOf(clientId), ...input, startedAt: turn.now },
+    columns: { id, partnerId: 1, clientId, startedAt: turn.now }
+  })
+  return id
+}

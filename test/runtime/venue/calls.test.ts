@@ -1,0 +1,172 @@
+/**
+ * Calls of the venue: made once, in order, within 5 s or never, by the owner of the database alone; what is lost is asked
+ * for and voided (architecture, Engine: venue calls; D6, A2-26). In virtual time, over a memory store and a memory venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Exit } from "effect"
+import { begin, CallWorld } from "./CallWorld.ts"
+
+const answered = <A>(heard: { readonly exit: Exit.Exit<A, unknown> | null }): A => {
+  if (heard.exit === null || Exit.isFailure(heard.exit)) throw new Error(`no answer: ${String(heard.exit)}`)
+  return heard.exit.value
+}
+
+const times = (world: CallWorld, ref: string) => [world.venue.came.get(ref) ?? 0, world.venue.executed.get(ref) ?? 0]
+
+describe("calls of the venue", () => {
+  it("A2-26: the commit says what is in flight, the outcome's commit that nothing is", () => {
+    const world = new CallWorld(() => ({ toVenue: 20, toCaller: 20 }))
+    const process = world.launch()
+    const started = process.probe(7, 2)
+    world.run(30)
+    const [one, other] = answered(started) as [number, number]
+    assert.deepStrictEqual(world.inFlight, [`P-${one}`, `P-${other}`])
+    assert.deepStrictEqual([...world.probes.values()], ["IN_FLIGHT", "IN_FLIGHT"])
+    world.run(500)
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["EXECUTED", "EXECUTED"]])
+    assert.deepStrictEqual(
+      [times(world, `P-${one}`), times(world, `P-${other}`)],
+      [
+        [1, 1],
+        [1, 1]
+      ]
+    )
+  })
+
+  it("A2-95: the account is opened before its first call, once", () => {
+    const world = new CallWorld()
+    const process = world.launch()
+    for (const _ of [1, 2, 3]) {
+      process.probe(7, 2)
+      world.run(100)
+    }
+    assert.deepStrictEqual(times(world, "U-ACM-00000007"), [1, 1])
+    assert.strictEqual(process.figures.made, 6)
+  })
+
+  it("a client's calls are made one after the other in the order of their commits, clients side by side", () => {
+    const order: Array<string> = []
+    const world = new CallWorld((name, [ref = ""]) => {
+      if (name === "placeOrder") order.push(ref)
+      return { toVenue: ref === "P-1" ? 300 : 1, toCaller: 1 }
+    })
+    const process = world.launch()
+    process.probe(7, 3)
+    world.run(5)
+    process.probe(8, 1)
+    world.run(100)
+    const [first, second, third, foreign] = [...world.probes.keys()].map((id) => `P-${id}`)
+    assert.deepStrictEqual(order, [first, foreign])
+    world.run(600)
+    assert.deepStrictEqual(order, [first, foreign, second, third])
+    assert.deepStrictEqual(new Set(world.probes.values()), new Set(["EXECUTED"]))
+  })
+
+  it.each([
+    ["lost on its way there", { lost: "before" }, "VOID", [0, 0]],
+    ["executed, the answer lost", { lost: "after" }, "EXECUTED", [1, 1]],
+    ["silence before the venue", { lost: "before", silent: true }, "VOID", [0, 0]],
+    ["executed, then silence", { lost: "after", silent: true }, "EXECUTED", [1, 1]],
+    ["on its way for 8 s: void before it comes", { toVenue: 8_000 }, "VOID", [1, 0]],
+    ["its answer on the way for 8 s", { toCaller: 8_000 }, "EXECUTED", [1, 1]],
+    ["refused", { refused: "the market is halted" }, "REFUSED", [1, 0]]
+  ] as const)("A2-26: a call %s", (_, fault, state, came) => {
+    const world = new CallWorld((name) => (name === "placeOrder" ? fault : { toVenue: 2, toCaller: 2 }))
+    const process = world.launch()
+    const [id] = (process.probe(7, 1), world.run(3), [...world.probes.keys()])
+    world.run(20_000)
+    assert.deepStrictEqual([world.probes.get(id as number), world.inFlight], [state, []])
+    assert.deepStrictEqual(times(world, `P-${id}`), [...came])
+    assert.deepStrictEqual(world.errors, [])
+  })
+
+  it("D6: what is lost is asked for after 1, 2, 4 and 8 s, then every 5 s; of an alarm after 60 s, once", () => {
+    const asked: Array<number> = []
+    const world = new CallWorld((name) => {
+      if (name === "voidRefs") asked.push(world.timeline.now)
+      return name === "openAccount" ? {} : { lost: "before" }
+    })
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(90_000)
+    const lostAt = (asked[0] as number) - 1_000
+    assert.approximately(lostAt, begin, 10)
+    const seconds = asked.map((at) => Math.round((at - lostAt) / 1_000))
+    assert.deepStrictEqual(seconds.slice(0, 8), [1, 2, 4, 8, 13, 18, 23, 28])
+    assert.deepStrictEqual(world.errors, ["the venue has not answered a call for a minute"])
+    assert.deepStrictEqual([...world.probes.values()], ["IN_FLIGHT"])
+    const said = world.store.rows("audit").filter(({ action }) => action === "venue.unanswered")
+    assert.deepStrictEqual(
+      said.map(({ object }) => object),
+      [`venueProbe:${[...world.probes.keys()][0]}`]
+    )
+    assert.strictEqual(process.figures.alarms, 1)
+  })
+
+  it("a process that dies leaves its calls to the next, which asks and never calls", () => {
+    const world = new CallWorld((name) => (name === "placeOrder" ? { toVenue: 50, toCaller: 50 } : {}))
+    const first = world.launch()
+    first.probe(7, 3)
+    world.run(20)
+    first.lane.kill()
+    const second = world.launch()
+    world.run(500)
+    // The one that was on its way is whatever came first at the venue; the two that were not made are void.
+    assert.deepStrictEqual([...world.probes.values()].slice(1), ["VOID", "VOID"])
+    assert.deepStrictEqual([world.inFlight, second.figures.made], [[], 0])
+    for (const id of world.probes.keys()) assert.isAtMost(times(world, `P-${id}`)[1] as number, 1)
+  })
+
+  it.each([
+    ["before the call, thawed after 6 s", 6_000, false],
+    ["before the call, replaced meanwhile", 2_000, true]
+  ])("a process frozen %s does not call", (_, millis, replaced) => {
+    const world = new CallWorld(() => ({ toVenue: 1, toCaller: 1 }))
+    const older = world.launch()
+    older.probe(8, 1)
+    world.run(100)
+    older.probe(7, 1)
+    // The turn is decided and stored in this very moment, the call not yet made.
+    world.timeline.run(world.timeline.now + 1, () => world.inFlight.length === 1)
+    older.lane.stalledUntil = world.timeline.now + millis
+    const ref = world.inFlight[0] as string
+    if (replaced) world.launch()
+    world.run(20_000)
+    assert.deepStrictEqual(times(world, ref), [0, 0])
+    assert.deepStrictEqual([world.inFlight, world.venue.outcomeOf(ref).outcome], [[], "VOID"])
+  })
+
+  it("A1-51: who waits hears within 5 s whether the end is known", () => {
+    const world = new CallWorld((name, [ref = ""]) =>
+      name === "placeOrder" && ref.endsWith("2") ? { lost: "after", silent: true } : { toVenue: 40, toCaller: 40 }
+    )
+    const process = world.launch()
+    process.probe(7, 1)
+    process.probe(8, 1)
+    world.run(5)
+    const [one, other] = [process.known(7, ["P-1"]), process.known(8, ["P-2"])]
+    world.run(1_000)
+    assert.isTrue(answered(one))
+    assert.isNull(other.exit)
+    world.run(4_500)
+    assert.isFalse(answered(other))
+    assert.isTrue(answered((world.run(1), again(world, process))))
+  })
+
+  it("10,000 lost answers take 20 questions", () => {
+    const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
+    const first = world.launch()
+    for (let client = 1; client <= 100; client++) first.probe(client, 100)
+    world.run(50)
+    first.lane.kill()
+    const second = world.launch()
+    world.run(3_000)
+    assert.deepStrictEqual([world.inFlight.length, second.figures.lookups, world.probes.size], [0, 20, 10_000])
+  })
+})
+
+const again = (world: CallWorld, process: ReturnType<CallWorld["launch"]>) => {
+  const heard = process.known(7, ["P-1"])
+  world.run(5)
+  return heard
+}

@@ -1,0 +1,57 @@
+/** A market feed over a scripted venue, on a clock that the test moves. */
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
+import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
+import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
+import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
+import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
+
+export const start = 1_764_000_000_000
+
+/** Lets what has come be taken. */
+export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+
+/** Ends with the test's scope. `prepare` before it connects. */
+export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(start)
+    const venue = new ScriptedVenue()
+    venue.at = start
+    prepare(venue)
+    const aside: Array<SetAside> = []
+    const context = yield* Layer.build(
+      MarketFeed.layer.pipe(
+        Layer.provide(Layer.mergeAll(venue.layer, Layer.succeed(Quarantine, quarantineMemory(aside)))),
+        Layer.provideMerge(BusinessClock.layer(0))
+      )
+    )
+    yield* settle
+    const feed = yield* Effect.provideContext(MarketFeed, context)
+    const clock = yield* Effect.provideContext(BusinessClock, context)
+    return {
+      venue,
+      feed,
+      clock,
+      aside,
+      /** Says lines and lets them be taken. */
+      say: (...lines: ReadonlyArray<Line>) =>
+        Effect.andThen(
+          Effect.sync(() => venue.say(...lines)),
+          settle
+        ),
+      /** A heartbeat every second, as a venue that lives sends them. */
+      pass: (seconds: number) =>
+        Effect.forEach(
+          Array.from({ length: seconds }),
+          () =>
+            Effect.gen(function* () {
+              yield* TestClock.adjust("1 second")
+              venue.at += 1_000
+              venue.say(venue.beat())
+              yield* settle
+            }),
+          { discard: true }
+        )
+    }
+  })

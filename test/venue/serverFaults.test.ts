@@ -1,0 +1,311 @@
+/** Every fault of the simulated venue through a real socket (C1, Transport): what it does, and that `show` counts it. */
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
+import { faultKinds, type FaultKind, type VenueCommand } from "../../src/venue/VenueCommand.ts"
+import { quoteRequest, restingOrder, runVenue, type TestVenue } from "./runningVenue.ts"
+import type { Answer } from "./venueClient.ts"
+
+let venue: TestVenue
+let made = 0
+const ref = (): string => `f${++made}`
+
+beforeAll(async () => {
+  venue = await runVenue()
+  await venue.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
+})
+afterAll(() => venue.end())
+afterEach(() => venue.client.command({ type: "clear" }))
+
+type Order = Partial<Extract<VenueCommand, { readonly type: "fault" }>>
+const fault = (kind: FaultKind, over: Order = {}) =>
+  venue.client.command({
+    type: "fault",
+    kind,
+    route: "all",
+    symbol: null,
+    forMillis: null,
+    times: null,
+    delayMillis: null,
+    ...over
+  })
+const struck = async () => (await venue.client.show()).faults.map(({ timesLeft, struck }) => [timesLeft, struck])
+const place = (name: string, over: Readonly<Record<string, unknown>> = {}, timeoutMillis = 20_000) =>
+  venue.client.ask("/venue/v1/orders", restingOrder(name, over), { timeoutMillis })
+const outcomeOf = async (name: string): Promise<string> =>
+  (await venue.client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes[0].outcome
+const failed = (answer: Promise<Answer>): Promise<string> =>
+  answer.then(
+    ({ status, text }) => `answered ${status} ${text}`,
+    (error: Error) => error.message
+  )
+const now = async (): Promise<number> => (await venue.client.ask("/venue/v1/clock")).json.now
+
+/** What one call sees and what became of it, by the fault that was in force for it alone. */
+const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp, outcome: string]> = [
+  ["timeout-before", /^no answer$/, "UNKNOWN"],
+  ["timeout-after", /^no answer$/, "EXECUTED"],
+  ["reset", /hang up|ECONNRESET/, "UNKNOWN"],
+  ["outage", /hang up|ECONNRESET/, "UNKNOWN"],
+  ["http-500", /^answered 500/, "UNKNOWN"],
+  ["broken-json", /^answered 200 \{"ref":"[^}]*$/, "EXECUTED"],
+  ["reject", /^answered 200 .*"REFUSED","reason":"rejected by fault"/, "REFUSED"],
+  ["silent", /^answered 200 .*"EXECUTED"/, "EXECUTED"],
+  ["visibility-lag", /^answered 200 .*"EXECUTED"/, "UNKNOWN"],
+  ["slow", /^answered 200 .*"EXECUTED"/, "EXECUTED"],
+  ["fill-before-ack", /^answered 200 .*"EXECUTED"/, "EXECUTED"]
+]
+
+describe("faults of one call", () => {
+  it.each(ofCalls)("%s, once, on its route and symbol alone", async (kind, sees, outcome) => {
+    await fault(kind, { route: "order", symbol: "BTC-PERP", times: 1, delayMillis: 400 })
+    const [other, hit, after] = [ref(), ref(), ref()]
+    // Neither another market nor another route.
+    assert.strictEqual((await place(other, { symbol: "ETH-PERP", price: "2900" })).json.outcome, "EXECUTED")
+    assert.strictEqual(
+      (await venue.client.ask("/venue/v1/orders/cancel", { ref: ref(), account: "CL1", target: other })).json.outcome,
+      "EXECUTED"
+    )
+    assert.deepStrictEqual(await struck(), [[1, 0]])
+    assert.match(await failed(place(hit, {}, 1_000)), sees)
+    assert.strictEqual(await outcomeOf(hit), outcome)
+    assert.deepStrictEqual(await struck(), [[0, 1]])
+    // It is used up.
+    assert.strictEqual((await place(after)).json.outcome, "EXECUTED")
+    assert.strictEqual(await outcomeOf(after), "EXECUTED")
+  })
+
+  it("a fault with a time ends with it; one without ends with clear", async () => {
+    await fault("http-500", { forMillis: 1 })
+    await fault("http-500", { route: "take" })
+    const [{ until } = { until: null }] = (await venue.client.show()).faults
+    assert.isNumber(until)
+    assert.strictEqual((await place(ref())).status, 200)
+    const take = () => venue.client.ask("/venue/v1/takes", { ref: ref(), account: "CL1", offerId: 1, qty: "0.001" })
+    assert.strictEqual((await take()).status, 500)
+    await venue.client.command({ type: "clear" })
+    assert.strictEqual((await take()).status, 200)
+    assert.deepStrictEqual((await venue.client.show()).faults, [])
+  })
+
+  it("visibility-lag: a ref is not found, then found; a voiding sees it at once", async () => {
+    await fault("visibility-lag", { delayMillis: 300 })
+    const name = ref()
+    await place(name)
+    assert.strictEqual(await outcomeOf(name), "UNKNOWN")
+    const voided = await venue.client.ask("/venue/v1/voids", { refs: [name] })
+    assert.strictEqual(voided.json.outcomes[0].outcome, "EXECUTED")
+    while ((await outcomeOf(name)) === "UNKNOWN") await venue.client.ask("/venue/v1/clock")
+  })
+})
+
+describe("faults of the events", () => {
+  const open = async () => {
+    const { number } = await venue.client.show()
+    const stream = await venue.client.open(`/venue/v1/events?after=${number}`)
+    await stream.next((line) => line.heartbeat)
+    return stream
+  }
+  const isOf = (name: string) => (line: { fact?: { order?: { ref: string } } }) => line.fact?.order?.ref === name
+
+  it("duplicate-events: each comes twice", async () => {
+    const stream = await open()
+    await fault("duplicate-events", { route: "events", times: 1 })
+    const name = ref()
+    await place(name)
+    const first = await stream.next(isOf(name))
+    assert.deepStrictEqual(await stream.next(isOf(name)), first)
+    stream.close()
+  })
+
+  it("drop-events: one is missing, the numbers say so, and who asks again gets it", async () => {
+    const stream = await open()
+    await fault("drop-events", { route: "order", times: 1 })
+    const [lost, kept] = [ref(), ref()]
+    await place(lost)
+    await place(kept)
+    const line = await stream.next((each) => each.fact !== undefined)
+    assert.strictEqual(line.fact.order.ref, kept)
+    const again = await venue.client.open(`/venue/v1/events?after=${line.number - 2}`)
+    assert.strictEqual((await again.next((each) => each.fact !== undefined)).fact.order.ref, lost)
+    const { events } = (await venue.client.ask("/venue/v1/accounts/CL1/events?after=0")).json
+    assert.isTrue(events.some(isOf(lost)))
+    stream.close()
+    again.close()
+  })
+
+  it("reorder-events: one comes after those that happened later", async () => {
+    const stream = await open()
+    await fault("reorder-events", { route: "events", times: 1, delayMillis: 300 })
+    const [late, early] = [ref(), ref()]
+    await place(late)
+    await place(early)
+    assert.strictEqual((await stream.next((line) => line.fact !== undefined)).fact.order.ref, early)
+    assert.strictEqual((await stream.next((line) => line.fact !== undefined)).fact.order.ref, late)
+    stream.close()
+  })
+
+  it("fill-before-ack: the fill comes ahead of the order's acknowledgement and of the answer", async () => {
+    const stream = await open()
+    await fault("fill-before-ack", { route: "order", times: 1, delayMillis: 500 })
+    const name = ref()
+    let answered = false
+    const answer = place(name, { price: null, tif: "IOC", qty: "0.01" }).then(() => (answered = true))
+    const first = await stream.next(isOf(name))
+    assert.strictEqual(first.fact.type, "fill")
+    assert.isFalse(answered)
+    await answer
+    stream.close()
+  })
+
+  it("silent on calls: accepted, then nothing", async () => {
+    const stream = await open()
+    await fault("silent", { route: "order", times: 1 })
+    const [unheard, heard] = [ref(), ref()]
+    await place(unheard)
+    await place(heard)
+    assert.strictEqual((await stream.next((line) => line.fact !== undefined)).fact.order.ref, heard)
+    stream.close()
+  })
+
+  it("silent on a stream: it stays open and says nothing, not even that it lives", async () => {
+    const stream = await open()
+    await fault("silent", { route: "events" })
+    await place(ref())
+    const market = await venue.client.open("/venue/v1/market-data?subscribe=ticker:BTC-PERP")
+    await market.next((line) => line.heartbeat)
+    await market.next((line) => line.heartbeat)
+    await market.next((line) => line.heartbeat)
+    assert.deepStrictEqual(stream.waiting(), [])
+    market.close()
+    stream.close()
+  })
+
+  it.each([["reset" as const], ["outage" as const]])("%s cuts what is open and what comes", async (kind) => {
+    const stream = await open()
+    await fault(kind, { route: "events" })
+    await stream.ended
+    await venue.client.open("/venue/v1/events?after=0").then(
+      () => assert.fail("it was let in"),
+      (error: Error) => assert.match(error.message, /hang up|ECONNRESET/)
+    )
+    assert.deepStrictEqual(await struck(), [[null, 2]])
+  })
+
+  it("broken-json: a line is cut in its middle", async () => {
+    const stream = await open()
+    await fault("broken-json", { route: "events", times: 1 })
+    await place(ref())
+    const line = await stream.next((each) => each.heartbeat !== true)
+    assert.isString(line)
+    stream.close()
+  })
+})
+
+describe("faults of market data", () => {
+  const open = (symbol: string) => venue.client.open(`/venue/v1/market-data?subscribe=ticker:${symbol}`)
+
+  it("stale-marks: no mark comes, a snapshot shows the one of the beginning, heartbeats go on", async () => {
+    const before = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-PERP")).json
+    await fault("stale-marks", { symbol: "SOL-PERP" })
+    const [stale, fresh] = [await open("SOL-PERP"), await open("ETH-PERP")]
+    const shown = await stale.next((line) => line.channel === "ticker")
+    assert.isAtMost(shown.ts - before.ts, 1_000)
+    for (let n = 0; n < 6; n++) await fresh.next((line) => line.channel === "ticker")
+    assert.isFalse(stale.waiting().some((line) => line.channel === "ticker"))
+    await stale.next((line) => line.heartbeat)
+    const again = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-PERP")).json
+    assert.deepStrictEqual([again.ts, again.mark], [shown.ts, shown.mark])
+    await venue.client.command({ type: "clear" })
+    assert.isAbove((await stale.next((line) => line.channel === "ticker")).ts, shown.ts)
+    stale.close()
+    fresh.close()
+  })
+
+  it("drop, duplicate: the sequence shows it", async () => {
+    const stream = await open("BNB-PERP")
+    const { seq } = await stream.next((line) => line.channel === "ticker")
+    await fault("drop-events", { route: "market-data", symbol: "BNB-PERP", times: 1 })
+    const jumped = await stream.next((line) => line.channel === "ticker" && line.seq > seq + 1)
+    await fault("duplicate-events", { route: "market-data", symbol: "BNB-PERP", times: 1 })
+    let last = jumped.seq
+    for (;;) {
+      const line = await stream.next((each) => each.channel === "ticker")
+      if (line.seq === last) break
+      last = line.seq
+    }
+    stream.close()
+  })
+})
+
+describe("faults of dealers and writers", () => {
+  const rfq = async (name: string) =>
+    (await venue.client.ask("/venue/v1/rfqs", quoteRequest(name, await now()))).json.rfq
+  const quoteOf = async (name: string) => {
+    for (;;) {
+      const [outcome] = (await venue.client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes
+      const live = outcome.rfq.quotes.find(({ state }: { state: string }) => state === "LIVE")
+      if (live !== undefined) return live
+    }
+  }
+  const accept = (target: string, quoteId: number) =>
+    venue.client.ask("/venue/v1/accepts", { ref: ref(), account: "CL1", target, quoteId })
+
+  it("without a fault a dealer quotes and is accepted", async () => {
+    const name = ref()
+    assert.strictEqual((await rfq(name)).state, "OPEN")
+    const { json } = await accept(name, (await quoteOf(name)).id)
+    assert.deepStrictEqual([json.outcome, json.contract.state], ["EXECUTED", "OPEN"])
+  })
+
+  it("quote-withdrawn: the quote is withdrawn between the call and its answer", async () => {
+    const name = ref()
+    await rfq(name)
+    const { id } = await quoteOf(name)
+    await fault("quote-withdrawn", { route: "accept", times: 1 })
+    const { json } = await accept(name, id)
+    assert.deepStrictEqual([json.outcome, json.reason], ["REFUSED", "quote not live"])
+    const [{ rfq: after }] = (await venue.client.ask("/venue/v1/lookups", { refs: [name] })).json.outcomes
+    assert.strictEqual(after.quotes.find((quote: { id: number }) => quote.id === id).state, "WITHDRAWN")
+    assert.deepStrictEqual(await struck(), [[0, 1]])
+  })
+
+  it("silent on rfq: no dealer answers", async () => {
+    await fault("silent", { route: "rfq", times: 1 })
+    const [unanswered, answered] = [ref(), ref()]
+    await rfq(unanswered)
+    await rfq(answered)
+    await quoteOf(answered)
+    const [{ rfq: still }] = (await venue.client.ask("/venue/v1/lookups", { refs: [unanswered] })).json.outcomes
+    assert.deepStrictEqual(still.quotes, [])
+  })
+
+  it("writer-default: the writer pays nothing at maturity", async () => {
+    const { offers } = (await venue.client.ask("/venue/v1/offers")).json
+    const offer = offers.find(({ tenorDays }: { tenorDays: number }) => tenorDays === 1)
+    const taken = await venue.client.ask("/venue/v1/takes", {
+      ref: ref(),
+      account: "CL1",
+      offerId: offer.id,
+      qty: offer.minQty
+    })
+    await fault("writer-default", { route: "take", times: 1 })
+    const { number } = await venue.client.show()
+    await venue.client.command({ type: "advance", to: taken.json.swap.maturityAt + 1_000 })
+    const stream = await venue.client.open(`/venue/v1/events?after=${number}`)
+    const { fact } = await stream.next((line) => line.fact?.type === "swap")
+    assert.deepStrictEqual([fact.swap.short, fact.swap.payments, fact.swap.end], [true, [], null])
+    assert.deepStrictEqual(await struck(), [[0, 1]])
+    stream.close()
+  })
+
+  it("every kind of fault has its test here", () => {
+    const elsewhere = [
+      "duplicate-events",
+      "reorder-events",
+      "drop-events",
+      "stale-marks",
+      "quote-withdrawn",
+      "writer-default"
+    ]
+    assert.sameMembers([...faultKinds], [...ofCalls.map(([kind]) => kind), ...elsewhere])
+  })
+})

@@ -1,0 +1,134 @@
+/** A caller of a simulated venue over a real socket, as far below any library as a test needs to see faults. */
+import { type IncomingMessage, request } from "node:http"
+import type { VenueCommand, VenueView } from "../../src/venue/VenueCommand.ts"
+
+export interface Answer {
+  readonly status: number
+  /** Undefined when the body is no JSON. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+  readonly text: string
+}
+
+/** A line of a stream, as it came. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Line = any
+
+export interface OpenStream {
+  readonly status: number
+  /** The next line that fits, lines ahead of it dropped; rejects when the stream ends before it. A broken line is its text. */
+  readonly next: (fits?: (line: Line) => boolean) => Promise<Line>
+  /** Lines that have come and were not taken. */
+  readonly waiting: () => ReadonlyArray<Line>
+  /** Completes when the venue or the test ends it. */
+  readonly ended: Promise<void>
+  /** Takes no more bytes from now on. */
+  readonly stall: () => void
+  readonly close: () => void
+}
+
+export class VenueClient {
+  readonly url: string
+  readonly key: string
+
+  constructor(url: string, key: string) {
+    this.url = url
+    this.key = key
+  }
+
+  /** One request on a connection of its own; rejects when the connection breaks or `timeoutMillis` pass. */
+  ask(path: string, body?: unknown, over: { readonly key?: string; readonly timeoutMillis?: number } = {}) {
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body)
+    return new Promise<Answer>((resolve, reject) => {
+      const asked = request(new URL(path, this.url), {
+        method: text === undefined ? "GET" : "POST",
+        agent: false,
+        headers: { authorization: `Bearer ${over.key ?? this.key}`, "content-type": "application/json" }
+      })
+      asked.setTimeout(over.timeoutMillis ?? 20_000, () => asked.destroy(new Error("no answer")))
+      asked.on("error", reject)
+      asked.on("response", (response) => {
+        const pieces: Array<Buffer> = []
+        response.on("data", (piece: Buffer) => void pieces.push(piece))
+        response.on("error", reject)
+        response.on("end", () => {
+          const whole = Buffer.concat(pieces).toString("utf8")
+          resolve({ status: response.statusCode ?? 0, json: parsed(whole), text: whole })
+        })
+      })
+      asked.end(text)
+    })
+  }
+
+  async command(command: VenueCommand): Promise<Answer> {
+    const answer = await this.ask("/venue/v1/control", command)
+    if (answer.status !== 200) throw new Error(`${command.type}: ${answer.status} ${answer.text}`)
+    return answer
+  }
+
+  async show(): Promise<VenueView> {
+    return (await this.ask("/venue/v1/control")).json as VenueView
+  }
+
+  /** Opens one of the two streams. Rejects when the connection breaks before an answer comes. */
+  open(path: string): Promise<OpenStream> {
+    return new Promise((resolve, reject) => {
+      const asked = request(new URL(path, this.url), { agent: false, headers: { authorization: `Bearer ${this.key}` } })
+      asked.on("error", reject)
+      asked.on("response", (response) => resolve(streamOf(response)))
+      asked.end()
+    })
+  }
+}
+
+const streamOf = (response: IncomingMessage): OpenStream => {
+  let rest = ""
+  let lines: Array<Line> = []
+  let wake = () => {}
+  let isEnded = false
+  const ended = new Promise<void>((resolve) => {
+    const end = () => {
+      isEnded = true
+      wake()
+      resolve()
+    }
+    response.on("close", end)
+    // A cut connection is one of the ways a stream ends.
+    response.on("error", end)
+  })
+  response.setEncoding("utf8")
+  response.on("data", (piece: string) => {
+    const parts = (rest + piece).split("\n")
+    rest = parts.pop() ?? ""
+    lines.push(...parts.map((part) => parsed(part) ?? part))
+    wake()
+  })
+  const next = async (fits: (line: Line) => boolean = () => true): Promise<Line> => {
+    for (;;) {
+      const at = lines.findIndex(fits)
+      if (at >= 0) {
+        const [found] = lines.slice(at, at + 1)
+        lines = lines.slice(at + 1)
+        return found
+      }
+      if (isEnded) throw new Error("the stream has ended")
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+  return {
+    status: response.statusCode ?? 0,
+    next,
+    waiting: () => lines,
+    ended,
+    stall: () => void response.pause(),
+    close: () => void response.destroy()
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
