@@ -3,7 +3,7 @@
  * the order in which it goes down again. The only file that sees all layers.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Deferred, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import { type Demo, demoText, prepareDemo } from "./demo.ts"
@@ -23,6 +23,7 @@ import {
   type ServiceFile
 } from "./runtime/adapters/dataDirectory.ts"
 import { checkDurability, EmbeddedPostgres } from "./runtime/adapters/EmbeddedPostgres.ts"
+import type { EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
 import { keyFileStore, loadKeyFile } from "./runtime/adapters/keyFile.ts"
 import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
@@ -83,13 +84,15 @@ const serveWhole = (
       const ended = yield* Deferred.make<Ending>()
       const files = yield* openDataDirectory(options.dataDir)
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
-      const [url, venue] = yield* Effect.all([databaseUrl(options, files), serviceVenue(options, files)], {
-        concurrency: "unbounded"
-      })
+      // Beside the database: the venue is waited for when the clocks meet.
+      const starting = yield* Effect.forkScoped(serviceVenue(options, files))
+      const url = yield* databaseUrl(options, files)
       const keyStore = keyFileStore(files.root)
       const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)
       const exemption = yield* webhookExemption(options, files)
-      const stamp = yield* explainDatabase(options)(prepareDatabase(url, options.sandbox, sealing, venue))
+      const stamp = yield* explainDatabase(options)(
+        prepareDatabase(url, options.sandbox, sealing, Fiber.join(starting))
+      )
       const runtime = yield* Layer.build(
         operatorServices.pipe(
           Layer.provideMerge(
@@ -108,7 +111,7 @@ const serveWhole = (
                 fourEyes: new Set(options.fourEyes ?? (options.sandbox ? [] : usualFourEyes)),
                 ...exemption
               },
-              venue,
+              venue: stamp.venue,
               clockOffset: stamp.clockOffset,
               owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
             })
@@ -147,7 +150,7 @@ const serveWhole = (
         const demo = options.demo ? yield* prepareDemo(files) : null
         const print = yield* stdoutPrinter
         print(announcement(options, service, demo === null ? null : demoText(demo, service)))
-        if (venue !== null && stamp.isVenueAway) yield* Effect.forkScoped(meetVenueLater(venue))
+        if (stamp.venue !== null && stamp.isVenueAway) yield* Effect.forkScoped(meetVenueLater(stamp.venue))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         const ending = yield* Deferred.await(ended)
@@ -186,15 +189,16 @@ const prepareDatabase = (
   url: Redacted.Redacted,
   sandbox: boolean,
   sealing: ReturnType<typeof makeSealing>,
-  venue: VenueConnection | null
+  starting: Effect.Effect<VenueConnection | null, ServeError | EmbeddedVenueError>
 ) =>
   Effect.gen(function* () {
     yield* checkDurability
     yield* migrate
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
-    if (!sandbox || venue === null) return { clockOffset, isVenueAway: false }
+    const venue = yield* starting
+    if (!sandbox || venue === null) return { venue, clockOffset, isVenueAway: false }
     const met = yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset)
-    return { clockOffset: met ?? clockOffset, isVenueAway: met === null }
+    return { venue, clockOffset: met ?? clockOffset, isVenueAway: met === null }
   }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
 
 /** Webhook hosts that need not be public, and the authority trusted for them: a sandbox's alone. The demo listens here. */

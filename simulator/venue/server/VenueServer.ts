@@ -2,7 +2,7 @@
  * The venue's one listener, on loopback: key first, then the two streams on Node's own response and everything else through
  * `VenueApi`. Nothing is answered without words, and nobody waits for ever.
  */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Cause, ByteSize, Effect, Exit, Scope } from "effect"
 import { HttpIncomingMessage, HttpServerError, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"

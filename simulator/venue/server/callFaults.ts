@@ -1,5 +1,5 @@
 /** What faults do to one request of a caller: before it is carried out, and to the answer after it (C1, Transport). */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Faults, Target } from "./Faults.ts"

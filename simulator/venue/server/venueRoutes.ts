@@ -1,5 +1,6 @@
 /** The venue's routes over its desk (`VenueApi`): every request in words when it can't be read, under the faults aimed at it. */
-import { NodeHttpServer } from "@effect/platform-node"
+// By its own path: the whole package takes as long to load as all of the venue, and each start of a sandbox would wait.
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, SchemaIssue } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"

@@ -25,9 +25,10 @@ import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
+import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
-import { VenueGroup } from "./operator/VenueGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
+import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
 import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
 
@@ -55,8 +56,9 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(AuditGroup)
   .add(MachineGroup)
   .add(ClockGroup)
-  .add(VenueGroup)
   .add(SimGroup)
+  .add(VenueGroup)
+  .add(QuarantineGroup)
   .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)
