@@ -22,6 +22,7 @@ import { addServeCommand } from "./commands/serve.ts"
 import { addSimCommands } from "./commands/sim.ts"
 import { addSimNamesCommand } from "./commands/simNames.ts"
 import { addSimPartnerCommands } from "./commands/simPartner.ts"
+import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
@@ -67,6 +68,7 @@ export const buildProgram = (cli: Cli): Command => {
   addSimAnswersCommand(sim, cli)
   addSimNamesCommand(sim, cli)
   addSimPartnerCommands(sim, cli)
+  addSimVenueCommands(sim, cli)
   addSimVenueServeCommand(sim, cli)
   addSimRunCommands(sim, cli)
   addSimVerifyCommand(sim, cli)

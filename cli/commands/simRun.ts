@@ -68,10 +68,12 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const { scenarios, complaints } = findScenarios(words)
   if (complaints.length > 0) throw wrong(complaints)
   const seed = flags.seed ?? Date.now() % 4_294_967_296
+  // From here on a signal ends the run in its order: what was started is taken away again.
+  const stopped = cli.io.stopped()
   const own = (await isRunning(cli, globals)) ? null : await startOwn(flags.keep === true)
   let results: ReadonlyArray<ScenarioResult> | null
   try {
-    results = await play(cli, scenarios, seed, own === null ? globals : { ...globals, dataDir: own.dataDir })
+    results = await play(cli, stopped, scenarios, seed, own === null ? globals : { ...globals, dataDir: own.dataDir })
   } finally {
     await own?.stop()
   }
@@ -128,6 +130,7 @@ const startOwn = async (keep: boolean): Promise<OwnService> => {
 /** Null: interrupted by a signal. Everything that the scenarios opened is closed by then. */
 const play = async (
   cli: Cli,
+  stopped: Promise<void>,
   scenarios: ReadonlyArray<Scenario>,
   seed: number,
   globals: Globals
@@ -143,7 +146,7 @@ const play = async (
       Effect.raceFirst(
         runScenarios(world, scenarios, seed, watcher),
         Effect.map(
-          Effect.promise(() => cli.io.stopped()),
+          Effect.promise(() => stopped),
           () => null
         )
       )

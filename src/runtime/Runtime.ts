@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, type Redacted } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { layerHttpVenueControl } from "./adapters/HttpVenueControl.ts"
 import { ActorHost } from "./engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "./engine/clock/BusinessClock.ts"
 import { Journal } from "./engine/journal/Journal.ts"
@@ -36,11 +37,15 @@ import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
 import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
+import type { VenueControl } from "./ports/VenueControl.ts"
+import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
 import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
+import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
@@ -59,6 +64,8 @@ export interface RuntimeOptions {
   readonly venue?: VenueConnection | null
   /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
   readonly layerVenue?: Layer.Layer<Venue>
+  /** The venue's controls in place of those of `venue`: a test's. */
+  readonly controls?: Layer.Layer<VenueControl>
   /** The listed markets; without it none are known. */
   readonly board?: Layer.Layer<MarketBoard>
   /** Ms the business clock runs ahead, from the database's stamp. */
@@ -102,7 +109,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const feed =
     options.layerVenue === undefined
       ? MarketFeed.none
-      : MarketFeed.layer.pipe(Layer.provide(options.layerVenue), Layer.provide(layerQuarantineLog))
+      : MarketFeed.layer.pipe(
+          Layer.merge(layerAttachedVenue),
+          Layer.provide(options.layerVenue),
+          Layer.provide(layerQuarantineLog)
+        )
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
@@ -120,11 +131,16 @@ export const layerRuntime = (options: RuntimeOptions) => {
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
+    controlsOf(options),
+    layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
+
+const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
 
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>

@@ -3,31 +3,10 @@
  * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
  */
 import { Schema } from "effect"
+import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "./testerTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
 
-export const faultKinds = [
-  "timeout-before",
-  "timeout-after",
-  "reset",
-  "http-500",
-  "broken-json",
-  "reject",
-  "silent",
-  "slow",
-  "visibility-lag",
-  "duplicate-events",
-  "reorder-events",
-  "drop-events",
-  "fill-before-ack",
-  "stale-marks",
-  "outage",
-  "quote-withdrawn",
-  "writer-default"
-] as const
-export type FaultKind = (typeof faultKinds)[number]
-
-export const faultRoutes = ["order", "cancel", "rfq", "accept", "take", "market-data", "events", "all"] as const
-export type FaultRoute = (typeof faultRoutes)[number]
+export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
 
 const command = <Type extends string, F extends Schema.Struct.Fields>(type: Type, fields: F) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields })
@@ -37,7 +16,7 @@ export const VenueCommand = Schema.Union([
   command("price", {
     symbol: Symbol,
     price: DecimalText,
-    only: Schema.NullOr(Schema.Literals(["last", "mark", "index"]))
+    only: Schema.NullOr(Schema.Literals(heldPrices))
   }),
   command("path", {
     symbol: Symbol,
@@ -57,7 +36,7 @@ export const VenueCommand = Schema.Union([
     symbol: Symbol,
     qty: SignedText,
     price: Schema.NullOr(DecimalText),
-    reason: Schema.Literals(["deleverage", "liquidation"])
+    reason: Schema.Literals(executionReasons)
   }),
   command("halt", { symbol: Symbol }),
   command("resume", { symbol: Symbol }),
@@ -66,7 +45,7 @@ export const VenueCommand = Schema.Union([
   /** amount null: all that is owed. */
   command("pay", { contractId: VenueId, amount: Schema.NullOr(DecimalText) }),
   command("correctFee", { contractId: VenueId, fee: DecimalText }),
-  command("dealers", { mood: Schema.Literals(["silent", "normal"]) }),
+  command("dealers", { mood: Schema.Literals(dealerMoods) }),
   /** Without `forMillis` and `times` until clear; `delayMillis` null: 2 s. */
   command("fault", {
     kind: Schema.Literals(faultKinds),
@@ -109,7 +88,7 @@ export const VenueView = Schema.Struct({
       last: Schema.NullOr(DecimalText),
       mark: Schema.NullOr(DecimalText),
       index: Schema.NullOr(DecimalText),
-      held: Schema.Array(Schema.Literals(["last", "mark", "index"])),
+      held: Schema.Array(Schema.Literals(heldPrices)),
       path: Schema.Boolean,
       halted: Schema.Boolean,
       delisted: Schema.Boolean
@@ -118,7 +97,7 @@ export const VenueView = Schema.Struct({
   dealers: Schema.Array(
     Schema.Struct({
       name: Words,
-      mood: Schema.Literals(["silent", "normal"]),
+      mood: Schema.Literals(dealerMoods),
       latencyMillis: Schema.Int,
       validityMillis: Schema.Int
     })

@@ -10,13 +10,16 @@ import { buildProgram } from "../../cli/program.ts"
 import { isWriting, operatorCommands } from "../../src/http/api/operator/commands.ts"
 import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
 import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import { layerVenueControlMemory } from "../../src/runtime/ports/VenueControlMemory.ts"
+import { quietVenue } from "../support/quietVenue.ts"
 import { collateral, query } from "../support/Builders.ts"
 import { type OperatorService, recordingIo, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 let service: OperatorService
 let world: Awaited<ReturnType<typeof makeWorld>>
 beforeAll(async () => {
-  service = await startOperatorService({ settings: { fourEyes: new Set(["key issue"]) } })
+  const venue = { controls: layerVenueControlMemory(quietVenue()) }
+  service = await startOperatorService({ settings: { fourEyes: new Set(["key issue"]) }, venue })
   world = await makeWorld()
 })
 afterAll(() => service.stop())
@@ -125,6 +128,32 @@ interface Row {
 }
 
 const reason = "a reason"
+const symbol = "BTC-PERP"
+
+/** Every command to the simulated venue writes its audit row alone. */
+const rowsOfVenue = (): Readonly<Record<string, Row>> => {
+  const bodies: Readonly<Record<string, object>> = {
+    restart: {},
+    set: { knobs: "{}" },
+    price: { symbol, price: "1" },
+    path: { symbol, path: "0,1" },
+    book: { symbol, size: "1" },
+    funding: { symbol, rate: "-0.1" },
+    execute: { client: world.client, symbol, qty: "-1", reason: "liquidation" },
+    fault: { kind: "outage" },
+    dealers: { mood: "silent" },
+    halt: { symbol },
+    resume: { symbol },
+    delist: { symbol },
+    offer: { symbol: "ETH", rateBps: 1, tenorDays: 1, qty: "1" },
+    pay: { contractId: 1 },
+    "correct-fee": { contractId: 1, fee: "1" },
+    clear: {}
+  }
+  return Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [`venue ${name}`, { body, writes: "audit" } as const])
+  )
+}
 /** A valid request for every command that writes. */
 const rowsOfCommands = (): Readonly<Record<string, Row>> => {
   const client = { client: world.client }
@@ -193,6 +222,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "webhook redeliver": { params: { deliveryId: "1" }, status: 404 },
     // The harness keeps no key file, so there is nothing to rotate.
     "encryption rotate": { status: 409 },
+    ...rowsOfVenue(),
     "clock advance": { body: { advanceMillis: 3_600_000 }, writes: "audit" },
     "approval grant": { params: { approvalId: world.approvalId }, writes: "api_keys" },
     "approval refuse": { params: { approvalId: world.approvalId }, writes: "approvals" }

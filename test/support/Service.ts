@@ -59,10 +59,12 @@ export interface ServiceOptions {
   readonly settings?: Partial<SettingsShape>
   /** Another process's database, to be the second service on it. */
   readonly database?: { readonly url: Redacted.Redacted; readonly sealing: Sealing }
+  /** The venue; without one none is attached. */
+  readonly layerVenue?: NonNullable<RuntimeOptions["layerVenue"]>
   /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
   /** What stands for the venue. */
-  readonly venue?: Pick<RuntimeOptions, "venue" | "board">
+  readonly venue?: Pick<RuntimeOptions, "venue" | "board" | "controls">
 }
 
 export const startService = async (options: ServiceOptions = {}) => {
@@ -77,6 +79,7 @@ export const startService = async (options: ServiceOptions = {}) => {
       settings: { ...defaultSettings, sandbox: true, ...options.settings },
       clockOffset: 0,
       owner: `test:${randomBytes(6).toString("hex")}`,
+      ...(options.layerVenue === undefined ? {} : { layerVenue: options.layerVenue }),
       ...options.keys,
       ...options.venue
     }).pipe(Layer.provideMerge(layerTestLogs))

@@ -4,15 +4,18 @@
  */
 import { Schema } from "effect"
 
-const Words = Schema.String.check(Schema.isMinLength(1, { message: "must not be empty" })).annotate({
-  message: "must be text"
-})
+const Words = Schema.String.annotate({ message: "must be text" }).check(
+  Schema.isMinLength(1, { message: "must not be empty" })
+)
 const Members = Schema.Record(Schema.String, Schema.Unknown).annotate({ message: "must be a map" })
 const Names = Schema.Array(Words).annotate({ message: "must be a list of names" })
-const Count = Schema.Int.annotate({ message: "must be a whole number" })
-const Duration = Schema.String.check(
-  Schema.isPattern(/^[1-9][0-9]{0,8}(ms|[smhd])$/, { message: "must be a duration such as 500ms, 15s or 8h" })
-).annotate({ message: "must be a duration such as 500ms, 15s or 8h" })
+const Count = Schema.Number.annotate({ message: "must be a whole number" }).check(
+  Schema.isInt({ message: "must be a whole number" })
+)
+/** Text of one shape, with one message for everything else. */
+const shaped = (pattern: RegExp, message: string) =>
+  Schema.String.annotate({ message }).check(Schema.isPattern(pattern, { message }))
+const Duration = shaped(/^[1-9][0-9]{0,8}(ms|[smhd])$/, "must be a duration such as 500ms, 15s or 8h")
 /** Expected texts and figures may be matchers (`!matches`, `!any`), so they are compared, not decoded. */
 const Expected = Schema.Unknown
 
@@ -38,9 +41,7 @@ const Given = Schema.Struct({
 }).annotate({ message: "must be a map" })
 
 export const ScenarioForm = Schema.Struct({
-  id: Schema.String.check(
-    Schema.isPattern(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, { message: "must be an id such as SC-CUS-01" })
-  ).annotate({ message: "must be an id such as SC-CUS-01" }),
+  id: shaped(/^SC-[A-Z]{3}-[0-9]{2}[a-z]?$/, "must be an id such as SC-CUS-01"),
   title: Words,
   /** Moves what all scenarios share (the clock, the questionnaire, the venue): no other runs beside it. */
   alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),

@@ -27,8 +27,10 @@ export interface Watcher {
   readonly ended: (scenario: Scenario, result: ScenarioResult) => void
 }
 
-/** A partner's code has letters, digits and 3 to 16 characters; this many runs with one seed fit. */
-const mostRuns = 36 ** 3
+/** A firm's code is its prefix of uids too, so it has at most eight characters: this many runs with one seed fit. */
+const mostRuns = 36 ** 2
+/** The last letter of a firm's code; the partner's is X. */
+const otherFirms = "YZABCDEFGH"
 
 export const runScenario = (
   world: World,
@@ -72,10 +74,10 @@ const play = (
   Effect.gen(function* () {
     const random = new SeededRandom(seed ^ hashOf(scenario.id))
     const session = yield* openSession(world, scenario, random)
+    for (const name of firmsWithEvents(scenario)) yield* session.register(yield* session.firm(name), "main")
     for (const name of scenario.given.clients ?? []) {
       yield* performStep(session, { kind: "partner", line: 0, partner: `onboard ${name}`, expect: { status: 201 } })
     }
-    for (const name of firmsWithEvents(scenario)) yield* session.register(yield* session.firm(name), "main")
     for (const step of scenario.steps) {
       at.line = step.line
       at.step = textOf(step)
@@ -109,7 +111,7 @@ const openSession = (
       yield* session.lookAtClock
       yield* session.addFirm("partner", `${tag}X`, given.partner ?? {})
       for (const [index, [name, form]] of Object.entries(given.partners ?? {}).entries()) {
-        yield* session.addFirm(name, `${tag}Y${index}`, form)
+        yield* session.addFirm(name, `${tag}${otherFirms[index]}`, form)
       }
       yield* Effect.addFinalizer(() => leave(session))
       return session

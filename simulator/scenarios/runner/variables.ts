@@ -48,7 +48,8 @@ export class Variables {
     const parts = name.split(".")
     for (let length = parts.length - 1; length > 0; length--) {
       const head = parts.slice(0, length).join(".")
-      if (this.values.has(head)) return memberAt(this.values.get(head), parts.slice(length))
+      const found = this.values.has(head) ? memberAt(this.values.get(head), parts.slice(length)) : undefined
+      if (found !== undefined) return found
     }
     throw new UnknownVariable(name)
   }

@@ -134,6 +134,12 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
     words: ["CLIENT"],
     does: "level, blocks and what is missing"
   },
+  documents: {
+    method: "GET",
+    path: "/clients/{CLIENT}/documents",
+    words: ["CLIENT"],
+    does: "the client's documents"
+  },
   balances: { method: "GET", path: "/clients/{CLIENT}/balances", words: ["CLIENT"], does: "balances (bare)" },
   ledger: { method: "GET", path: "/clients/{CLIENT}/ledger", words: ["CLIENT"], does: "postings, newest first" },
   items: {

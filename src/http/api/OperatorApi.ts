@@ -27,6 +27,7 @@ import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecuri
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
+import { VenueGroup } from "./operator/VenueGroup.ts"
 import { WebhookGroup } from "./operator/WebhookGroup.ts"
 import { WithdrawalGroup } from "./operator/WithdrawalGroup.ts"
 
@@ -55,6 +56,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(MachineGroup)
   .add(ClockGroup)
   .add(SimGroup)
+  .add(VenueGroup)
   .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)

@@ -16,6 +16,7 @@ import { key, operator, partner } from "./PartnerHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
+import { venue } from "./VenueHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
 
@@ -45,6 +46,7 @@ const features = {
   machine,
   clock,
   sim,
+  venue,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

@@ -18,7 +18,8 @@ import {
   type OperatorError,
   OperatorForbidden,
   OperatorInvalid,
-  OperatorUnknown
+  OperatorUnknown,
+  OperatorUpstream
 } from "../api/operator/OperatorErrors.ts"
 
 /** The wire error of a refusal. */
@@ -36,8 +37,9 @@ export const refusalError = (refusal: Refusal): OperatorError => {
       return new OperatorUnknown(envelopeOf(4004, refusal.sentence))
     case "Conflict":
       return new OperatorConflict(envelopeOf(4092, refusal.sentence, refusal.data as Json))
-    case "NoVenue":
     case "VenueAway":
+      return new OperatorUpstream(envelopeOf(5020, refusal.sentence))
+    case "NoVenue":
       return new OperatorAway(envelopeOf(5030, refusal.sentence))
     case "TooLarge":
     case "Unverified":

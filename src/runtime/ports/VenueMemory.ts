@@ -76,6 +76,8 @@ export class VenueMemory {
   /** Events up to this number are not kept any more. */
   forgotten = 0
   requests = 0
+  /** Nothing that is said comes to any reader. */
+  deaf = false
   private readonly outcomes = new Map<string, VenueOutcome>()
   private readonly accounts = new Map<string, { readonly orders: Array<VenueOrder>; sequence: number }>()
   private readonly readers = new Set<(line: Line) => void>()
@@ -141,8 +143,13 @@ export class VenueMemory {
         ),
       write: (name, request) =>
         Effect.suspend(() => ask(name, [request.ref], ({ refused }) => this.take(name, request, refused ?? null))),
-      events: (after) => this.stream(after),
-      marketData: () => Stream.fail(new VenueUnanswered({ reason: "this venue streams no market data" }))
+      events: (after) => this.stream(way, after),
+      // Its markets say nothing; heartbeats come.
+      marketData: () =>
+        Stream.concat(
+          Stream.sync(() => this.heartbeat()),
+          Stream.never
+        )
     }
   }
 
@@ -151,15 +158,16 @@ export class VenueMemory {
     return this.outcomes.get(ref) ?? this.plain(ref, "UNKNOWN", null)
   }
 
-  /** Says something of an account; the event. */
+  /** Says something of an account, as of now or of another time; the event. */
   say(
     account: string,
-    fact: (stamp: { readonly account: string; readonly sequence: number }) => AccountFact
+    fact: (stamp: { readonly account: string; readonly sequence: number }) => AccountFact,
+    at = this.options.now()
   ): VenueEvent {
     const state = this.stateOf(account)
     const event = {
       number: this.events.length + 1,
-      at: this.options.now(),
+      at,
       fact: fact({ account, sequence: ++state.sequence })
     }
     this.events.push(event)
@@ -167,8 +175,14 @@ export class VenueMemory {
     return event
   }
 
+  /** The next sequence of an account is one that was never said. */
+  skip(account: string): void {
+    this.stateOf(account).sequence++
+  }
+
   /** A line to every reader, whatever it is. */
   send(line: Line): void {
+    if (this.deaf) return
     for (const reader of this.readers) reader(line)
   }
 
@@ -256,14 +270,14 @@ export class VenueMemory {
     return { account, sequence: state.sequence, positions: [], orders: state.orders, contracts: [], swaps: [] }
   }
 
-  private stream(after: number): Stream.Stream<Line, VenueUnanswered | VenueEventsGone> {
+  private stream({ toCaller }: Way, after: number): Stream.Stream<Line, VenueUnanswered | VenueEventsGone> {
     if (after < this.forgotten || after > this.events.length) return Stream.fail(new VenueEventsGone({ after }))
     return Stream.callback<Line, VenueUnanswered>(
       (queue: Reader) =>
         Effect.acquireRelease(
           Effect.sync(() => {
-            const read = (line: Line) => void Queue.offerUnsafe(queue, line)
-            const end = () => void Queue.endUnsafe(queue)
+            const read = (line: Line) => toCaller(() => void Queue.offerUnsafe(queue, line), 0)
+            const end = () => toCaller(() => void Queue.endUnsafe(queue), 0)
             read(this.heartbeat())
             for (const event of this.events.slice(after)) read(event)
             this.readers.add(read)

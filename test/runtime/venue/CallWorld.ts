@@ -13,10 +13,12 @@ import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
+import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
+import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
-import { balance } from "../engine/fixtures.ts"
+import { sampleRows } from "../engine/fixtures.ts"
 
 const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 
@@ -25,7 +27,7 @@ export const begin = 1_795_000_000_000
 
 export const uidOf = (clientId: number): string => `ACM-${String(clientId).padStart(8, "0")}`
 
-type Services = ActorHost | BusinessClock | Journal | RowReads | VenueCalls
+type Services = ActorHost | BusinessClock | Journal | RowReads | VenueCalls | VenueEvents | VenueLink
 
 export class CallWorld {
   readonly timeline = new Timeline(begin)
@@ -104,7 +106,10 @@ export class CallProcess {
       )
     )
     const engine = ActorHost.layer({ residentLimit: 100_000 }).pipe(Layer.provideMerge(base))
-    const layer = VenueCalls.layer(venueHandlers).pipe(Layer.provideMerge(engine))
+    const layer = Layer.mergeAll(
+      VenueCalls.layer(venueHandlers),
+      VenueEvents.layer(venueHandlers).pipe(Layer.provideMerge(VenueLink.layer))
+    ).pipe(Layer.provideMerge(engine))
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })
       this.context = exit.value
@@ -128,7 +133,10 @@ export class CallProcess {
           subject: `client:${clientId}`,
           by,
           decide: (turn) => {
-            turn.draft.put("balances", balance(clientId, 0n))
+            if (turn.state.one("clients") === undefined) {
+              const { clients } = sampleRows(clientId)
+              turn.draft.put("clients", { ...clients, uid: uidOf(clientId), partnerClientRef: `ref-${clientId}` })
+            }
             return Array.from({ length: calls }, () => startProbe(turn, clientId))
           }
         })
@@ -139,6 +147,16 @@ export class CallProcess {
   /** Whether nothing is in flight under these refs within 5 s. */
   known(clientId: number, refs: ReadonlyArray<string>): { readonly exit: Exit.Exit<boolean, unknown> | null } {
     return this.run(Effect.flatMap(VenueCalls, (calls) => calls.known(clientId, refs)))
+  }
+
+  get link() {
+    if (this.context === null) throw new Error("the process has not started")
+    return Context.get(this.context, VenueLink).state()
+  }
+
+  get events() {
+    if (this.context === null) throw new Error("the process has not started")
+    return Context.get(this.context, VenueEvents).figures()
   }
 
   get figures() {

@@ -32,6 +32,10 @@ export class OperatorTooLarge extends Schema.Error<OperatorTooLarge>("OperatorTo
 export class OperatorDefect extends Schema.Error<OperatorDefect>("OperatorDefect")(fields, {
   httpApiStatus: 500
 }) {}
+/** The venue can't be asked. */
+export class OperatorUpstream extends Schema.Error<OperatorUpstream>("OperatorUpstream")(fields, {
+  httpApiStatus: 502
+}) {}
 export class OperatorAway extends Schema.Error<OperatorAway>("OperatorAway")(fields, { httpApiStatus: 503 }) {}
 
 /** What any route may answer besides its success. */
@@ -41,6 +45,7 @@ export const operatorErrors = [
   OperatorUnknown,
   OperatorConflict,
   OperatorDefect,
+  OperatorUpstream,
   OperatorAway
 ] as const
 export type OperatorError =
@@ -50,6 +55,7 @@ export type OperatorError =
   | OperatorUnknown
   | OperatorConflict
   | OperatorDefect
+  | OperatorUpstream
   | OperatorAway
 
 /** The body of a refusal; `error` repeats the sentence (doc 1, Envelope). */

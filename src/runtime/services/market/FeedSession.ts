@@ -167,7 +167,9 @@ export class FeedSession {
     const { resync, absurd } = this.parts.board.take(line, this.parts.latest())
     const subscription = { channel: line.channel, symbol: line.symbol }
     if (absurd === null) return resync ? this.resync(subscription) : null
-    const aside = this.rate.add(`${line.channel}:${line.symbol}`, JSON.stringify(line), absurd)
+    // The same fault with other figures is of the same kind.
+    const kind = `${line.channel}:${line.symbol}:${absurd.replaceAll(/[0-9.]+/g, "")}`
+    const aside = this.rate.add(kind, JSON.stringify(line), absurd)
     return resync ? Effect.andThen(aside, this.resync(subscription)) : aside
   }
 

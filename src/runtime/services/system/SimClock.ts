@@ -1,18 +1,24 @@
 /**
  * Time travel of the sandbox: the business clock moves forward and stays there after a restart (operator surface, sim
- * clock; architecture, Time and chance).
+ * clock; architecture, Time and chance). A venue that is attached goes first, so that the service's timers find what the
+ * venue did on the way (C4).
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
+import { withinTime } from "../../engine/withinTime.ts"
+import { Timers } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
+import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
+import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { Settings } from "../../Settings.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
+import { venueRefusal } from "./venueWords.ts"
 
 export interface ClockView {
   /** Business time, Unix ms. */
@@ -20,11 +26,23 @@ export interface ClockView {
   readonly wallNow: number
   /** How far business time runs ahead. */
   readonly offsetMillis: number
+  /** Business time at the venue; null: none is attached, or it does not answer. */
+  readonly venueNow: number | null
+}
+
+export interface AdvanceView extends ClockView {
+  /** The time was over before venue, events and timers were all there: the rest comes by itself. */
+  readonly behind: boolean
 }
 
 /** 1 January 2100, 00:00 UTC: the dates in the rules end there, so business time stays before it. Unix ms. */
 export const clockEnd = Date.UTC(2100, 0, 1)
 const tooFar = "The clock can't be moved into the year 2100 or later."
+
+/** How long an answer may wait for venue, events and timers (C4). */
+const patience = Duration.seconds(30)
+/** Between two tries to move a venue that did not answer. */
+const tryAgain = Duration.millis(200)
 
 const sandboxOnly = refuse(conflict("The clock can be seen and moved in a sandbox service only."))
 
@@ -32,60 +50,165 @@ export class SimClock extends Context.Service<
   SimClock,
   {
     readonly show: Effect.Effect<Verdict<ClockView>>
-    advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<ClockView>, DispatchError>
+    /** Answers when service and venue are there, and what became due has fired; `behind` after 30 s. */
+    advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<AdvanceView>, DispatchError>
   }
 >()("brokerage/runtime/services/system/SimClock") {
   static readonly layer = Layer.effect(
     SimClock,
     Effect.gen(function* () {
-      const host = yield* ActorHost
-      const clock = yield* BusinessClock
-      const settings = yield* Settings
-      const sql = yield* PgClient.PgClient
-      const view = (): ClockView => {
-        const now = clock.now()
-        return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
-      }
-
-      /** The offset is stored before anybody sees it. Null: it would pass the end. */
-      const store = (millis: number) =>
-        Effect.suspend(() =>
-          Effect.catch(moveClock(sql, millis, clockEnd - view().wallNow, currentDryRun() !== null), whenUnsure)
-        )
-
+      const jump = new Jump({
+        host: yield* ActorHost,
+        clock: yield* BusinessClock,
+        control: yield* VenueControl,
+        progress: yield* VenueProgress,
+        timers: yield* Timers,
+        sql: yield* PgClient.PgClient
+      })
+      const { sandbox } = yield* Settings
+      // A jump ends where it said before the next one begins.
+      const one = yield* Semaphore.make(1)
       return SimClock.of({
-        show: Effect.sync(() => (settings.sandbox ? accept(view()) : sandboxOnly)),
+        show: sandbox ? Effect.map(jump.view, accept) : Effect.succeed(sandboxOnly),
         advance: (caller, millis) =>
-          !settings.sandbox
-            ? Effect.succeed(sandboxOnly)
-            : Effect.gen(function* () {
-                const before = clock.offset()
-                const offset = yield* store(millis)
-                if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
-                const dry = currentDryRun() !== null
-                if (!dry) clock.setOffset(Math.max(offset, clock.offset()))
-                const audited = host.dispatch({
-                  subject: systemSubject,
-                  by: caller.by,
-                  decide: (turn) =>
-                    applyEffects(turn, systemInstance, [
-                      {
-                        type: "audit",
-                        action: "clock.advance",
-                        before: `${before} ms ahead`,
-                        after: `${offset} ms ahead`,
-                        reason: null
-                      }
-                    ])
-                })
-                // The clock has moved: whatever becomes of the audit row, no answer may ask for another try.
-                yield* Effect.mapError(audited, (error) =>
-                  error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
-                )
-                const now = view()
-                return accept(dry ? { ...now, now: now.wallNow + offset, offsetMillis: offset } : now)
-              }).pipe(Effect.uninterruptible)
+          sandbox
+            ? Effect.uninterruptible(one.withPermits(1)(jump.advance(caller, millis)))
+            : Effect.succeed(sandboxOnly)
       })
     })
   )
 }
+
+interface JumpParts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly control: VenueControl["Service"]
+  readonly progress: VenueProgress["Service"]
+  readonly timers: Timers["Service"]
+  readonly sql: PgClient.PgClient
+}
+
+class Jump {
+  private readonly parts: JumpParts
+
+  constructor(parts: JumpParts) {
+    this.parts = parts
+  }
+
+  readonly view: Effect.Effect<ClockView> = Effect.suspend(() => {
+    const { control } = this.parts
+    const at: Effect.Effect<number | null> = control.attached
+      ? Effect.catch(
+          Effect.map(control.show, (view) => view.at),
+          () => Effect.succeed(null)
+        )
+      : Effect.succeed(null)
+    return Effect.map(at, (venueNow) => ({ ...this.own(), venueNow }))
+  })
+
+  advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const { clock, control } = this.parts
+      const before = clock.offset()
+      const rehearsed = yield* this.store(millis, true)
+      if (rehearsed === null) return refuse(invalidFields({ advanceMillis: tooFar }))
+      if (currentDryRun() !== null) return yield* this.rehearse(caller, before, rehearsed)
+      const began = performance.now()
+      const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
+      const moved = yield* Effect.result(this.moveVenue(this.own().wallNow + rehearsed, left))
+      if (Result.isFailure(moved)) return refuse(venueRefusal(moved.failure))
+      const offset = yield* this.store(millis, false)
+      if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
+      clock.setOffset(Math.max(offset, clock.offset()))
+      // The clock has moved: whatever becomes of the audit row, no answer may ask for another try.
+      yield* Effect.mapError(this.audit(caller, before, offset), unsure)
+      const fired = yield* this.fireDue(left())
+      // The venue has gone on by what the service needed; both stand at the same moment again.
+      if (moved.success && control.attached) yield* Effect.ignore(control.command({ type: "advance", to: clock.now() }))
+      return accept({ ...(yield* this.view), behind: !moved.success || !fired })
+    })
+  }
+
+  private own() {
+    const { clock } = this.parts
+    const now = clock.now()
+    return { now, wallNow: now - clock.offset(), offsetMillis: clock.offset() }
+  }
+
+  /** The offset is stored before anybody sees it. Null: it would pass the end. */
+  private store(millis: number, dry: boolean) {
+    return Effect.suspend(() =>
+      Effect.catch(moveClock(this.parts.sql, millis, clockEnd - this.own().wallNow, dry), whenUnsure)
+    )
+  }
+
+  /** What the jump would lead to, and that the venue could be asked for it. */
+  private rehearse(caller: OperatorCaller, before: number, offset: number) {
+    return Effect.gen({ self: this }, function* () {
+      const { control } = this.parts
+      if (control.attached) {
+        const seen = yield* Effect.result(control.show)
+        if (Result.isFailure(seen)) return refuse(venueRefusal(seen.failure))
+      }
+      yield* this.audit(caller, before, offset)
+      const { wallNow } = this.own()
+      const now = wallNow + offset
+      return accept({ now, wallNow, offsetMillis: offset, venueNow: control.attached ? now : null, behind: false })
+    })
+  }
+
+  /**
+   * The venue plays to `to`, then its events up to there are taken. False: not within the time left. A try whose answer is lost
+   * is made again: a jump names its end, so a second one does nothing.
+   */
+  private moveVenue(to: number, left: () => number): Effect.Effect<boolean, VenueControlError> {
+    const { control, progress } = this.parts
+    if (!control.attached) return Effect.succeed(true)
+    let isUnsure = false
+    const attempt: Effect.Effect<boolean, VenueControlError> = Effect.suspend(() =>
+      control.command({ type: "advance", to }).pipe(
+        Effect.flatMap(({ number }) => Effect.as(progress.reached(number), true)),
+        Effect.catchIf(
+          ({ why }) => why === "lost" || isUnsure,
+          () => {
+            isUnsure = true
+            return Effect.andThen(Effect.sleep(tryAgain), attempt)
+          }
+        )
+      )
+    )
+    return Effect.suspend(() =>
+      Effect.interruptible(
+        Effect.timeoutOrElse(attempt, { duration: Duration.millis(left()), orElse: () => Effect.succeed(false) })
+      )
+    )
+  }
+
+  /** Fires what has become due. False: not all of it within the time; it goes on. */
+  private fireDue(millis: number): Effect.Effect<boolean> {
+    return withinTime(this.parts.timers.fireDue, () => null, Duration.millis(millis)).pipe(
+      Effect.as(true),
+      Effect.catch(() => Effect.succeed(false))
+    )
+  }
+
+  private audit(caller: OperatorCaller, before: number, after: number): Effect.Effect<void, DispatchError> {
+    return this.parts.host.dispatch({
+      subject: systemSubject,
+      by: caller.by,
+      decide: (turn) =>
+        applyEffects(turn, systemInstance, [
+          {
+            type: "audit",
+            action: "clock.advance",
+            before: `${before} ms ahead`,
+            after: `${after} ms ahead`,
+            reason: null
+          }
+        ])
+    })
+  }
+}
+
+const unsure = (error: DispatchError): DispatchError =>
+  error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error

@@ -20,6 +20,14 @@ import { Settings } from "../../Settings.ts"
 import { type VenueTraffic, venueTraffic } from "../../store/reads/venueReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
+/** The venue that this service speaks to; null: none is attached. */
+const AttachedVenue = Context.Reference<VenueShape | null>("brokerage/runtime/services/system/AttachedVenue", {
+  defaultValue: () => null
+})
+
+/** Makes the venue known to `sim verify`. */
+export const layerAttachedVenue: Layer.Layer<never, never, Venue> = Layer.effect(AttachedVenue, Venue)
+
 export interface Agreement {
   readonly ok: boolean
   /** The first thing that is wrong, in words; null when all is well. */
@@ -52,7 +60,7 @@ export class VenueAgreement extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const settings = yield* Settings
-      const venue = Option.getOrNull(yield* Effect.serviceOption(Venue))
+      const venue = yield* AttachedVenue
       const traffic = Effect.catch(venueTraffic(sql, mostListed), whenAway)
       return VenueAgreement.of({
         verify: Effect.suspend(() => {

@@ -1,0 +1,226 @@
+/** `brokerage sim venue …`: what a tester does to the simulated venue (operator surface, Developers and QA; C1). */
+import { Argument, type Command, Option } from "commander"
+import type { Effect } from "effect"
+import {
+  dealerMoods,
+  executionReasons,
+  type FaultKind,
+  faultKinds,
+  type FaultRoute,
+  faultRoutes,
+  heldPrices
+} from "../../src/venue/testerTokens.ts"
+import type { VenueCommandAnswer } from "../../src/venue/VenueCommand.ts"
+import type { Cli } from "../Cli.ts"
+import type { OperatorClient, Success } from "../OperatorClient.ts"
+import { durationOption, given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
+import { readKnobsFile, readPathFile } from "../venueFiles.ts"
+import { commandView, venueView } from "../views/venueView.ts"
+
+const symbolArgument = ["<SYMBOL>", "such as BTC-PERP"] as const
+
+/** The same command with its leading plus gone: the wire has a minus or none. */
+const signed = (text: string): string => text.replace(/^\+/, "")
+
+type VenueCall = (api: OperatorClient) => Effect.Effect<Success<typeof VenueCommandAnswer.Type>, unknown>
+
+/** Adds `venue` under `sim`. */
+export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
+  const venue = sim.command("venue").description("the simulated venue; sandbox only")
+  const send = (command: Command, call: VenueCall, confirm?: string): Promise<void> =>
+    cli.call(command, call, commandView, confirm === undefined ? {} : { confirm })
+  venue
+    .command("show")
+    .description("prices, held or not, paths, dealers, faults with what is left of them, and how far it is")
+    .action((_: object, command: Command) => cli.call(command, (api) => api.venue.show(), venueView))
+  venue
+    .command("restart")
+    .description("end the simulator and start it again; answers when it is back")
+    .action((_: object, command: Command) => send(command, (api) => api.venue.restart({ payload: {} })))
+  venue
+    .command("set")
+    .description("change its knobs: seed, processes, books, dealers, writers")
+    .argument("<FILE>", "YAML")
+    .action((file: string, _: object, command: Command) =>
+      cli.attempt(command, async () => {
+        const knobs = await readKnobsFile(file)
+        await send(command, (api) => api.venue.set({ payload: { knobs } }))
+      })
+    )
+  venue
+    .command("clear")
+    .description("end faults, paths, held prices and halts, undo book and funding, dealers normal")
+    .action((_: object, command: Command) => send(command, (api) => api.venue.clear({ payload: {} })))
+  addPriceCommands(venue, cli, send)
+  addMarketCommands(venue, send)
+  addFaultCommands(venue, send)
+  addStakingCommands(venue, send)
+  return venue
+}
+
+type Send = (command: Command, call: VenueCall, confirm?: string) => Promise<void>
+
+interface PriceOptions {
+  readonly only?: (typeof heldPrices)[number]
+}
+
+interface BookOptions {
+  readonly size: string
+  readonly levels?: number
+  readonly spread?: number
+}
+
+const addPriceCommands = (venue: Command, cli: Cli, send: Send): void => {
+  venue
+    .command("price")
+    .description("move index, mark and last of SYMBOL and its base's markets to PRICE, and hold them there")
+    .argument(...symbolArgument)
+    .argument("<PRICE>", "such as 60000.5")
+    .addOption(tokenOption("--only <price>", "this one alone", heldPrices))
+    .action((symbol: string, price: string, { only }: PriceOptions, command: Command) =>
+      send(command, (api) => api.venue.price({ payload: { symbol, price, ...given({ only }) } }))
+    )
+  venue
+    .command("path")
+    .description("play a price path")
+    .argument(...symbolArgument)
+    .argument("<FILE>", "CSV: offsetMs,price")
+    .action((symbol: string, file: string, _: object, command: Command) =>
+      cli.attempt(command, async () => {
+        const path = readPathFile(file)
+        await send(command, (api) => api.venue.path({ payload: { symbol, path } }))
+      })
+    )
+  venue
+    .command("book")
+    .description("the simulator's own orders in the book of SYMBOL")
+    .argument(...symbolArgument)
+    .addOption(required("--size <Q>", "quantity on each level; 0 empties it"))
+    .addOption(new Option("--levels <n>", "levels on each side").argParser(whole(1, 1_000)))
+    .addOption(new Option("--spread <ticks>", "between best bid and best ask").argParser(whole(1, 1_000_000)))
+    .action((symbol: string, { size, levels, spread }: BookOptions, command: Command) =>
+      send(command, (api) => api.venue.book({ payload: { symbol, size, ...given({ levels, spread }) } }))
+    )
+  venue
+    .command("funding")
+    .description("the funding rate of SYMBOL")
+    .argument(...symbolArgument)
+    .argument("<RATE>", "such as -0.0001")
+    .action((symbol: string, rate: string, _: object, command: Command) =>
+      send(command, (api) => api.venue.funding({ payload: { symbol, rate: signed(rate) } }))
+    )
+}
+
+interface ExecuteOptions {
+  readonly price?: string
+  readonly reason: (typeof executionReasons)[number]
+}
+
+const addMarketCommands = (venue: Command, send: Send): void => {
+  venue
+    .command("execute")
+    .description("the venue trades the client's account by itself")
+    .argument("<C>", "client id or uid")
+    .argument(...symbolArgument)
+    .argument("<QTY>", "with its sign: -2 sells two")
+    .option("--price <price>", "at this price; else at the mark")
+    .addOption(requiredToken("--reason <reason>", "why", executionReasons))
+    .action((client: string, symbol: string, qty: string, { price, reason }: ExecuteOptions, command: Command) =>
+      send(command, (api) =>
+        api.venue.execute({ payload: { client, symbol, qty: signed(qty), reason, ...given({ price }) } })
+      )
+    )
+  for (const [verb, does] of [
+    ["halt", "the venue takes no orders of SYMBOL"],
+    ["resume", "the venue takes orders of SYMBOL again"]
+  ] as const) {
+    venue
+      .command(verb)
+      .description(does)
+      .argument(...symbolArgument)
+      .action((symbol: string, _: object, command: Command) => {
+        const payload = { symbol }
+        return send(command, (api) => (verb === "halt" ? api.venue.halt({ payload }) : api.venue.resume({ payload })))
+      })
+  }
+  venue
+    .command("delist")
+    .description("end the market SYMBOL at its final price, for good")
+    .argument(...symbolArgument)
+    .action((symbol: string, _: object, command: Command) =>
+      send(command, (api) => api.venue.delist({ payload: { symbol } }), `Delist ${symbol}? It stays so.`)
+    )
+}
+
+interface FaultOptions {
+  readonly route?: FaultRoute
+  readonly symbol?: string
+  readonly for?: number
+  readonly times?: number
+  readonly delay?: number
+}
+
+const addFaultCommands = (venue: Command, send: Send): void => {
+  venue
+    .command("fault")
+    .description("the venue misbehaves, until clear unless --for or --times says otherwise")
+    .addArgument(tokenArgument("<KIND>", "what goes wrong", faultKinds))
+    .addOption(tokenOption("--route <route>", "there alone", faultRoutes))
+    .option("--symbol <symbol>", "for this market alone")
+    .addOption(new Option("--for <duration>", "for so long: 90s, 15m, 8h or 2d").argParser(durationOption))
+    .addOption(new Option("--times <n>", "so often").argParser(whole(1, 1_000_000)))
+    .addOption(
+      new Option("--delay <duration>", "lag of visibility-lag, slow and reorder-events (default 2s)").argParser(
+        durationOption
+      )
+    )
+    .action((kind: FaultKind, options: FaultOptions, command: Command) => {
+      const { route, symbol, for: forMillis, times, delay: delayMillis } = options
+      return send(command, (api) =>
+        api.venue.fault({ payload: { kind, ...given({ route, symbol, forMillis, times, delayMillis }) } })
+      )
+    })
+  venue
+    .command("dealers")
+    .description("whether dealers quote")
+    .addArgument(new Argument("<MOOD>", "silent or normal").choices(dealerMoods))
+    .action((mood: (typeof dealerMoods)[number], _: object, command: Command) =>
+      send(command, (api) => api.venue.dealers({ payload: { mood } }))
+    )
+}
+
+interface OfferOptions {
+  readonly rateBps: number
+  readonly tenorDays: number
+  readonly qty: string
+}
+
+const addStakingCommands = (venue: Command, send: Send): void => {
+  const contractId = new Argument("<CONTRACTID>", "the venue's id of it").argParser(whole(1, Number.MAX_SAFE_INTEGER))
+  venue
+    .command("offer")
+    .description("put an offer on the staking board")
+    .argument("<SYMBOL>", "a staking market")
+    .addOption(required("--rate-bps <n>", "yearly rate, basis points").argParser(whole(0, 1_000_000)))
+    .addOption(required("--tenor-days <n>", "how long").argParser(whole(1, 36_500)))
+    .addOption(required("--qty <D>", "how much"))
+    .action((symbol: string, { rateBps, tenorDays, qty }: OfferOptions, command: Command) =>
+      send(command, (api) => api.venue.offer({ payload: { symbol, rateBps, tenorDays, qty } }))
+    )
+  venue
+    .command("pay")
+    .description("the writer pays what it owes, all or a part")
+    .addArgument(contractId)
+    .option("--amount <D>", "a part")
+    .action((id: number, { amount }: { readonly amount?: string }, command: Command) =>
+      send(command, (api) => api.venue.pay({ payload: { contractId: id, ...given({ amount }) } }))
+    )
+  venue
+    .command("correct-fee")
+    .description("the venue corrects its fee")
+    .addArgument(contractId)
+    .argument("<D>", "the fee as it is right")
+    .action((id: number, fee: string, _: object, command: Command) =>
+      send(command, (api) => api.venue["correct-fee"]({ payload: { contractId: id, fee } }))
+    )
+}

@@ -1,0 +1,57 @@
+/** The simulated venue for a person: how far it is, its prices, dealers and faults (operator surface, sim venue show). */
+import type { VenueCommandAnswer, VenueView } from "../../src/venue/VenueCommand.ts"
+import { fields, stack, table, text, time, type View } from "./View.ts"
+
+export const venueView = ({ at, seed, number, startedAt, readers, markets, dealers, faults }: VenueView): View =>
+  stack(
+    fields({ "business time": time(at), "last event": number, seed, startedAt, "connected to": readersText(readers) }),
+    text(""),
+    table(
+      markets,
+      {
+        symbol: (row) => row.symbol,
+        last: (row) => row.last,
+        mark: (row) => row.mark,
+        index: (row) => row.index,
+        held: (row) => row.held.join(", "),
+        path: (row) => (row.path ? "playing" : ""),
+        state: (row) => (row.delisted ? "delisted" : row.halted ? "halted" : "")
+      },
+      "no markets"
+    ),
+    text(""),
+    table(
+      dealers,
+      {
+        dealer: (row) => row.name,
+        mood: (row) => row.mood,
+        latency: (row) => `${row.latencyMillis} ms`,
+        validity: (row) => `${row.validityMillis} ms`
+      },
+      "no dealers"
+    ),
+    text(""),
+    table(
+      faults,
+      {
+        fault: (row) => row.kind,
+        route: (row) => row.route,
+        symbol: (row) => row.symbol,
+        left: (row) => leftOf(row),
+        struck: (row) => row.struck
+      },
+      "no faults"
+    )
+  )
+
+const readersText = ({ events, marketData, subscriptions }: VenueView["readers"]): string =>
+  `${events} of events, ${marketData} of market data (${subscriptions} subscriptions)`
+
+const leftOf = ({ until, timesLeft }: VenueView["faults"][number]): string =>
+  [timesLeft === null ? "" : `${timesLeft} times`, until === null ? "" : `until ${time(until)}`]
+    .filter((part) => part !== "")
+    .join(", ") || "until clear"
+
+/** What a command answers: how far the venue is now, and the id of what it made. */
+export const commandView = ({ number, at, id }: typeof VenueCommandAnswer.Type): View =>
+  fields({ "last event": number, "business time": time(at), ...(id === null ? {} : { id }) })

@@ -1,0 +1,159 @@
+/**
+ * A venue over HTTP: reads and writes by the client that is made from its surface (`src/venue/VenueApi.ts`), strictly read
+ * and over within 5 s; the two streams line by line (`venueLines.ts`). Whatever goes wrong is VenueUnanswered with a short
+ * reason that holds no secret.
+ */
+import { NodeHttpClient } from "@effect/platform-node"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
+import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
+import { Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import type { VenueConnection } from "../../ports/VenueConnection.ts"
+import { channelLine, eventLine, venueLines } from "./venueLines.ts"
+
+/** Longest wait for an answer, wall ms. */
+const answerWithin = "5 seconds"
+/** Connections kept open at once: more than calls are made side by side. */
+const connections = 128
+
+export const HttpVenue = {
+  /** Null: there is no venue, and nothing is ever answered. */
+  layer: (connection: VenueConnection | null): Layer.Layer<Venue> =>
+    connection === null
+      ? Layer.succeed(Venue, Venue.of(nowhere))
+      : Layer.effect(
+          Venue,
+          Effect.map(makeClient(connection), (client) => Venue.of(shapeOf(connection, client)))
+        ).pipe(
+          Layer.provide(
+            NodeHttpClient.layerNodeHttpOptions({
+              keepAlive: true,
+              maxSockets: connections,
+              ...(connection.ca === null ? {} : { ca: connection.ca })
+            })
+          )
+        )
+}
+
+type Client = HttpApiClient.ForApi<typeof VenueApi>
+
+const makeClient = ({ url, key }: VenueConnection): Effect.Effect<Client, never, HttpClient.HttpClient> =>
+  HttpApiClient.make(VenueApi, {
+    baseUrl: url,
+    transformClient: HttpClient.mapRequest((request) =>
+      Redacted.value(key) === "" ? request : HttpClientRequest.bearerToken(request, key)
+    )
+  })
+
+const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
+  const { reads } = client
+  const writes = writesOf(client)
+  return {
+    listing: answered(reads.listing()),
+    offers: answered(reads.offers()),
+    clock: Effect.map(answered(reads.clock()), ({ now }) => now),
+    snapshot: (params) => answered(reads.snapshot({ params })),
+    klines: ({ symbol, interval, from, to, limit }) =>
+      answered(
+        reads.klines({
+          query: { symbol, interval, limit, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) }
+        })
+      ),
+    account: (account) =>
+      answered(Effect.catchTag(reads.account({ params: { account } }), "VenueNotFound", () => Effect.succeed(null))),
+    accountEvents: (account, after) =>
+      Effect.map(answered(reads.accountEvents({ params: { account }, query: { after } })), ({ events }) => events),
+    lookup: (refs) => inOrder(refs, answered(reads.lookup({ payload: { refs } }))),
+    voidRefs: (refs) => inOrder(refs, answered(reads.voidRefs({ payload: { refs } }))),
+    write: (name, request) =>
+      Effect.flatMap(answered(writes[name](request)), (outcome) =>
+        outcome.ref === request.ref
+          ? Effect.succeed(outcome)
+          : Effect.fail(new VenueUnanswered({ reason: "the answer is of another ref" }))
+      ),
+    events: (after) => venueLines(connection, venueStreams.events(after), eventLine, after),
+    marketData: (subscriptions) =>
+      venueLines(
+        connection,
+        venueStreams.marketData(subscriptions.map(({ channel, symbol }) => `${channel}:${symbol}`)),
+        channelLine,
+        null
+      ).pipe(Stream.catchTag("VenueEventsGone", () => Stream.fail(new VenueUnanswered({ reason: "status 410" }))))
+  }
+}
+
+type Writes = {
+  readonly [Name in VenueCallName]: (request: VenueRequest<Name>) => Effect.Effect<VenueOutcome, unknown>
+}
+
+const writesOf = ({ trading }: Client): Writes => ({
+  openAccount: (payload) => trading.openAccount({ payload }),
+  placeOrder: (payload) => trading.placeOrder({ payload }),
+  cancelOrder: (payload) => trading.cancelOrder({ payload }),
+  amendOrder: (payload) => trading.amendOrder({ payload }),
+  requestQuotes: (payload) => trading.requestQuotes({ payload }),
+  requestClose: (payload) => trading.requestClose({ payload }),
+  cancelRequest: (payload) => trading.cancelRequest({ payload }),
+  acceptQuote: (payload) => trading.acceptQuote({ payload }),
+  tearUp: (payload) => trading.tearUp({ payload }),
+  takeOffer: (payload) => trading.takeOffer({ payload })
+})
+
+/** In time, or unanswered. A defect of the client is no answer either: the call may have been made. */
+const answered = <A>(work: Effect.Effect<A, unknown>): Effect.Effect<A, VenueUnanswered> =>
+  work.pipe(
+    Effect.catchDefect((defect) => Effect.fail(defect)),
+    Effect.mapError((error) => new VenueUnanswered({ reason: reasonOf(error) })),
+    Effect.timeoutOrElse({
+      duration: answerWithin,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" }))
+    })
+  )
+
+/** What went wrong, without addresses, bodies or headers; the venue's own words where it has some. */
+const reasonOf = (error: unknown): string => {
+  const {
+    _tag: tag = "",
+    message = "",
+    reason
+  } = error as {
+    readonly _tag?: string
+    readonly message?: string
+    readonly reason?: { readonly _tag?: string; readonly response?: { readonly status?: number } }
+  }
+  if (tag.startsWith("Venue")) return `${tag}: ${message}`.slice(0, 256)
+  if (tag === "SchemaError") return "an answer that can't be read"
+  const status = reason?.response?.status
+  return status === undefined ? (reason?._tag ?? "the connection broke") : `status ${status}`
+}
+
+/** An answer that does not name what was asked, in its order, is none. */
+const inOrder = (
+  refs: ReadonlyArray<string>,
+  answer: Effect.Effect<{ readonly outcomes: ReadonlyArray<VenueOutcome> }, VenueUnanswered>
+): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered> =>
+  Effect.flatMap(answer, ({ outcomes }) =>
+    outcomes.length === refs.length && outcomes.every(({ ref }, index) => ref === refs[index])
+      ? Effect.succeed(outcomes)
+      : Effect.fail(new VenueUnanswered({ reason: "the answer is of other refs" }))
+  )
+
+const none = new VenueUnanswered({ reason: "this service has no venue" })
+const unanswered = Effect.fail(none)
+
+const nowhere: VenueShape = {
+  listing: unanswered,
+  offers: unanswered,
+  clock: unanswered,
+  snapshot: () => unanswered,
+  klines: () => unanswered,
+  account: () => unanswered,
+  accountEvents: () => unanswered,
+  lookup: () => unanswered,
+  voidRefs: () => unanswered,
+  write: () => unanswered,
+  events: () => Stream.fail(none),
+  marketData: () => Stream.fail(none)
+}

@@ -1,0 +1,40 @@
+/** The venue's controls in the words of an operator: why one gave no answer, and a command as the audit shows it. */
+import { conflict, type Refusal } from "../../../machines/shared/Refusal.ts"
+import type { VenueCommand } from "../../../venue/VenueCommand.ts"
+import type { VenueControlError } from "../../ports/VenueControl.ts"
+
+export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
+  switch (why) {
+    case "none":
+      return { _tag: "NoVenue", sentence: "No venue is attached to this service." }
+    case "unreached":
+      return { _tag: "VenueAway", sentence: `The venue can't be reached (${words}): nothing was done.` }
+    case "closed":
+      return { _tag: "VenueAway", sentence: `The venue takes nothing now (${words}): nothing was done.` }
+    case "lost":
+      return {
+        _tag: "VenueAway",
+        sentence: `The venue did not answer (${words}), and may have done it: look at sim venue show before repeating the command.`
+      }
+    case "foreign":
+      return conflict(`The venue is no simulator that this service controls: ${words}.`)
+    case "refused":
+      return { _tag: "Invalid", sentence: `The venue refuses this: ${words}`, errors: null }
+  }
+}
+
+/** Longer values are shown by their length. */
+const longest = 64
+
+/** Such as `symbol BTC-PERP, price 60000`. */
+export const describeCommand = ({ type: _, ...rest }: VenueCommand): string =>
+  Object.entries(rest)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${shown(value)}`)
+    .join(", ")
+
+const shown = (value: unknown): string => {
+  if (Array.isArray(value)) return String(value.length)
+  const text = String(value)
+  return text.length <= longest && !text.includes("\n") ? text : `of ${text.length} characters`
+}

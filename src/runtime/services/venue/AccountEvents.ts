@@ -1,0 +1,261 @@
+/**
+ * Events of accounts on their way to mailboxes: one account's in the order of its sequence, accounts side by side. A gap is
+ * fetched first; what is known is dropped; what can't be applied is set aside in the turn that passes it (A2-96, A2-115).
+ */
+import { Decimal } from "decimal.js"
+import { Effect, Semaphore } from "effect"
+import type { AccountFact, VenueEvent } from "../../../machines/venue/VenueEvent.ts"
+import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { Venue } from "../../ports/Venue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import type { VenueHandlers } from "./VenueHandlers.ts"
+import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
+
+/** How far ahead of business time an event may lie, ms (A2-115). */
+const aheadLimit = 5_000
+/** Accounts whose clients are remembered. */
+const accountsKept = 100_000
+/** Events that the venue gives in one answer. */
+const fetchPage = 1_000
+/** Fetches of a gap before the venue is believed that it has no more. */
+const fetches = 3
+
+export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
+type Apart = (what: SetAside) => Effect.Effect<void>
+/** What became of an event in its turn; set aside: as what. */
+interface Taken {
+  readonly is: "taken" | "known" | "gap" | SetAside
+}
+
+export interface AccountEventsParts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly stored: RowReads["Service"]
+  readonly handlers: VenueHandlers
+}
+
+export class AccountEvents {
+  private readonly parts: AccountEventsParts
+  private readonly clients = new Map<string, number>()
+  /** Of accounts with something on its way. */
+  private readonly lanes = new Map<string, { readonly one: Semaphore.Semaphore; users: number }>()
+  private markets: ReadonlyMap<string, VenueMarket> = new Map()
+
+  constructor(parts: AccountEventsParts) {
+    this.parts = parts
+  }
+
+  /** Takes an event, whatever becomes of it; `apart` sets aside what is of no client. */
+  take(event: AccountEvent, apart: Apart): Effect.Effect<void> {
+    return this.inTurn(
+      event.fact.account,
+      Effect.suspend(() => this.apply(event, apart))
+    )
+  }
+
+  /** Fetches what is missing of an account of ours, as far as the venue says it now. */
+  readAgain(account: string): Effect.Effect<void> {
+    return this.inTurn(
+      account,
+      Effect.gen({ self: this }, function* () {
+        const clientId = yield* this.clientOf(account)
+        if (clientId === null) return
+        const after = yield* this.sequenceOf(clientId)
+        yield* this.fetch(clientId, account, after)
+      }).pipe(Effect.catch(() => Effect.void))
+    )
+  }
+
+  /** One after the other of an account, in the order in which they come here. */
+  private inTurn(account: string, work: Effect.Effect<void>): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const lane = this.lanes.get(account) ?? { one: Semaphore.makeUnsafe(1), users: 0 }
+      this.lanes.set(account, lane)
+      lane.users++
+      return Effect.ensuring(
+        lane.one.withPermits(1)(work),
+        Effect.sync(() => {
+          if (--lane.users === 0) this.lanes.delete(account)
+        })
+      )
+    })
+  }
+
+  /** Until it is taken, or set aside. */
+  private apply(event: AccountEvent, apart: Apart): Effect.Effect<void> {
+    const { account } = event.fact
+    return Effect.gen({ self: this }, function* () {
+      const clientId = yield* this.clientOf(account)
+      if (clientId === null) return yield* apart(asideOf(event, "its account is none of ours"))
+      const wrong = yield* this.wrongWith(event)
+      const taken = yield* this.decide(clientId, event, wrong, false)
+      if (taken.is !== "gap") return
+      for (let tries = 0; tries < fetches; tries++) {
+        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        const now = yield* this.decide(clientId, event, wrong, false)
+        if (now.is !== "gap") return
+        yield* Effect.sleep(250 << tries)
+      }
+      yield* Effect.annotateLogs(Effect.logError("the venue does not say what is missing of an account"), {
+        account,
+        before: event.fact.sequence
+      })
+      yield* this.decide(clientId, event, wrong, true)
+    }).pipe(
+      // The database is away, or the mailbox full: the event waits, and with it what follows in its account.
+      Effect.catch(() =>
+        Effect.delay(
+          Effect.suspend(() => this.apply(event, apart)),
+          "250 millis"
+        )
+      )
+    )
+  }
+
+  /** Applies what the venue has of an account after a sequence; what can't be had is missing still. */
+  private fetch(clientId: number, account: string, after: number): Effect.Effect<void, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      for (let from = after; ;) {
+        const missed = yield* Effect.catch(this.parts.venue.accountEvents(account, from), () => Effect.succeed([]))
+        for (const event of missed) {
+          const { fact } = event
+          if (!("account" in fact) || fact.account !== account) continue
+          const one = { ...event, fact }
+          yield* this.decide(clientId, one, yield* this.wrongWith(one), false)
+        }
+        const reached = yield* this.sequenceOf(clientId)
+        if (missed.length < fetchPage || reached <= from) return
+        from = reached
+      }
+    })
+  }
+
+  /** `past`: takes it although what came before is missing. */
+  private decide(
+    clientId: number,
+    event: AccountEvent,
+    wrong: string | null,
+    past: boolean
+  ): Effect.Effect<Taken, DispatchError> {
+    const taken = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      decide: (turn) => this.decideIn(turn, clientId, event, { wrong, past })
+    })
+    // What our own code can't take is a fault of ours: it is passed, too, and stops nothing.
+    const passed = (cause: unknown) =>
+      Effect.andThen(
+        Effect.logError("an event of the venue could not be applied", cause),
+        this.decide(clientId, event, "it could not be applied", past)
+      )
+    const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : alarmAside(is)))
+    return wrong === null
+      ? alarmed.pipe(Effect.catchTag("CommitRejected", passed), Effect.catchDefect(passed))
+      : alarmed
+  }
+
+  private decideIn(
+    turn: Turn,
+    clientId: number,
+    { fact, at, number, ...event }: AccountEvent,
+    { wrong, past }: { readonly wrong: string | null; readonly past: boolean }
+  ): Taken {
+    const known = turn.state.one("venueAccounts")?.sequence ?? 0
+    if (fact.sequence <= known) return { is: "known" }
+    if (fact.sequence > known + 1 && !past) return { is: "gap" }
+    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
+    const owner = ownerOfFact(fact)
+    const applied =
+      wrong === null && owner !== null && this.parts.handlers[owner.owner].said(turn, { id: owner.id, at, fact })
+    if (applied) return { is: "taken" }
+    const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
+    putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
+    return { is: aside }
+  }
+
+  private sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
+    return this.parts.host.read(clientSubject(clientId), (state) => state.one("venueAccounts")?.sequence ?? 0)
+  }
+
+  private clientOf(account: string): Effect.Effect<number | null, DispatchError> {
+    const found = this.clients.get(account)
+    if (found !== undefined) return Effect.succeed(found)
+    const page = this.parts.stored.page("clients", [{ column: "uid", value: account }], { limit: 1 })
+    return Effect.map(page, ([client]) => {
+      if (client === undefined) return null
+      if (this.clients.size >= accountsKept) this.clients.delete(this.clients.keys().next().value as string)
+      this.clients.set(account, client.id)
+      return client.id
+    })
+  }
+
+  /** Why an event can't be believed; null when it can. */
+  private wrongWith({ at, fact }: AccountEvent): Effect.Effect<string | null> {
+    if (at > this.parts.clock.now() + aheadLimit) return Effect.succeed("it lies more than 5 s ahead")
+    if (fact.type !== "fill" && fact.type !== "order") return Effect.succeed(null)
+    const { symbol } = fact.order
+    const judge = () => gridFault(this.markets.get(symbol), fact)
+    if (this.markets.has(symbol)) return Effect.sync(judge)
+    // Asked once for a market that is not known yet; a venue that does not answer can't be held to a grid.
+    return Effect.map(
+      Effect.catch(this.parts.venue.listing, () => Effect.succeed(null)),
+      (listing) => {
+        if (listing === null) return null
+        this.markets = new Map(listing.markets.map((market) => [market.symbol, market]))
+        return judge()
+      }
+    )
+  }
+}
+
+const asideOf = (event: AccountEvent, reason: string): SetAside => ({
+  bytes: JSON.stringify(event),
+  reason,
+  number: event.number,
+  account: event.fact.account
+})
+
+/** The object that a fact is about, by the ref of ours that it carries. */
+const ownerOfFact = (fact: AccountFact): RefOwner | null => {
+  const ref = refOf(fact)
+  return ref === null ? null : ownerOfRef(ref)
+}
+
+const refOf = (fact: AccountFact): string | null => {
+  switch (fact.type) {
+    case "order":
+      return fact.order.ref
+    case "fill":
+      return fact.fill.ref
+    case "rfq":
+      return fact.rfq.ref
+    case "quote":
+      return fact.rfqRef
+    case "contract":
+      return fact.contract.ref
+    case "swap":
+      return fact.swap.ref
+    case "funding":
+    case "bust":
+      // Of positions and trades; nothing here has them yet.
+      return null
+  }
+}
+
+/** What of an order or a fill is off its market's grid; null: nothing. */
+const gridFault = (
+  market: VenueMarket | undefined,
+  fact: Extract<AccountFact, { readonly type: "order" | "fill" }>
+): string | null => {
+  if (market === undefined) return "its market is not listed"
+  const fits = (value: string, step: string): boolean => new Decimal(value).mod(step).isZero()
+  const { qty, price } = fact.type === "fill" ? fact.fill : fact.order
+  if (!fits(qty, market.qtyStep)) return "its quantity is off the market's grid"
+  if (new Decimal(qty).gt(market.maxQty)) return "its quantity is beyond the market's limit"
+  return price === null || fits(price, market.priceTick) ? null : "its price is off the market's grid"
+}

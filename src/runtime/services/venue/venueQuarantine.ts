@@ -1,0 +1,115 @@
+/**
+ * What the venue said and nobody can apply: kept with its bytes, counted and alarmed, never applied (A2-115). It is written
+ * past the mailboxes, because the market feed, which they rest on, sets things aside too.
+ */
+import { Effect, Layer } from "effect"
+import type { Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { CommitBuilder } from "../../engine/journal/Commit.ts"
+import { CommitBuilder as Builder } from "../../engine/journal/Commit.ts"
+import { Journal } from "../../engine/journal/Journal.ts"
+import type { IdKind } from "../../store/Catalogue.ts"
+import { Quarantine } from "../../ports/Quarantine.ts"
+
+/** Characters kept of what was said. */
+const keptChars = 4_096
+
+export interface SetAside {
+  readonly bytes: string
+  readonly reason: string
+  readonly number: number | null
+  readonly account: string | null
+}
+
+export const byVenue: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
+
+interface Writing {
+  readonly now: number
+  readonly draft: CommitBuilder
+  readonly nextId: (kind: IdKind) => number
+}
+
+let setAside = 0
+/** Things set aside by this process, for metrics. */
+export const setAsideCount = (): number => setAside
+
+/** Writes the row and its alarm into a draft; the claim of an event's number keeps it from being set aside twice. */
+export const putAside = (
+  { now, draft, nextId }: Writing,
+  { bytes, reason, number, account }: SetAside,
+  of: { readonly partnerId: number | null; readonly clientId: number | null } = { partnerId: null, clientId: null }
+): void => {
+  const id = nextId("venueQuarantine")
+  draft.put("venueQuarantine", {
+    id,
+    at: now,
+    number,
+    account,
+    reason,
+    // Text of the database holds everything but U+0000.
+    bytes: bytes.slice(0, keptChars).replaceAll("\u0000", "\ufffd"),
+    droppedAt: null
+  })
+  draft.put("audit", {
+    id: nextId("audit"),
+    ts: now,
+    role: byVenue.role,
+    keyLabel: byVenue.keyLabel,
+    requestId: byVenue.requestId,
+    ...of,
+    object: `quarantinedEvent:${id}`,
+    action: "venue.setAside",
+    before: null,
+    after: null,
+    reason
+  })
+}
+
+/** Counts and logs what was set aside. */
+export const alarmAside = ({ reason, number, account }: SetAside): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    setAside++
+    return Effect.annotateLogs(Effect.logError("something that the venue said is set aside"), {
+      reason,
+      ...(number === null ? {} : { number }),
+      ...(account === null ? {} : { account })
+    })
+  })
+
+/** Sets aside what belongs to no client. True once it is written, or was before; false while it can't be. */
+export const setAsideApart = (
+  journal: Journal["Service"],
+  clock: BusinessClock["Service"],
+  what: SetAside
+): Effect.Effect<boolean> =>
+  Effect.callback<"written" | "known" | "later">((resume) => {
+    const draft = new Builder()
+    try {
+      putAside({ now: clock.now(), draft, nextId: journal.nextId }, what)
+    } catch {
+      // No ids at hand: the next try finds them.
+      return resume(Effect.as(journal.idsRefilled, "later" as const))
+    }
+    if (what.number !== null) draft.claim(`venueEvent:${what.number}`, what.number)
+    journal.submit(draft.build(null, null), ({ _tag: tag }) =>
+      resume(Effect.succeed(tag === "Committed" ? "written" : tag === "ClaimLost" ? "known" : "later"))
+    )
+  }).pipe(
+    Effect.tap((done) => (done === "written" ? alarmAside(what) : Effect.void)),
+    Effect.map((done) => done !== "later")
+  )
+
+/** The port of the market feed. What can't be kept now is logged. */
+export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | BusinessClock> = Layer.effect(
+  Quarantine,
+  Effect.gen(function* () {
+    const journal = yield* Journal
+    const clock = yield* BusinessClock
+    return {
+      add: (bytes: string, reason: string) => {
+        const what: SetAside = { bytes, reason, number: null, account: null }
+        return Effect.flatMap(setAsideApart(journal, clock, what), (kept) => (kept ? Effect.void : alarmAside(what)))
+      }
+    }
+  })
+)

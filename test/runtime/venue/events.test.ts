@@ -1,0 +1,227 @@
+/**
+ * Events of the venue: taken once and in order, whatever is doubled, dropped, late, broken or hostile; what can't be applied is
+ * set aside and stops nobody (A2-95, A2-96, A2-115). In virtual time, over a memory store and a memory venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import type { AccountFact, VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
+import { CallWorld, uidOf } from "./CallWorld.ts"
+
+const account = uidOf(7)
+
+const orderOf = (ref: string | null, change: Partial<VenueOrder> = {}): VenueOrder => ({
+  id: 900,
+  ref,
+  account,
+  symbol: "BTC-PERP",
+  side: "BUY",
+  price: "58500",
+  qty: "0.001",
+  filledQty: "0",
+  tif: "IOC",
+  reduceOnly: false,
+  trigger: null,
+  group: null,
+  state: "CANCELLED",
+  reason: null,
+  triggeredAt: null,
+  ...change
+})
+
+const saying =
+  (order: VenueOrder) =>
+  (stamp: { readonly account: string; readonly sequence: number }): AccountFact => ({ type: "order", ...stamp, order })
+
+/** A world whose client 7 has one probe that the venue never got: void here, and what comes later is a late find. */
+const withVoidProbe = () => {
+  const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "before" } : {}))
+  const process = world.launch()
+  process.probe(7, 1)
+  world.run(5_000)
+  const id = [...world.probes.keys()][0] as number
+  assert.strictEqual(world.probes.get(id), "VOID")
+  return { world, process, id, ref: `P-${id}` }
+}
+
+const sequence = (world: CallWorld) =>
+  world.store.rows("venueAccounts").find(({ clientId }) => clientId === 7)?.sequence
+const aside = (world: CallWorld) => world.store.rows("venueQuarantine").map(({ reason }) => reason)
+const mark = (world: CallWorld) => world.store.rows("venueCursor")[0]?.number
+
+describe("events of the venue", () => {
+  it("D6: an order that turns up after all goes to its object; the cursor passes it", () => {
+    const { world, id, ref } = withVoidProbe()
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 1, 1])
+    const found = world.store.rows("audit").filter(({ action }) => action === "venueProbe.found")
+    assert.strictEqual(found.length, 1)
+  })
+
+  it("A2-96: what comes again is dropped, what comes after a gap waits for the gap", () => {
+    const { world, id, ref } = withVoidProbe()
+    const { venue } = world
+    const first = venue.say(account, saying(orderOf(ref)))
+    venue.send(first)
+    venue.send(first)
+    world.run(500)
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), aside(world)], ["EXECUTED", 1, []])
+    // The next one is not sent; the one after it is.
+    const unsent = { number: 2, at: world.timeline.now, fact: saying(orderOf(ref))({ account, sequence: 2 }) }
+    venue.events.push(unsent)
+    venue.skip(account)
+    venue.say(account, saying(orderOf(ref)))
+    world.run(500)
+    assert.strictEqual(sequence(world), 3)
+    world.run(5_000)
+    assert.strictEqual(mark(world), 3)
+  })
+
+  const hostile: ReadonlyArray<readonly [string, (at: number, ref: string) => readonly [VenueOrder, number], string]> =
+    [
+      ["of an object that is not there", (at) => [orderOf("P-999999"), at], "it names no object of ours"],
+      ["of nothing of ours", (at) => [orderOf(null), at], "it names no object of ours"],
+      ["tomorrow's", (at, ref) => [orderOf(ref), at + 86_400_000], "it lies more than 5 s ahead"],
+      [
+        "off the grid of quantities",
+        (at, ref) => [orderOf(ref, { qty: "0.0015" }), at],
+        "its quantity is off the market's grid"
+      ],
+      [
+        "off the grid of prices",
+        (at, ref) => [orderOf(ref, { price: "58500.3" }), at],
+        "its price is off the market's grid"
+      ],
+      [
+        "beyond the limit",
+        (at, ref) => [orderOf(ref, { qty: "101" }), at],
+        "its quantity is beyond the market's limit"
+      ],
+      ["of no market", (at, ref) => [orderOf(ref, { symbol: "XXX-PERP" }), at], "its market is not listed"]
+    ]
+  it.each(hostile)("A2-115: an event %s is set aside, alarmed once and passed", (_, make, reason) => {
+    const { world, id, ref } = withVoidProbe()
+    const [order, at] = make(world.timeline.now, ref)
+    const event = world.venue.say(account, saying(order), at)
+    world.venue.send(event)
+    world.run(1_000)
+    assert.deepStrictEqual([aside(world), world.probes.get(id), sequence(world), mark(world)], [[reason], "VOID", 1, 1])
+    assert.deepStrictEqual(world.errors, ["something that the venue said is set aside"])
+    assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1)
+    // Nobody's money stops: what follows is taken.
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.strictEqual(world.probes.get(id), "EXECUTED")
+  })
+
+  it("A2-115: lines that can't be read are set aside once, with what can be seen of them", () => {
+    const { world, process } = withVoidProbe()
+    const line = { unreadable: '{"number":1,', reason: "no JSON", number: 1, account: null }
+    world.venue.send(line)
+    world.venue.send(line)
+    world.venue.send({ ...line, unreadable: "x", number: null })
+    world.run(1_000)
+    assert.deepStrictEqual(aside(world), ["no JSON", "no JSON"])
+    assert.deepStrictEqual(
+      world.store.rows("venueQuarantine").map(({ number }) => number),
+      [1, null]
+    )
+    process.lane.kill()
+    world.launch()
+    world.venue.send(line)
+    world.run(1_000)
+    assert.strictEqual(aside(world).length, 2)
+  })
+
+  it("an account that is none of ours is set aside and keeps nobody waiting", () => {
+    const { world, id, ref } = withVoidProbe()
+    world.venue.say("ZZZ-00000009", (stamp) => ({ type: "order", ...stamp, order: orderOf(null) }))
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual(
+      [aside(world), world.probes.get(id), mark(world)],
+      [["its account is none of ours"], "EXECUTED", 2]
+    )
+  })
+
+  it("an event that is dropped on the way is read again on a new connection", () => {
+    const { world, process, id, ref } = withVoidProbe()
+    world.venue.deaf = true
+    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.deaf = false
+    world.venue.send(world.venue.heartbeat())
+    world.run(5_000)
+    assert.deepStrictEqual([world.probes.get(id), mark(world)], ["EXECUTED", 1])
+    assert.isAtLeast(process.events.reconnects, 1)
+  })
+
+  it("A2-96: the next process begins at the mark and takes nothing twice", () => {
+    const { world, process, ref } = withVoidProbe()
+    for (let n = 0; n < 5; n++) world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.strictEqual(mark(world), 5)
+    process.lane.kill()
+    for (let n = 0; n < 3; n++) world.venue.say(account, saying(orderOf(ref)))
+    world.launch()
+    world.run(1_000)
+    assert.deepStrictEqual([mark(world), sequence(world), aside(world)], [8, 8, []])
+  })
+
+  it("events that the venue keeps no more: said, and on from its present number", () => {
+    const { world, process, ref } = withVoidProbe()
+    process.lane.kill()
+    for (let n = 0; n < 6; n++) world.venue.say(account, saying(orderOf(ref)))
+    world.venue.forgotten = 4
+    const next = world.launch()
+    world.run(2_000)
+    assert.strictEqual(mark(world), 6)
+    assert.isTrue(next.link.connected)
+    assert.strictEqual(world.errors.length, 1)
+    // The account's own sequence fetches what was missed.
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual([sequence(world), mark(world)], [7, 7])
+  })
+
+  it("a connection that ends is made again, and the link says how it stands", () => {
+    const { world, process } = withVoidProbe()
+    assert.deepInclude(process.link, { connected: true, number: 0 })
+    world.venue.disconnect()
+    world.run(20)
+    assert.isFalse(process.link.connected)
+    world.run(200)
+    assert.isTrue(process.link.connected)
+  })
+
+  it("each event is taken exactly once and in order, however lines are doubled, reordered and dropped", () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const random = new SeededRandom(seed)
+        const { world, ref } = withVoidProbe()
+        const { venue } = world
+        for (let n = 0; n < 40; n++) {
+          venue.deaf = true
+          const events: Array<VenueEvent> = []
+          for (let k = random.between(1, 4); k > 0; k--) events.push(venue.say(account, saying(orderOf(ref))))
+          venue.deaf = false
+          if (random.chance(0.5)) events.reverse()
+          for (const event of events) {
+            if (random.chance(0.15)) continue
+            venue.send(event)
+            if (random.chance(0.2)) venue.send(event)
+          }
+          if (random.chance(0.1)) venue.disconnect()
+          if (random.chance(0.1)) world.launch()
+          world.run(random.between(0, 300))
+        }
+        venue.send(venue.heartbeat())
+        world.run(20_000)
+        assert.deepStrictEqual([sequence(world), mark(world)], [venue.events.length, venue.events.length])
+        assert.deepStrictEqual([aside(world), world.errors], [[], []])
+      }),
+      { numRuns: 15 }
+    )
+  })
+})

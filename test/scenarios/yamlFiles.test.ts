@@ -1,0 +1,161 @@
+/**
+ * Every scenario that comes with the service, played by the command as anybody plays them: with two seeds against one
+ * service, and one against a service of the command's own (operator surface, sim list and sim run).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { CliIo } from "../../cli/CliIo.ts"
+import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
+import { runRecorded } from "../operator/operatorHarness.ts"
+import { type RealService, startRealService } from "../support/RealService.ts"
+import { makeTestDatabase } from "../support/TestDatabase.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "brokerage-yaml-"))
+const dataDir = join(folder, "data")
+const nowhere = join(folder, "nowhere")
+let database: Awaited<ReturnType<typeof makeTestDatabase>>
+let service: RealService
+beforeAll(async () => {
+  database = await makeTestDatabase()
+  service = await startRealService({
+    dataDir,
+    databaseUrl: Redacted.value(database.url),
+    webhookHosts: ["127.0.0.1"]
+  })
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const sim = (words: ReadonlyArray<string>, dir = dataDir, io: Partial<CliIo> = {}) =>
+  runRecorded(["sim", ...words, "--data-dir", dir], io)
+
+const written = (name: string, text: string): string => {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  return file
+}
+
+const failing = `id: SC-TST-01
+title: Expects what is not so
+steps:
+  - partner: onboard anna
+  - partner: client anna
+    expect: { data: { cashUsdc: "1.000000" } }
+`
+
+const groups = ["onboarding", "custody", "settlement", "webhooks", "platform", "market"]
+
+describe("sim run, on the service of the data directory", () => {
+  it.each([1, 2])(
+    "every scenario passes with seed %s, and so do the invariants after each",
+    async (seed) => {
+      const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"])
+      const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
+      assert.deepStrictEqual(
+        results.filter(({ ok }) => !ok),
+        [],
+        stderr
+      )
+      assert.deepStrictEqual([status, json.ok, json.seed], [0, true, seed])
+      assert.lengthOf(results, readdirSync(join(import.meta.dirname, "../../simulator/scenarios")).length - 1)
+    },
+    120_000
+  )
+
+  it("a seed that has run here runs again", async () => {
+    const first = await sim(["run", "SC-CUS-02", "--seed", "7", "--json"])
+    const second = await sim(["run", "SC-CUS-02", "--seed", "7", "--json"])
+    assert.deepStrictEqual([first.json.ok, second.json.ok], [true, true])
+  })
+
+  it("what fails is said with its line and the answer, also in the JUnit file, and the command exits 1", async () => {
+    const junit = join(folder, "junit.xml")
+    const file = written("failing.yaml", failing)
+    const { status, stdout } = await sim(["run", file, "--junit", junit, "--seed", "3"])
+    assert.strictEqual(status, 1)
+    const [head, place, sentence, , last] = stdout.split("\n")
+    assert.match(head ?? "", /^FAILED {2}SC-TST-01 {2}Expects what is not so {2}[0-9.]+ s$/)
+    assert.strictEqual(place?.trim(), `${file}:5: partner: client anna`)
+    assert.match(sentence ?? "", /data\.cashUsdc is "0\.000000", expected "1\.000000"; the answer: 200 /)
+    assert.strictEqual(last, "1 of 1 failed (seed 3).")
+    assert.match(readFileSync(junit, "utf8"), /<testsuites tests="1" failures="1"[^]*line 5, partner: client anna/)
+  })
+
+  it("an event that does not come is waited for no longer than asked", async () => {
+    const file = written(
+      "eventless.yaml",
+      "id: SC-TST-02\ntitle: Nothing comes\nsteps:\n  - event: client.onboarded\n    within: 200ms\n"
+    )
+    const { json } = await sim(["run", file, "--json"])
+    assert.match(json.scenarios[0].failure.sentence, /^client\.onboarded did not come as expected: it received \[\]/)
+  })
+
+  it("on a terminal it is drawn, and ends with what failed where", async () => {
+    const file = written("drawn.yaml", failing)
+    const { stdout } = await sim(["run", file], dataDir, { terminal: true, env: { NO_COLOR: "1" } })
+    assert.match(stdout, /1 of 1 failed/)
+  })
+
+  it("sim verify: nothing is in flight, and service and venue agree", async () => {
+    const { status, json } = await sim(["verify", "--json"])
+    assert.strictEqual(status, 0)
+    assert.deepInclude(json, { ok: true, first: null, inFlight: [], differences: [], eventsBehind: 0 })
+  })
+
+  it("sim list: every scenario with what it needs", async () => {
+    const { status, json } = await sim(["list", "--json"], nowhere)
+    assert.strictEqual(status, 0)
+    const row = json.scenarios.find(({ id }: { readonly id: string }) => id === "SC-WHK-01")
+    assert.deepInclude(row, { needs: ["webhooks", "clock"], alone: true, steps: 7 })
+    assert.match((await sim(["list"], nowhere)).stdout, /^ID +TITLE +STEPS +NEEDS\n(SC-.+\n)+/)
+  })
+})
+
+describe("sim run: wrong usage and services that are away", () => {
+  it("a name that nothing has, and a broken file, exit 2 before anything is asked", async () => {
+    const unknown = await sim(["run", "custdy", "--json"], nowhere)
+    assert.deepStrictEqual(
+      [unknown.status, unknown.refusal.msg],
+      [2, 'There is no scenario "custdy"; did you mean "custody"?']
+    )
+    const file = written("broken.yaml", "id: SC-TST-03\ntitle: x\nsteps:\n  - partner: onbord anna\n")
+    const broken = await sim(["run", file], nowhere)
+    assert.deepStrictEqual(
+      [broken.status, broken.stderr.trim()],
+      [2, `${file}:4: partner knows no "onbord"; did you mean "onboard"?`]
+    )
+  })
+
+  it("an address where nobody answers exits 3", async () => {
+    const { status } = await sim(["run", "SC-PLT-03", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"])
+    assert.strictEqual(status, 3)
+  })
+})
+
+describe("sim run: a service of its own", () => {
+  const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("brokerage-scenarios-"))
+
+  it("starts where none runs, and leaves nothing behind; --keep keeps its directory", async () => {
+    const before = leftovers()
+    const { status, stdout } = await sim(["run", "SC-PLT-03", "SC-SET-01", "--keep"], nowhere)
+    assert.strictEqual(status, 0, stdout)
+    const [, kept = ""] = /The data directory of the run is kept: (.+)/.exec(stdout) ?? []
+    assert.isTrue(existsSync(join(kept, "operator.key")))
+    assert.isFalse(existsSync(join(kept, "service.json")), "the service has ended")
+    rmSync(kept, { recursive: true })
+    assert.deepStrictEqual(leftovers(), before)
+  }, 90_000)
+
+  it("Ctrl-C ends it, the service and its directory", async () => {
+    const before = leftovers()
+    const { status, refusal } = await sim(["run", "SC-PLT-03", "--json"], nowhere, { stopped: () => Promise.resolve() })
+    assert.deepStrictEqual([status, refusal.msg], [1, "The run was interrupted."])
+    assert.deepStrictEqual(leftovers(), before)
+  }, 90_000)
+})

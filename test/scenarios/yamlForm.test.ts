@@ -1,0 +1,235 @@
+/**
+ * The form of scenario files: what is wrong with a file is said with its line and what was probably meant; every scenario of
+ * the catalogue is a file, or stands here with the reason why not (docs/scenarios.md).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { basename } from "node:path"
+import { allScenarios, findScenarios, groups } from "../../simulator/scenarios/runner/findScenarios.ts"
+import { readScenario } from "../../simulator/scenarios/runner/readScenario.ts"
+import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
+
+const head = "id: SC-CUS-01\ntitle: A deposit\n"
+
+/** What is wrong with a file, as `LINE: sentence`. */
+const complaints = (text: string): ReadonlyArray<string> => {
+  const result = readScenario("x.yaml", text)
+  return "id" in result ? [] : result.map(({ line, sentence }) => `${line}: ${sentence}`)
+}
+
+const scenario = (text: string): Scenario => {
+  const result = readScenario("x.yaml", text)
+  if (!("id" in result)) throw new Error(JSON.stringify(result))
+  return result
+}
+
+describe("scenario files: what is wrong is said with its line", () => {
+  const broken: ReadonlyArray<readonly [string, string, ReadonlyArray<string>]> = [
+    [
+      "a misspelt key of the scenario",
+      `${head}stepps:\n  - clock: 1d\n`,
+      ['3: stepps is no key of a scenario; did you mean "steps"?', "1: steps is missing from a scenario"]
+    ],
+    ["no steps", `${head}steps: []\n`, ["3: steps must have at least one step"]],
+    [
+      "an id of another form",
+      "id: CUS-1\ntitle: x\nsteps:\n  - clock: 1d\n",
+      ["1: id must be an id such as SC-CUS-01"]
+    ],
+    [
+      "a misspelt actor",
+      `${head}steps:\n  - clock: 1d\n  - parner: onboard anna\n`,
+      [
+        '5: a step begins with one of partner, operator, venue, clock, receiver, event, together; did you mean "partner"?'
+      ]
+    ],
+    [
+      "two actors in one step",
+      `${head}steps:\n  - partner: onboard anna\n    clock: 1d\n`,
+      ["4: a step has one of partner, clock, not several"]
+    ],
+    [
+      "a misspelt key of a step",
+      `${head}steps:\n  - partner: onboard anna\n    expct: { status: 201 }\n`,
+      ['5: expct is no key of a step of partner; did you mean "expect"?']
+    ],
+    [
+      "a misspelt expectation, where it stands",
+      `${head}steps:\n  - partner: onboard anna\n    expect:\n      code: 0\n      stauts: 201\n`,
+      ['7: stauts is no key of a step of partner; did you mean "status"?']
+    ],
+    [
+      "a misspelt short name",
+      `${head}steps:\n  - partner: onbord anna\n`,
+      ['4: partner knows no "onbord"; did you mean "onboard"?']
+    ],
+    [
+      "a short name without its words",
+      `${head}steps:\n  - partner: deposit anna\n`,
+      ["4: it is written: deposit CLIENT AMOUNT [CURRENCY]"]
+    ],
+    [
+      "a route without a path",
+      `${head}steps:\n  - partner: GET clients\n`,
+      ["4: GET is followed by one path that begins with /"]
+    ],
+    [
+      "a wrong duration",
+      `${head}steps:\n  - clock: tomorrow\n`,
+      ["4: clock must be a duration such as 500ms, 15s or 8h"]
+    ],
+    [
+      "a matcher that there is not",
+      `${head}steps:\n  - partner: client anna\n    expect: { data: !anny x }\n`,
+      ['5: !anny is no matcher; did you mean "any"?']
+    ],
+    [
+      "a status that is no number",
+      `${head}steps:\n  - partner: client anna\n    expect: { status: created }\n`,
+      ["5: expect.status must be a whole number"]
+    ],
+    [
+      "a duration that is no text",
+      `${head}steps:\n  - clock: 5\n`,
+      ["4: clock must be a duration such as 500ms, 15s or 8h"]
+    ],
+    ["an id that is no text", "id: 5\ntitle: x\nsteps:\n  - clock: 1d\n", ["1: id must be an id such as SC-CUS-01"]],
+    [
+      "a custody model that there is not",
+      `${head}given:\n  partner: { custody: NOBODY }\nsteps:\n  - clock: 1d\n`,
+      ["4: given.partner.custody must be BROKER or PARTNER"]
+    ],
+    [
+      "a step that can't be sent together",
+      `${head}steps:\n  - together:\n      - clock: 1d\n      - partner: client anna\n    answers: [{}, {}]\n`,
+      ["5: only steps of partner, operator and venue are sent together"]
+    ],
+    [
+      "everything at once, in the order of the lines",
+      `${head}steps:\n  - clock: soon\n  - partner: onbord anna\n  - operator: ledger verify\n    exepct: {}\n`,
+      [
+        "4: clock must be a duration such as 500ms, 15s or 8h",
+        '5: partner knows no "onbord"; did you mean "onboard"?',
+        '7: exepct is no key of a step of operator; did you mean "expect"?'
+      ]
+    ],
+    [
+      "text that is no YAML",
+      `${head}steps: [\n`,
+      ["4: Flow sequence in block collection must be sufficiently indented and end with a ]"]
+    ],
+    ["a key twice", `${head}title: Again\nsteps:\n  - clock: 1d\n`, ["3: Map keys must be unique"]],
+    ["an empty file", "", ["1: a scenario must be a map with id, title and steps"]]
+  ]
+
+  it.each(broken)("%s", (_title, text, expected) => assert.deepStrictEqual(complaints(text), expected.toSorted(byLine)))
+
+  it("a file of more than 256 KiB is not read", () =>
+    assert.deepStrictEqual(complaints(`${head}# ${"x".repeat(256 * 1024)}\n`), ["1: a scenario has at most 256 KiB"]))
+})
+
+const byLine = (a: string, b: string): number => Number.parseInt(a, 10) - Number.parseInt(b, 10)
+
+describe("scenario files: what they say", () => {
+  it("ten lines are a scenario; what moves time or the venue runs alone, what it needs is known", () => {
+    const found = scenario(
+      `${head}given:\n  clients: [anna]\nsteps:\n  - partner: report anna DEPOSIT 5\n  - clock: 1d\n  - event: collateral.booked\n`
+    )
+    assert.deepInclude(found, { id: "SC-CUS-01", title: "A deposit", alone: true, needs: ["webhooks", "clock"] })
+    assert.deepStrictEqual(
+      found.steps.map(({ kind, line }) => `${line} ${kind}`),
+      ["6 partner", "7 clock", "8 event"]
+    )
+  })
+
+  it("market data and the venue need a venue", () => {
+    const found = scenario(`${head}steps:\n  - partner: GET /ticker?symbol=BTC-PERP\n`)
+    assert.deepStrictEqual([found.needs, found.alone], [["venue"], false])
+    assert.isTrue(scenario(`${head}steps:\n  - venue: clear\n`).alone)
+  })
+})
+
+/** How many scenarios the catalogue has under each name. */
+const catalogue: Readonly<Record<string, number>> = {
+  ONB: 20,
+  CUS: 12,
+  SET: 11,
+  WHK: 10,
+  PLT: 8,
+  MKT: 13,
+  RFQ: 10,
+  BAR: 11,
+  ORD: 31,
+  SPT: 4,
+  MRG: 21,
+  FUN: 6,
+  STK: 9
+}
+
+/** Why there is no file, by id or by the beginning of one. */
+const without: Readonly<Record<string, string>> = {
+  "SC-ONB-14": "a questionnaire that is published stays: it would change a running sandbox for good",
+  "SC-CUS-05": "needs positions and their margin",
+  "SC-SET-07": "the crash tests kill the process between the two",
+  "SC-SET-08": "needs spot orders",
+  "SC-SET-09": "needs a close-out",
+  "SC-WHK-05": "needs a name server of its own (test/runtime/webhooks/webhookAddresses.test.ts)",
+  "SC-WHK-06": "needs webhook chaos; duplicates are in SC-WHK-03",
+  "SC-WHK-07": "the crash tests kill the worker (test/crash/webhookCrash.test.ts)",
+  "SC-WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
+  "SC-WHK-10": "signatures go by wall time, which no scenario moves (test/webhooks/receiver.test.ts)",
+  "SC-PLT-04": "the crash tests kill the process",
+  "SC-PLT-05": "the crash tests take the database away",
+  "SC-PLT-06": "needs sessions of the direct API",
+  "SC-PLT-07": "needs event streams",
+  "SC-RFQ": "needs requests for quotes",
+  "SC-BAR": "needs knock-out contracts",
+  "SC-ORD": "needs orders",
+  "SC-SPT": "needs spot orders",
+  "SC-MRG": "needs margin",
+  "SC-FUN": "needs positions",
+  "SC-STK": "needs staking swaps"
+}
+
+describe("the catalogue of scenarios", () => {
+  const { scenarios, complaints: wrong } = allScenarios()
+  const ids = scenarios.map(({ id }) => id)
+
+  it("every file can be read, and is named after its id", () => {
+    assert.deepStrictEqual(wrong, [])
+    assert.deepStrictEqual(
+      scenarios.filter(({ id, file }) => basename(file) !== `${id.toLowerCase()}.yaml`).map(({ file }) => file),
+      []
+    )
+  })
+
+  it("every scenario of the catalogue is a file or has its reason, and never both", () => {
+    const all = Object.entries(catalogue).flatMap(([name, count]) =>
+      Array.from({ length: count }, (_, at) => `SC-${name}-${String(at + 1).padStart(2, "0")}`)
+    )
+    const excused = (id: string) =>
+      Object.keys(without).some((key) => id === key || (key.length === 6 && id.startsWith(key)))
+    assert.deepStrictEqual(
+      all.filter((id) => ids.includes(id) === excused(id)),
+      []
+    )
+    assert.deepStrictEqual(
+      ids.filter((id) => !all.includes(id)),
+      []
+    )
+  })
+
+  it("a group, the beginning of an id and an id find their scenarios, each once; a misspelt one is named", () => {
+    const found = (...words: ReadonlyArray<string>) => findScenarios(words).scenarios.map(({ id }) => id)
+    for (const prefix of Object.values(groups)) assert.isNotEmpty(ids.filter((id) => id.startsWith(prefix)))
+    assert.deepStrictEqual(
+      found("custody"),
+      ids.filter((id) => id.startsWith("SC-CUS"))
+    )
+    assert.deepStrictEqual(found("cus-01", "SC-CUS-01", "sc-cus-01"), ["SC-CUS-01"])
+    assert.deepStrictEqual(found("SC-CUS-1"), ["SC-CUS-10", "SC-CUS-11", "SC-CUS-12"])
+    assert.deepStrictEqual(findScenarios(["custdy"]).complaints, [
+      'There is no scenario "custdy"; did you mean "custody"?'
+    ])
+    assert.deepStrictEqual(findScenarios(["nowhere/x.yaml"]).complaints, ["nowhere/x.yaml:1: the file can not be read"])
+  })
+})

@@ -1,0 +1,203 @@
+/**
+ * The parts of the runner of scenarios: expectations and their first difference, variables, bodies, command lines, waiting,
+ * and the JUnit file.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, ofCommand, ofRoute, unexpectedIn } from "../../simulator/scenarios/runner/Answer.ts"
+import { withMembers } from "../../simulator/scenarios/runner/bodies.ts"
+import { closest } from "../../simulator/scenarios/runner/closest.ts"
+import { splitLine } from "../../simulator/scenarios/runner/commandLine.ts"
+import { eventually } from "../../simulator/scenarios/runner/eventually.ts"
+import { junitOf } from "../../simulator/scenarios/runner/junit.ts"
+import { compareDecimals, difference, Matcher, type MatcherName } from "../../simulator/scenarios/runner/matching.ts"
+import { memberAt, millisOf, UnknownVariable, Variables } from "../../simulator/scenarios/runner/variables.ts"
+
+describe("expectations", () => {
+  const m = (name: MatcherName, value: unknown = null) => new Matcher(name, value)
+
+  it.each<readonly [string, unknown, unknown]>([
+    ["members of a map", { a: 1 }, { a: 1, b: 2 }],
+    ["a list, item by item", [1, { a: "x" }], [1, { a: "x", b: 0 }]],
+    ["something", m("any"), 0],
+    ["nothing", { a: m("absent") }, { b: 1 }],
+    ["anything but", m("not", 5), 6],
+    ["an item of a list", m("has", { a: 1 }), [{ a: 2 }, { a: 1, b: 3 }]],
+    ["several items of a list", m("has", [1, 2]), [2, 3, 1]],
+    ["a size", m("size", 2), [1, 2]],
+    ["a shape of text", m("matches", "^pbk_"), "pbk_1"],
+    ["more, as decimals", m("above", "9.99"), "10.000001"],
+    ["less, as decimals", m("below", 0), "-0.000001"],
+    ["any order", m("unordered", [{ a: 1 }, { a: 2 }]), [{ a: 2 }, { a: 1 }]]
+  ])("hold: %s", (_title, expected, found) => assert.isNull(difference(expected, found, "data")))
+
+  it.each<readonly [string, unknown, unknown, string]>([
+    ["another figure", { cash: "1.00" }, { cash: "1.000000" }, 'data.cash is "1.000000", expected "1.00"'],
+    ["a number for a text", { amount: 100 }, { amount: "100" }, 'data.amount is "100", expected 100'],
+    ["a member that is not there", { a: { b: 1 } }, { a: {} }, "data.a.b is not there, expected 1"],
+    ["no map", { a: 1 }, null, "data is null, expected a map"],
+    ["an item too many", [1], [1, 2], "data has 2 items, expected 1: [1,2]"],
+    ["an item deep inside", [{ a: [1, 2] }], [{ a: [1, 3] }], "data.0.a.1 is 3, expected 2"],
+    ["null is nothing to have", m("any"), null, "data is null, expected something"],
+    ["it is there", m("absent"), 1, "data is 1, expected nothing"],
+    ["the very one", m("not", 5), 5, "data is 5, expected anything but 5"],
+    ["no such item", m("has", { a: 1 }), [{ a: 2 }], 'data is [{"a":2}], expected a list with {"a":1}'],
+    ["another size", m("size", 2), [1], "data is [1], expected size 2"],
+    ["another shape", m("matches", "^a"), "b", 'data is "b", expected text like ^a'],
+    ["as much is not more", m("above", "10"), "10.000", 'data is "10.000", expected more than "10"'],
+    ["no number", m("below", 1), "x", 'data is "x", expected less than 1'],
+    ["one item for two", m("unordered", [1, 1]), [1, 2], "data is [1,2], expected [1,1] in any order"]
+  ])("do not hold: %s", (_title, expected, found, sentence) =>
+    assert.strictEqual(difference(expected, found, "data"), sentence)
+  )
+
+  it("decimals are compared exactly, however long", () => {
+    assert.strictEqual(compareDecimals("0.1000000000000000000000000000001", "0.1"), 1)
+    assert.strictEqual(compareDecimals("-5", "-5.0"), 0)
+    assert.isNull(compareDecimals("1e3", 1))
+  })
+
+  const answer = (status: number, body: object): Answer =>
+    ofRoute({ status, body: Buffer.from(JSON.stringify(body)), replayed: false, retryAfter: null })
+  const refused = answer(409, { code: 4092, msg: "No.", error: "No.", data: { errors: { a: "b" } } })
+
+  it("an answer must succeed unless a status or code is expected", () => {
+    assert.isNull(unexpectedIn({}, answer(201, { code: 0, data: {} })))
+    assert.isNull(unexpectedIn({ code: 4092, msg: "No.", errors: { a: "b" } }, refused))
+    assert.match(unexpectedIn({ data: {} }, refused) ?? "", /^it was refused \(status 409\): .*"No\."/)
+    assert.match(unexpectedIn({ status: 200 }, refused) ?? "", /^status is 409, expected 200; the answer: 409 \{/)
+  })
+
+  it("a command is an answer: its document, or its refusal", () => {
+    const done = ofCommand({ exit: 0, document: { clientId: 4 }, refusal: null })
+    assert.isNull(unexpectedIn({ status: 0, code: 0, data: { clientId: 4 } }, done))
+    const not = ofCommand({ exit: 1, document: null, refusal: { code: 4092, msg: "No." } })
+    assert.isNull(unexpectedIn({ code: 4092, msg: "No." }, not))
+    assert.match(unexpectedIn({}, not) ?? "", /^it was refused \(status 1\)/)
+  })
+})
+
+describe("variables", () => {
+  const at = Date.UTC(2026, 10, 22, 23, 0)
+  const variables = new Variables("s1", () => at)
+  variables.set("anna", 7)
+  variables.set("anna.uid", "CL-7")
+  variables.set("item", { itemId: 12, refs: { a: "b" } })
+
+  it.each<readonly [string, unknown, unknown]>([
+    ["a whole text keeps the type", "$anna", 7],
+    ["inside a text it is written out", "/clients/$anna/kyc", "/clients/7/kyc"],
+    ["a name with a point", "$anna.uid", "CL-7"],
+    ["a member of what was saved", "$item.refs.a", "b"],
+    ["a text that is this run's own", "${ref}", "ref-s1"],
+    ["business time", "$now", at],
+    ["and some time later", "$now+5m", at + 300_000],
+    ["a day", "$today", "2026-11-22"],
+    ["the day after", "$today+2h", "2026-11-23"],
+    ["a dollar sign", "5 $$anna", "5 $anna"],
+    ["in maps, lists and matchers", { a: ["$anna", new Matcher("has", "$anna")] }, { a: [7, new Matcher("has", 7)] }],
+    ["what is no text stays", { a: 1, b: null }, { a: 1, b: null }]
+  ])("%s", (_title, text, expected) => assert.deepStrictEqual(variables.fill(text), expected))
+
+  it("one that no step has saved is named", () => {
+    assert.throws(() => variables.fill("$ben"), UnknownVariable, "$ben is not known here")
+    assert.throws(() => variables.fill("$item.refs.c"), UnknownVariable, "$item.refs.c is not known here")
+  })
+
+  it("durations and paths", () => {
+    assert.deepStrictEqual(["500ms", "15s", "2d"].map(millisOf), [500, 15_000, 172_800_000])
+    assert.strictEqual(memberAt({ a: [{ b: 5 }] }, ["a", "0", "b"]), 5)
+    assert.isUndefined(memberAt({ a: null }, ["a", "toString"]))
+  })
+})
+
+describe("requests", () => {
+  const none = { body: undefined, with: {}, without: [] }
+
+  it("a sample with members replaced, added and left out; the sample stays as it is", () => {
+    const sample = { a: 1, b: { c: 2, d: 3 }, e: 4 }
+    const changes = { body: { a: "x" }, with: { "b.c": 5, "f.g": 6 }, without: ["e", "b.d"] }
+    assert.deepStrictEqual(withMembers(sample, changes), { a: "x", b: { c: 5 }, f: { g: 6 } })
+    assert.deepStrictEqual(sample, { a: 1, b: { c: 2, d: 3 }, e: 4 })
+    assert.isUndefined(withMembers(undefined, none))
+    assert.deepStrictEqual(withMembers(undefined, { ...none, body: [1] }), [1])
+  })
+
+  it("a command line is split as a shell splits it", () => {
+    assert.deepStrictEqual(splitLine(`client restrict $anna FROZEN  --reason "court order" x='a b'`), [
+      "client",
+      "restrict",
+      "$anna",
+      "FROZEN",
+      "--reason",
+      "court order",
+      "x=a b"
+    ])
+    assert.isNull(splitLine('partner list "x'))
+  })
+
+  it("the nearest known word is meant, or none", () => {
+    assert.strictEqual(closest("recieve", ["receive", "refuse"]), '; did you mean "receive"?')
+    assert.strictEqual(closest("xyz", ["receive", "refuse"]), "")
+  })
+})
+
+describe("waiting", () => {
+  const looks = (answers: ReadonlyArray<string | null>) => {
+    let asked = 0
+    return { look: Effect.sync(() => answers[Math.min(asked++, answers.length - 1)] ?? null), asked: () => asked }
+  }
+
+  it.live("looks until nothing is missing", () =>
+    Effect.gen(function* () {
+      const { look, asked } = looks(["a", "b", null])
+      assert.isNull(yield* eventually(look, 10_000))
+      assert.strictEqual(asked(), 3)
+    })
+  )
+
+  it.live("answers what was missing last when the time is over", () =>
+    Effect.gen(function* () {
+      const { look } = looks(["a", "still"])
+      assert.strictEqual(yield* eventually(look, 30), "still")
+    })
+  )
+})
+
+describe("JUnit", () => {
+  const result = {
+    id: "SC-CUS-01",
+    title: "A & B",
+    file: "x.yaml",
+    ok: true,
+    millis: 1_500,
+    done: 2,
+    steps: 2,
+    failure: null
+  }
+
+  it("is one test case a scenario, failures with place and sentence, everything escaped", () => {
+    const failed = {
+      ...result,
+      id: "SC-CUS-02",
+      ok: false,
+      failure: { line: 7, step: "partner: GET /me", sentence: 'msg is "<no>"\u0000\nnot' }
+    }
+    assert.strictEqual(
+      junitOf([result, failed], 5),
+      [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<testsuites tests="2" failures="1" errors="0" time="3.000">',
+        '  <testsuite name="scenarios" tests="2" failures="1" errors="0" time="3.000">',
+        '    <properties><property name="seed" value="5"/></properties>',
+        '    <testcase classname="SC-CUS-01" name="A &amp; B" file="x.yaml" time="1.500"/>',
+        '    <testcase classname="SC-CUS-02" name="A &amp; B" file="x.yaml" time="1.500">',
+        '      <failure message="msg is &quot;&lt;no&gt;&quot;?&#10;not">line 7, partner: GET /me</failure>',
+        "    </testcase>",
+        "  </testsuite>",
+        "</testsuites>",
+        ""
+      ].join("\n")
+    )
+  })
+})
