@@ -33,7 +33,6 @@ import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
-import { layerQuarantineLog } from "./ports/QuarantineMemory.ts"
 import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
@@ -47,6 +46,12 @@ import { ScreeningPasses } from "./services/screening/ScreeningPasses.ts"
 import { Settings, type SettingsShape } from "./Settings.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
+import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
+import { VenueCalls } from "./services/venue/VenueCalls.ts"
+import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { venueHandlers } from "./services/venue/VenueHandlers.ts"
+import { VenueLink } from "./services/venue/VenueLink.ts"
+import { layerVenueQuarantine } from "./services/venue/venueQuarantine.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
 import { layerWebhookWorkers } from "./services/webhook/webhookWorkers.ts"
 import { AnswerSweep } from "./workers/AnswerSweep.ts"
@@ -73,6 +78,9 @@ export interface RuntimeOptions {
   /** Unique name of this process. */
   readonly owner: string
 }
+
+const hasVenue = ({ venue, layerVenue }: RuntimeOptions): boolean =>
+  layerVenue !== undefined || (venue !== null && venue !== undefined)
 
 /** Connections for everything but the journal, which has its own. More are slower (architecture section 8). */
 const poolSize = 8
@@ -104,16 +112,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
     SealingService.layer(options.sealing),
     Settings.layer(options.settings),
     BusinessClock.layer(options.clockOffset),
+    options.layerVenue ?? HttpVenue.layer(options.venue ?? null),
+    VenueLink.layer,
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
-  const feed =
-    options.layerVenue === undefined
-      ? MarketFeed.none
-      : MarketFeed.layer.pipe(
-          Layer.merge(layerAttachedVenue),
-          Layer.provide(options.layerVenue),
-          Layer.provide(layerQuarantineLog)
-        )
+  const feed = hasVenue(options)
+    ? MarketFeed.layer.pipe(Layer.merge(layerAttachedVenue), Layer.provide(layerVenueQuarantine))
+    : MarketFeed.none
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
@@ -132,10 +137,11 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Health.layer,
     ScreeningPasses.layer,
     controlsOf(options),
-    layerVenueProgressMemory(),
+    hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory(),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
-    Partners.layer
+    Partners.layer,
+    VenueCalls.layer(venueHandlers)
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 

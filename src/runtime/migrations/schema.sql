@@ -601,6 +601,52 @@ CREATE TABLE trading_halts (
 );
 CREATE INDEX trading_halts_active ON public.trading_halts USING btree (id) WHERE (state = 'ACTIVE'::text);
 
+CREATE TABLE venue_accounts (
+  client_id bigint NOT NULL,
+  sequence bigint NOT NULL,
+  CONSTRAINT venue_accounts_pkey PRIMARY KEY (client_id)
+);
+
+CREATE TABLE venue_calls (
+  ref text NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  call text NOT NULL,
+  request json NOT NULL,
+  at bigint NOT NULL,
+  CONSTRAINT venue_calls_pkey PRIMARY KEY (ref)
+);
+CREATE INDEX venue_calls_client ON public.venue_calls USING btree (client_id);
+
+CREATE TABLE venue_cursor (
+  id bigint NOT NULL,
+  number bigint NOT NULL,
+  CONSTRAINT venue_cursor_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE venue_probes (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  started_at bigint NOT NULL,
+  CONSTRAINT venue_probes_pkey PRIMARY KEY (id)
+);
+CREATE INDEX venue_probes_client ON public.venue_probes USING btree (client_id);
+
+CREATE TABLE venue_quarantine (
+  id bigint NOT NULL,
+  at bigint NOT NULL,
+  number bigint,
+  account text,
+  reason text NOT NULL,
+  bytes text NOT NULL,
+  dropped_at bigint,
+  CONSTRAINT venue_quarantine_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE verification_blocks (
   client_id bigint NOT NULL,
   code text NOT NULL,
@@ -828,6 +874,8 @@ CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_settlement_item AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_trading_halt AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_transaction AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_venue_probe AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_venue_quarantine AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_watch_entry AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_watch_import AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_withdrawal AS bigint START 1 INCREMENT 512;
