@@ -85,6 +85,8 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
   const ending = Promise.withResolvers<string>()
   const restart = () => ending.resolve("A restart was ordered.")
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
+  // Nobody sees the time at which it went down.
+  await writer.offer({ type: "time", to: clock.now() })
   const life = new Life(options, startedAt, ending.resolve)
   const server = await listen({
     port: options.port,
