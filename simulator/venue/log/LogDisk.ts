@@ -42,7 +42,7 @@ export const realDisk: LogDisk = {
     return {
       write: async (position, bytes) => {
         // A disk that is nearly full takes a part.
-        for (let done = 0; done < bytes.length; ) {
+        for (let done = 0; done < bytes.length;) {
           const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done)
           done += bytesWritten
         }
