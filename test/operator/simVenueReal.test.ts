@@ -116,8 +116,14 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     const { number } = await venue("show")
     const { events } = await service.done(["venue", "quarantine", "list"])
     assert.deepStrictEqual(events, [])
+    // No order of ours takes it until there are orders: it is set aside in so many words.
+    expectLog(/set aside[^]*names no object of ours/)
     const done = await venue("execute", client, "BTC-PERP", "-0.01", "--reason", "liquidation")
     assert.isAbove(done.number, number)
+    await eventually(async () => {
+      const aside = (await service.done(["venue", "quarantine", "list"])).events
+      assert.isNotEmpty(aside)
+    })
   })
 
   it("a market that is delisted stays in the list, and stays delisted after clear", async () => {
