@@ -23,7 +23,7 @@ import { Health } from "./services/system/Health.ts"
 import { systemTimers } from "./services/system/systemTimers.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
 import { layerListedMarkets } from "./services/market/listedMarkets.ts"
-import { layerTradingHalts, MarketHalts } from "./services/market/MarketHalts.ts"
+import { MarketHalts } from "./services/market/MarketHalts.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
@@ -133,7 +133,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   return Layer.mergeAll(
     Breaks.layer,
-    layerTradingHalts.pipe(Layer.provideMerge(MarketHalts.layer), Layer.provide(options.listed ?? layerListedMarkets)),
+    MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,

@@ -16,7 +16,6 @@ import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/A
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
-import { type TradingHalt, TradingHalts } from "../../ports/TradingHalts.ts"
 import type { TradingHaltRow } from "../../store/tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
 import { clockEnd } from "../system/SimClock.ts"
@@ -34,6 +33,9 @@ export interface HaltBody {
   readonly until: number | null
 }
 
+/** A running halt as everybody sees it (doc 2, GET /trading-status). */
+export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
+
 /** A listed market with what stops trading in it. */
 export interface MarketRow extends MarketPrices {
   /** By a halt of ours. */
@@ -42,14 +44,14 @@ export interface MarketRow extends MarketPrices {
 
 export interface MarketListing {
   readonly markets: ReadonlyArray<MarketRow>
-  readonly halts: ReadonlyArray<TradingHalt>
+  readonly halts: ReadonlyArray<ActiveHalt>
 }
 
 export class MarketHalts extends Context.Service<
   MarketHalts,
   {
     /** Those in force now, oldest first. */
-    readonly active: TradingHalts["Service"]["active"]
+    readonly active: () => ReadonlyArray<ActiveHalt>
     /** Every listed market, none while no venue has spoken. */
     readonly list: () => MarketListing
     /** Begins a halt, or gives the one that runs for this scope another message and end. */
@@ -68,7 +70,7 @@ export class MarketHalts extends Context.Service<
       for (const row of yield* Effect.orDie((yield* RowReads).all("tradingHalts"))) follow(row)
       host.onCommitted("tradingHalts", follow)
 
-      const active = (): ReadonlyArray<TradingHalt> =>
+      const active = (): ReadonlyArray<ActiveHalt> =>
         [...running.values()].toSorted((one, other) => one.id - other.id).map(({ context }) => shown(context))
 
       return MarketHalts.of({
@@ -97,12 +99,6 @@ export class MarketHalts extends Context.Service<
   )
 }
 
-/** The halts of ours as readers and turns ask for them. */
-export const layerTradingHalts: Layer.Layer<TradingHalts, never, MarketHalts> = Layer.effect(
-  TradingHalts,
-  Effect.map(MarketHalts, ({ active }) => ({ active }))
-)
-
 /** Ends a halt whose time has come. */
 export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
   [haltTimer]: (turn, _dueAt, id) => {
@@ -111,7 +107,7 @@ export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
   }
 }
 
-const shown = ({ scope, since, until, message }: TradingHaltContext): TradingHalt => ({ scope, since, until, message })
+const shown = ({ scope, since, until, message }: TradingHaltContext): ActiveHalt => ({ scope, since, until, message })
 
 const covers = (scope: string, { symbol, family }: MarketPrices): boolean =>
   scope === "ALL" || scope === family || scope === symbol

@@ -8,16 +8,16 @@ import { MarketFeed } from "./MarketFeed.ts"
 export const layerListedMarkets: Layer.Layer<ListedMarkets, never, MarketFeed | BusinessClock> = Layer.effect(
   ListedMarkets,
   Effect.gen(function* () {
-    const { board } = yield* MarketFeed
+    const { mirror } = yield* MarketFeed
     const clock = yield* BusinessClock
     return ListedMarkets.of({
       all: () => {
-        const { listing } = board
+        const { listing } = mirror
         if (listing === null) return null
         const now = clock.now()
         return [
           ...listing.markets.map(({ symbol, family, halt, delisted }): MarketPrices => {
-            const ticker = board.markets.get(symbol)?.ticker
+            const ticker = mirror.markets.get(symbol)?.ticker
             const row = ticker?.row()
             const mark = ticker?.mark() ?? null
             return {

@@ -15,6 +15,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { Settings } from "../../Settings.ts"
+import { MarketFeed } from "../market/MarketFeed.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
@@ -62,6 +63,7 @@ export class SimClock extends Context.Service<
         clock: yield* BusinessClock,
         control: yield* VenueControl,
         progress: yield* VenueProgress,
+        feed: yield* MarketFeed,
         timers: yield* Timers,
         sql: yield* PgClient.PgClient
       })
@@ -84,6 +86,7 @@ interface JumpParts {
   readonly clock: BusinessClock["Service"]
   readonly control: VenueControl["Service"]
   readonly progress: VenueProgress["Service"]
+  readonly feed: MarketFeed["Service"]
   readonly timers: Timers["Service"]
   readonly sql: PgClient.PgClient
 }
