@@ -166,7 +166,7 @@ describe("contracts of the venue", () => {
     assert.strictEqual(declined?.rfq?.state, "OPEN")
   })
 
-  it("BAR-002, SC-BAR-02: a path that dips between two ticks knocks out at the level, at the time on the line", () => {
+  it("SC-BAR-02: a path that dips between two ticks knocks out at the level, at the time on the line", () => {
     const { deal, command, tick, venue, start } = opened()
     const contract = deal({ barrier: "59900" })
     const points = [
