@@ -26,6 +26,7 @@ import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
+import { addVenueCommands } from "./commands/venue.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
 import type { Cli } from "./Cli.ts"
@@ -63,6 +64,7 @@ export const buildProgram = (cli: Cli): Command => {
   addAuditCommands(program, cli)
   addMarketCommands(program, cli)
   addMachineCommands(program, cli)
+  addVenueCommands(program, cli)
   addMetricsCommand(program, cli)
   const sim = addSimCommands(program, cli)
   addSimAnswersCommand(sim, cli)

@@ -34,6 +34,7 @@ import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
+import { workAtVenue } from "./runtime/store/reads/venueWork.ts"
 import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
 import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
@@ -149,7 +150,7 @@ const serveWhole = (
         writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files) : null
         const print = yield* stdoutPrinter
-        print(announcement(options, service, demo === null ? null : demoText(demo, service)))
+        print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
         if (stamp.venue !== null && stamp.isVenueAway) yield* Effect.forkScoped(meetVenueLater(stamp.venue))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
@@ -196,10 +197,20 @@ const prepareDatabase = (
     yield* migrate
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
     const venue = yield* starting
+    if (venue === null) yield* refuseOpenWork
     if (!sandbox || venue === null) return { venue, clockOffset, isVenueAway: false }
     const met = yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset)
     return { venue, clockOffset: met ?? clockOffset, isVenueAway: met === null }
   }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
+
+/** What only a venue can end would stay open for ever without one. */
+const refuseOpenWork = Effect.flatMap(workAtVenue, (open) =>
+  open.length === 0
+    ? Effect.void
+    : new ServeError({
+        sentence: `This database has open work at a venue (${open.join(", ")}): name the venue with --venue-url.`
+      })
+)
 
 /** Webhook hosts that need not be public, and the authority trusted for them: a sandbox's alone. The demo listens here. */
 const webhookExemption = (options: ServeOptions, files: DataFiles) =>

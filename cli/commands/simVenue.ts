@@ -15,6 +15,8 @@ import type { Cli } from "../Cli.ts"
 import type { OperatorClient, Success } from "../OperatorClient.ts"
 import { durationOption, given, required, requiredToken, tokenArgument, tokenOption, whole } from "../options.ts"
 import { readKnobsFile, readPathFile } from "../venueFiles.ts"
+import { probesAtOnce } from "../../src/machines/venue/VenueProbe.ts"
+import { stack, table, text } from "../views/View.ts"
 import { commandView, venueView } from "../views/venueView.ts"
 
 const symbolArgument = ["<SYMBOL>", "such as BTC-PERP"] as const
@@ -55,6 +57,7 @@ export const addSimVenueCommands = (sim: Command, cli: Cli): Command => {
   addMarketCommands(venue, send)
   addFaultCommands(venue, send)
   addStakingCommands(venue, send)
+  addProbeCommand(venue, cli)
   return venue
 }
 
@@ -193,6 +196,34 @@ interface OfferOptions {
   readonly rateBps: number
   readonly tenorDays: number
   readonly qty: string
+}
+
+const addProbeCommand = (venue: Command, cli: Cli): void => {
+  venue
+    .command("probe")
+    .description("send orders of a client that can neither fill nor rest, and show how each ended")
+    .argument("<C>", "client id or uid")
+    .addOption(new Option("--calls <n>", "how many (default 1)").argParser(whole(1, probesAtOnce)))
+    .action((client: string, { calls }: { readonly calls?: number }, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.venue.probe({ payload: { client, ...given({ calls }) } }),
+        (data) =>
+          stack(
+            text(`${data.probes.length} orders of ${data.symbol} at ${data.price}`),
+            table(
+              data.probes,
+              {
+                probe: (row) => row.probeId,
+                state: (row) => row.state,
+                "venue's order": (row) => row.venueOrderId,
+                reason: (row) => row.reason
+              },
+              "no probes"
+            )
+          )
+      )
+    )
 }
 
 const addStakingCommands = (venue: Command, send: Send): void => {

@@ -1,12 +1,14 @@
 /** A simulated venue in this process, over a real socket and real files. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { LogDisk } from "../../simulator/venue/log/LogDisk.ts"
 import { startVenue } from "../../simulator/venue/server/VenueProcess.ts"
 import { VenueClient } from "./venueClient.ts"
-import { readFileSync } from "node:fs"
 
-export const runVenue = async (over: { readonly directory?: string; readonly idleMillis?: number } = {}) => {
+export const runVenue = async (
+  over: { readonly directory?: string; readonly idleMillis?: number; readonly disk?: LogDisk } = {}
+) => {
   const directory = over.directory ?? mkdtempSync(join(tmpdir(), "brokerage-venue-"))
   const printed: Array<string> = []
   const running = await startVenue({
@@ -15,6 +17,7 @@ export const runVenue = async (over: { readonly directory?: string; readonly idl
     seed: 7,
     markets: null,
     idleMillis: over.idleMillis ?? null,
+    ...(over.disk === undefined ? {} : { disk: over.disk }),
     print: (line) => void printed.push(line)
   })
   const key = readFileSync(running.keyFile, "utf8").trim()

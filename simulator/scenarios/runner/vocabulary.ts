@@ -168,7 +168,7 @@ export const parseLine = (line: string): PartnerLine => {
   const [first = "", ...rest] = line.trim().split(/\s+/)
   if ((methods as ReadonlyArray<string>).includes(first)) {
     const [path = ""] = rest
-    return rest.length === 1 && /^\//.test(path)
+    return rest.length === 1 && path.startsWith("/")
       ? { type: "route", method: first as Method, path }
       : { type: "wrong", sentence: `${first} is followed by one path that begins with /` }
   }

@@ -1,14 +1,14 @@
 /**
- * A venue with its log: an input is on the disk before the venue plays it and before anybody hears what came of it, so that
- * the venue in memory is always the one that its log replays to. Inputs that come together are one record and one write:
- * a crash leaves all of them or none, and no whole record ever follows a torn one. The log of a directory is a
- * snapshot (none at first) and one segment of inputs that came after it; a segment that has grown long is replaced by a new
- * snapshot and an empty segment.
+ * The log of a venue: inputs are on the disk before the venue plays them and before anybody hears what came of them, so that
+ * the venue in memory is always the one that its log replays to. Inputs that come together are one record and one write: a
+ * crash leaves all of them or none, and no whole record ever follows a torn one. The log of a directory is a snapshot (none
+ * at first) and one segment of inputs that came after it; a segment that has grown long is replaced by a new snapshot and an
+ * empty segment.
  */
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import { Venue } from "../core/Venue.ts"
-import type { Applied, VenueInput, VenueListeners, VenueOptions } from "../core/VenueInput.ts"
+import type { VenueInput, VenueListeners, VenueOptions } from "../core/VenueInput.ts"
 import type { VenueState } from "../core/VenueState.ts"
 import { type LogDisk, type LogFile, realDisk } from "./LogDisk.ts"
 import { BrokenRecord, lineOf, readRecords } from "./records.ts"
@@ -32,18 +32,14 @@ export interface VenueLogOptions {
   /** A segment longer than this is replaced by a snapshot. */
   readonly segmentBytes?: number
   readonly disk?: LogDisk
+  /** Wall time, Unix ms. */
+  readonly wall?: () => number
 }
 
 /** A torn end that was cut off when the log was opened. */
 export interface CutTail {
   readonly file: string
   readonly bytes: number
-}
-
-interface Waiting {
-  readonly input: VenueInput
-  readonly done: (applied: Applied) => void
-  readonly failed: (error: unknown) => void
 }
 
 interface Segment {
@@ -54,40 +50,41 @@ interface Segment {
 
 const format = 1
 const usualSegmentBytes = 16 * 1024 * 1024
-/** Inputs of one write. */
-const groupLimit = 1_000
 
 const segmentName = (number: number): string => `inputs-${number}.log`
 const snapshotName = (number: number): string => `snapshot-${number}.json`
 
 export class VenueLog {
+  /** The venue as its log has it. Whoever appends inputs plays them on it, all of them before the next are appended. */
   readonly venue: Venue
   /** Set when the log ended in a torn record, as a crash leaves it. */
   readonly cut: CutTail | null
+  /** Wall time of the last record, Unix ms; null: there is none yet. */
+  writtenAt: number | null
   private readonly directory: string
   private readonly disk: LogDisk
+  private readonly wall: () => number
   private readonly segmentBytes: number
+  private rotateAt: number
   private segment: Segment
-  private waiting: Array<Waiting> = []
-  private writing: Promise<void> | null = null
   /** What is past the whole records must be cut before the next write. */
   private dirty = false
-  private closed: VenueLogError | null = null
-  /** An input that could not be played: nothing is, after it. */
-  private broken: VenueLogError | null = null
-  private rotateAt: number
+  /** Why nothing can be appended any more. */
+  private ended: string | null = null
 
   private constructor(
-    { directory, disk = realDisk, segmentBytes = usualSegmentBytes }: VenueLogOptions,
-    opened: { readonly venue: Venue; readonly segment: Segment; readonly cut: CutTail | null }
+    { directory, disk = realDisk, wall = Date.now, segmentBytes = usualSegmentBytes }: VenueLogOptions,
+    opened: Opened
   ) {
     this.directory = directory
     this.disk = disk
+    this.wall = wall
     this.segmentBytes = segmentBytes
     this.rotateAt = segmentBytes
     this.venue = opened.venue
     this.segment = opened.segment
     this.cut = opened.cut
+    this.writtenAt = opened.writtenAt
   }
 
   /** Opens the log of a directory and replays it; a directory without one begins a new venue. Throws VenueLogError. */
@@ -99,14 +96,14 @@ export class VenueLog {
     const isThere = names.includes(segmentName(number))
     if (!isThere && numbersOf(names, /^inputs-(\d+)\.log$/).length > 0)
       throw new VenueLogError(`${path} is missing: the log can't be replayed.`)
-    const state = number === 0 ? null : await readSnapshot(disk, join(directory, snapshotName(number)))
+    const snapshot = number === 0 ? null : await readSnapshot(disk, join(directory, snapshotName(number)))
     const found = isThere ? await readFile(disk, path) : noSegment
     const [header, ...groups] = found.values as readonly [Header | undefined, ...ReadonlyArray<Group>]
     if (header !== undefined && header.format !== format)
       throw new VenueLogError(`${path} has format ${header.format}, and only ${format} can be read.`)
-    const first = state?.options ?? header?.options ?? options.venue
+    const first = snapshot?.state.options ?? header?.options ?? options.venue
     refuseOthers(directory, first, options.venue)
-    const venue = replayed(path, { options: first, state, groups }, listeners)
+    const venue = replayed(path, { options: first, state: snapshot?.state ?? null, groups }, listeners)
     const torn = found.bytes - found.wholeBytes
     const segment =
       header === undefined
@@ -114,48 +111,41 @@ export class VenueLog {
         : { number, file: await disk.open(path), length: found.wholeBytes }
     if (torn > 0) await segment.file.cut(segment.length)
     await removeOthers(disk, directory, number)
-    return new VenueLog(options, { venue, segment, cut: torn > 0 ? { file: path, bytes: torn } : null })
+    const writtenAt = groups.at(-1)?.at ?? snapshot?.at ?? null
+    return new VenueLog(options, { venue, segment, writtenAt, cut: torn > 0 ? { file: path, bytes: torn } : null })
   }
 
-  /** Plays an input once it is on the disk; inputs are played in the order in which they came here. Rejects with VenueLogError. */
-  apply(input: VenueInput): Promise<Applied> {
-    if (this.closed !== null) return Promise.reject(this.closed)
-    const applied = new Promise<Applied>((done, failed) => {
-      this.waiting.push({ input, done, failed })
-    })
-    this.writing ??= this.writeAll()
-    return applied
+  /**
+   * Writes inputs, in order, as one record; they are on the disk when it completes. One call at a time. After a failure,
+   * VenueLogError, nothing of them is there, unless it says that it is not sure; the next call tries the disk again.
+   */
+  async append(inputs: ReadonlyArray<VenueInput>): Promise<void> {
+    if (this.segment.length > this.rotateAt) await this.rotate()
+    if (this.ended !== null) throw new VenueLogError(this.ended)
+    const at = this.wall()
+    const group: Group = { at, inputs }
+    try {
+      await this.write(Buffer.from(lineOf(group)))
+    } catch (error) {
+      throw await this.refusal(error)
+    }
+    this.writtenAt = at
   }
 
-  /** Waits for what came before, and takes nothing more. */
+  /** Replaces the segment by a snapshot of the venue, so that the next start has nothing to replay. */
+  async snapshot(): Promise<void> {
+    if (this.ended === null) await this.rotate()
+  }
+
+  /** Lets the files go, and takes nothing more. */
   async close(): Promise<void> {
-    this.closed ??= new VenueLogError("The venue has ended.")
-    await this.writing
+    this.ended ??= "The venue has ended."
     await this.segment.file.close()
   }
 
-  private async writeAll(): Promise<void> {
-    // Not before everything of this turn has come: it shares the write.
-    await Promise.resolve()
-    while (this.waiting.length > 0) {
-      const group = this.waiting.splice(0, groupLimit)
-      try {
-        await this.write(group)
-      } catch (error) {
-        const refusal = await this.refusal(error)
-        for (const { failed } of group) failed(refusal)
-        continue
-      }
-      for (const waiting of group) this.play(waiting)
-      if (this.closed === null && this.segment.length > this.rotateAt) await this.rotate()
-    }
-    this.writing = null
-  }
-
-  private async write(group: ReadonlyArray<Waiting>): Promise<void> {
+  private async write(bytes: Buffer): Promise<void> {
     const { segment } = this
     if (this.dirty) await segment.file.cut(segment.length)
-    const bytes = Buffer.from(lineOf(group.map(({ input }) => input)))
     this.dirty = true
     await segment.file.write(segment.length, bytes)
     this.dirty = false
@@ -165,7 +155,6 @@ export class VenueLog {
   /** Takes what may be there of a failed write off the disk again, so that no restart finds it. */
   private async refusal(cause: unknown): Promise<VenueLogError> {
     const sentence = `The venue's log can't be written: ${reasonOf(cause)}.`
-    if (!this.dirty) return new VenueLogError(sentence)
     try {
       await this.segment.file.cut(this.segment.length)
       this.dirty = false
@@ -175,31 +164,23 @@ export class VenueLog {
     }
   }
 
-  private play({ input, done, failed }: Waiting): void {
-    if (this.broken !== null) return failed(this.broken)
-    try {
-      done(this.venue.apply(input))
-    } catch (error) {
-      // It is in the log and half of it may be in the venue: nothing that came after could be trusted.
-      this.broken = new VenueLogError(`The venue could not play an input: ${reasonOf(error)}.`, false)
-      this.closed ??= this.broken
-      failed(this.broken)
-    }
-  }
-
-  /** Replaces a long segment. The snapshot's appearance is the moment at which the new one counts; until then the old one does. */
+  /** The snapshot's appearance is the moment at which the new segment counts; until then the old one does. */
   private async rotate(): Promise<void> {
     const { directory, disk, venue, segment } = this
     const number = segment.number + 1
-    const snapshot = join(directory, snapshotName(number))
+    const path = join(directory, snapshotName(number))
+    const snapshot: Snapshot = { at: this.writtenAt, state: venue.state() }
+    let next: Segment | null = null
     try {
-      const next = await beginSegment(disk, directory, number, venue.options)
-      await disk.replace(snapshot, lineOf(venue.state()))
-      this.segment = next
+      next = await beginSegment(disk, directory, number, venue.options)
+      await disk.replace(path, lineOf(snapshot))
     } catch (error) {
-      await this.stay(snapshot, error)
-      return
+      await next?.file.close()
+      return this.stay(path, error)
     }
+    this.segment = next
+    this.rotateAt = this.segmentBytes
+    this.dirty = false
     await segment.file.close()
     await removeOthers(disk, directory, number)
   }
@@ -211,10 +192,22 @@ export class VenueLog {
       await this.disk.remove(snapshot)
     } catch (error) {
       // It may be there: then what is appended to the old segment would not be found any more.
-      const both = `${reasonOf(cause)}, ${reasonOf(error)}`
-      this.closed ??= new VenueLogError(`The venue's snapshot can be neither written nor removed: ${both}.`)
+      this.ended = `The venue's snapshot can be neither written (${reasonOf(cause)}) nor removed (${reasonOf(error)}).`
     }
   }
+}
+
+interface Opened {
+  readonly venue: Venue
+  readonly segment: Segment
+  readonly writtenAt: number | null
+  readonly cut: CutTail | null
+}
+
+interface Snapshot {
+  /** As `writtenAt`. */
+  readonly at: number | null
+  readonly state: VenueState
 }
 
 interface Header {
@@ -223,7 +216,11 @@ interface Header {
 }
 
 /** What one record holds but the first, which is the header. */
-type Group = ReadonlyArray<VenueInput>
+interface Group {
+  /** Wall time at which it was written, Unix ms. */
+  readonly at: number
+  readonly inputs: ReadonlyArray<VenueInput>
+}
 
 interface FoundSegment {
   readonly values: ReadonlyArray<unknown>
@@ -247,10 +244,10 @@ const readFile = async (disk: LogDisk, path: string): Promise<FoundSegment> => {
 }
 
 /** A snapshot is written whole or not at all, so a torn one is a fault of the disk. */
-const readSnapshot = async (disk: LogDisk, path: string): Promise<VenueState> => {
+const readSnapshot = async (disk: LogDisk, path: string): Promise<Snapshot> => {
   const { values, wholeBytes, bytes } = await readFile(disk, path)
   if (values.length !== 1 || wholeBytes !== bytes) throw new VenueLogError(`${path}: the snapshot is broken.`)
-  return values[0] as VenueState
+  return values[0] as Snapshot
 }
 
 const beginSegment = async (
@@ -285,7 +282,7 @@ const replayed = (
   const venue = new Venue(log.options, whenLive, log.state)
   log.groups.forEach((group, n) => {
     try {
-      for (const input of group) venue.apply(input)
+      for (const input of group.inputs) venue.apply(input)
     } catch (error) {
       throw new VenueLogError(`${path}: record ${n + 2} can't be played: ${reasonOf(error)}.`)
     }

@@ -2,12 +2,11 @@
  * A simulated venue that runs: its books from the log, time and dealers on wall time, the listener, and the order in which it
  * goes down again. One a directory.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
-import type { Base } from "../core/defaultMarkets.ts"
 import { eventsKept } from "../core/EventLine.ts"
-import { type Books, openBooks } from "./books.ts"
+import { type BooksOptions, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Faults } from "./Faults.ts"
@@ -17,22 +16,15 @@ import { type Seat, takeSeat } from "./seat.ts"
 import { VenueClock } from "./VenueClock.ts"
 import { VenueDesk } from "./VenueDesk.ts"
 import { ensureKey } from "./venueKey.ts"
-import { listen, type ListeningVenue } from "./VenueServer.ts"
+import { listen } from "./VenueServer.ts"
 import { VenueWriter } from "./VenueWriter.ts"
+import { writeWhole } from "./writeWhole.ts"
 
-export interface VenueProcessOptions {
-  /** Made when missing: log, key, address. */
-  readonly directory: string
+export interface VenueProcessOptions extends BooksOptions {
   /** 0: the one of the last time when it is free, else any. */
   readonly port: number
-  /** Of new books; null: drawn. Books that are there keep theirs. */
-  readonly seed: number | null
-  /** Of new books; null: the usual ones. */
-  readonly markets: ReadonlyArray<Base> | null
   /** Ends by itself when nobody has asked for so long, wall ms; null: never. */
   readonly idleMillis: number | null
-  /** A line for whoever runs it. */
-  readonly print: (line: string) => void
 }
 
 export interface RunningVenue {
@@ -83,21 +75,18 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
   const events = (feeds.events = new EventFeed(venue, faults, usualReaderLimits))
   const markets = (feeds.markets = new MarketFeed(venue, faults, usualReaderLimits))
   const clock = new VenueClock(wall, venue.now, books.offset)
-  const writer = new VenueWriter(
-    venue,
-    books.log,
-    () => clock.now(),
-    () => {
-      events.flush()
-      markets.flush()
-    }
-  )
+  const writer = new VenueWriter(books, clock, () => {
+    events.flush()
+    markets.flush()
+  })
   const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
   // Requests that were open when the venue went down are answered again.
   for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
   const ending = Promise.withResolvers<string>()
   const restart = () => ending.resolve("A restart was ordered.")
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
+  // Nobody sees the time at which it went down.
+  await writer.offer({ type: "time", to: clock.now() })
   const life = new Life(options, startedAt, ending.resolve)
   const server = await listen({
     port: options.port,
@@ -128,7 +117,10 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
       clearInterval(beat)
       ticks.stop()
       dealers.stop()
-      await close(server, writer, books)
+      // Requests first, then the inputs that they brought, then the books.
+      await server.close()
+      await writer.end()
+      await books.log.close()
       await seat.release()
     }
   }
@@ -137,13 +129,6 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
 /** A writer has paid nothing at its swap's maturity. */
 const isDefault = ({ fact }: VenueEvent): boolean =>
   fact.type === "swap" && fact.swap.short && fact.swap.payments.length === 0
-
-/** Requests first, then the inputs that they brought, then the books. */
-const close = async (server: ListeningVenue, writer: VenueWriter, books: Books): Promise<void> => {
-  await server.close()
-  await writer.end()
-  await books.close()
-}
 
 /** Calls again and again, each time after as many ms as it was told the time before. */
 class Ticks {
@@ -197,12 +182,4 @@ const lastPort = (directory: string): number => {
     // None ran here, or what it left can't be read: any port will do.
     return 0
   }
-}
-
-/** Written whole or not at all. */
-const writeWhole = (path: string, text: string): void => {
-  const draft = `${path}.${process.pid}`
-  rmSync(draft, { force: true })
-  writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx" })
-  renameSync(draft, path)
 }

@@ -5,11 +5,22 @@
  */
 import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueInput } from "../core/VenueInput.ts"
+import { VenueLogError } from "../log/VenueLog.ts"
 
 /** Where inputs are kept. */
 export interface InputLog {
-  /** Writes inputs, in order; they are on disk when it completes. A failure has left nothing of them. */
+  /** Writes inputs, in order; they are on disk when it completes. */
   append(inputs: ReadonlyArray<VenueInput>): Promise<void>
+  /** Keeps the venue as it is, so that nothing before is replayed again. */
+  snapshot(): Promise<void>
+}
+
+/** What is written to, and what plays what was written. */
+export interface WriterBooks {
+  readonly venue: Pick<Venue, "apply" | "now">
+  readonly log: InputLog
+  /** Wall ms that a start would need to replay the log. */
+  readonly replayMillis: number
 }
 
 /** The venue takes no input now; nothing was done. */
@@ -18,29 +29,31 @@ export class WriterClosed extends Error {}
 interface Waiting {
   readonly input: VenueInput
   readonly resolve: (applied: Applied) => void
-  readonly reject: (error: WriterClosed) => void
+  readonly reject: (error: unknown) => void
 }
 
+/** A start that would replay for longer than this, wall ms, gets a snapshot to begin from. */
+const replayLimit = 500
 /** Inputs that may wait at once, and that one write takes. */
 const waitingLimit = 20_000
 const batchLimit = 1_000
 
 export class VenueWriter {
-  private readonly venue: Pick<Venue, "apply" | "now">
-  private readonly log: InputLog
-  private readonly now: () => number
+  private readonly books: WriterBooks
+  private readonly clock: { readonly now: () => number }
   private readonly onApplied: () => void
+  private replayMillis: number
   private waiting: Array<Waiting> = []
   private running: Promise<void> | null = null
   private ended = false
   /** Why the last write failed, in words; null when it did not. */
   trouble: string | null = null
 
-  /** `now` is the business time that inputs come at; `onApplied` is called after each group of them that was applied. */
-  constructor(venue: Pick<Venue, "apply" | "now">, log: InputLog, now: () => number, onApplied: () => void) {
-    this.venue = venue
-    this.log = log
-    this.now = now
+  /** The clock shows the business time that inputs come at; `onApplied` is called after each group of them that was applied. */
+  constructor(books: WriterBooks, clock: { readonly now: () => number }, onApplied: () => void) {
+    this.books = books
+    this.clock = clock
+    this.replayMillis = books.replayMillis
     this.onApplied = onApplied
   }
 
@@ -59,7 +72,7 @@ export class VenueWriter {
     try {
       await this.submit(input)
     } catch (error) {
-      if (!(error instanceof WriterClosed)) throw error
+      if (!(error instanceof WriterClosed || error instanceof VenueLogError)) throw error
     }
   }
 
@@ -68,10 +81,11 @@ export class VenueWriter {
     return this.running === null
   }
 
-  /** Takes no more; completes when what was taken is done. */
+  /** Takes no more; completes when what was taken is done and a snapshot is kept. */
   async end(): Promise<void> {
     this.ended = true
     await this.running
+    await this.books.log.snapshot()
   }
 
   private async run(): Promise<void> {
@@ -82,26 +96,33 @@ export class VenueWriter {
   }
 
   private async write(batch: ReadonlyArray<Waiting>): Promise<void> {
-    const time = this.timeOf(batch)
+    const inputs = [...this.timeOf(batch), ...batch.map(({ input }) => input)]
     try {
-      await this.log.append([...time, ...batch.map(({ input }) => input)])
+      await this.books.log.append(inputs)
       this.trouble = null
     } catch (error) {
       this.trouble = error instanceof Error ? error.message : String(error)
-      const closed = new WriterClosed(`The log can not be written (${this.trouble}).`)
-      for (const { reject } of batch) reject(closed)
+      const refusal = isCertain(error) ? new WriterClosed(this.trouble) : error
+      for (const { reject } of batch) reject(refusal)
       return
     }
-    for (const input of time) this.venue.apply(input)
-    const answers = batch.map(({ input }) => this.venue.apply(input))
+    const before = performance.now()
+    const answers = inputs.map((input) => this.books.venue.apply(input)).slice(-batch.length)
     this.onApplied()
     for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Applied)
+    this.replayMillis += performance.now() - before
+    if (this.replayMillis <= replayLimit) return
+    this.replayMillis = 0
+    await this.books.log.snapshot()
   }
 
   /** Time first: what comes now happens now. */
   private timeOf(batch: ReadonlyArray<Waiting>): ReadonlyArray<VenueInput> {
-    const to = this.now()
-    const needed = to > this.venue.now && batch.some(({ input }) => input.type !== "time")
+    const to = this.clock.now()
+    const needed = to > this.books.venue.now && batch.some(({ input }) => input.type !== "time")
     return needed ? [{ type: "time", to }] : []
   }
 }
+
+/** Whether nothing of the refused inputs is there: a write that may have come through is no refusal. */
+const isCertain = (error: unknown): boolean => !(error instanceof VenueLogError) || error.certain

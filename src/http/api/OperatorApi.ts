@@ -25,6 +25,7 @@ import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
+import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
 import { VenueGroup } from "./operator/VenueGroup.ts"
@@ -57,6 +58,7 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(ClockGroup)
   .add(SimGroup)
   .add(VenueGroup)
+  .add(QuarantineGroup)
   .add(MetricsGroup)
   .add(ApprovalGroup)
   .middleware(OperatorFields)

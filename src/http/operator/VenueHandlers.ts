@@ -1,8 +1,9 @@
 /** Handlers of the simulated venue's commands: each is one command of the tester's (operator surface, sim venue). */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { readPricePath } from "../../venue/pricePath.ts"
 import { SimVenue, type TesterCommand } from "../../runtime/services/system/SimVenue.ts"
+import { VenueProbes } from "../../runtime/services/venue/VenueProbes.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { VenueGroup } from "../api/operator/VenueGroup.ts"
 import { operatorFeature } from "./operatorFeature.ts"
@@ -14,6 +15,7 @@ const venueHandlers = HttpApiBuilder.group(
   "venue",
   Effect.fnUntraced(function* (handlers) {
     const venue = yield* SimVenue
+    const probes = yield* VenueProbes
     const send = (command: TesterCommand) =>
       Effect.flatMap(currentCaller, (caller) => answer(venue.command(caller, command)))
     return handlers.handleAll({
@@ -41,9 +43,15 @@ const venueHandlers = HttpApiBuilder.group(
       offer: ({ payload }) => send({ type: "offer", ...payload }),
       pay: ({ payload: { contractId, amount = null } }) => send({ type: "pay", contractId, amount }),
       "correct-fee": ({ payload }) => send({ type: "correctFee", ...payload }),
+      probe: ({ payload: { client, calls = 1 } }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(probes.run(caller, client, calls))),
       clear: () => send({ type: "clear" })
     })
   })
 )
 
-export const venue = operatorFeature({ api: VenueGroup, layer: SimVenue.layer, handlers: venueHandlers })
+export const venue = operatorFeature({
+  api: VenueGroup,
+  layer: Layer.merge(SimVenue.layer, VenueProbes.layer),
+  handlers: venueHandlers
+})

@@ -13,6 +13,7 @@ import { market } from "./MarketHandlers.ts"
 import { metrics } from "./MetricsHandlers.ts"
 import { OperatorAuthorizationLayer, OperatorFieldsLayer } from "./operatorMiddleware.ts"
 import { key, operator, partner } from "./PartnerHandlers.ts"
+import { quarantine } from "./QuarantineHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
@@ -47,6 +48,7 @@ const features = {
   clock,
   sim,
   venue,
+  quarantine,
   metrics,
   approval
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }

@@ -7,7 +7,7 @@ import type { EndpointRow } from "../store/tables/webhook.ts"
  * the machines' objects there are some that no machine moves.
  */
 export type ObjectName =
-  `${Kind | "operatorKey" | "interfirmRecord" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire"}:${string | number}`
+  `${Kind | "operatorKey" | "interfirmRecord" | "watchEntry" | "ledgerTransaction" | "document" | "questionnaire" | "quarantinedEvent"}:${string | number}`
 
 /** Whom the emitting machine belongs to. Client fields are null on partner-level and system machines. */
 export interface Instance {

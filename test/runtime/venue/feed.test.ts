@@ -215,8 +215,8 @@ describe("tickers", () => {
 
   it.effect("C4: while the venue plays ahead by command its times are not absurd", () =>
     Effect.gen(function* () {
-      const { feed, aside, say } = yield* openFeed()
-      feed.expectTime(start + 3_600_000)
+      const { clock, feed, aside, say } = yield* openFeed()
+      clock.expect(start + 3_600_000)
       yield* say(ticker(symbol, 1, start + 3_600_000))
       assert.strictEqual(aside.length, 0)
       assert.strictEqual(last(feed), "60000.5")

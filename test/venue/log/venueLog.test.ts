@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach } from "vitest"
-import type { Applied, VenueInput } from "../../../simulator/venue/core/VenueInput.ts"
+import type { VenueInput } from "../../../simulator/venue/core/VenueInput.ts"
 import { type LogDisk, type LogFile, realDisk } from "../../../simulator/venue/log/LogDisk.ts"
 import { VenueLog, VenueLogError, type VenueLogOptions } from "../../../simulator/venue/log/VenueLog.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
@@ -15,6 +15,12 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "venue-log-"))
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
+
+/** Appends inputs, and plays them. */
+const play = async (log: VenueLog, ...inputs: ReadonlyArray<VenueInput>): Promise<void> => {
+  await log.append(inputs)
+  for (const input of inputs) log.venue.apply(input)
+}
 
 const open = (parts: Partial<VenueLogOptions> = {}, events: Array<VenueEvent> = []): Promise<VenueLog> =>
   VenueLog.open(
@@ -49,10 +55,10 @@ const state = ({ venue }: VenueLog): string => JSON.stringify(venue.state())
 
 /** Some inputs, each in a record of its own. */
 const fill = async (log: VenueLog, count: number): Promise<void> => {
-  await log.apply(account("CL-1"))
+  await play(log, account("CL-1"))
   for (let n = 0; n < count; n++) {
-    await log.apply(order(n))
-    await log.apply(time(n * 10 + 10))
+    await play(log, order(n))
+    await play(log, time(n * 10 + 10))
   }
 }
 
@@ -78,23 +84,28 @@ describe("the venue's log", () => {
     assert.deepStrictEqual(second.venue.eventsAfter(0), events)
     assert.deepStrictEqual(heard, [])
     assert.isNull(second.cut)
-    await second.apply(order(99))
+    await play(second, order(99))
     assert.isNotEmpty(heard)
     await second.close()
   })
 
-  it("inputs that come together are one record, played in their order; what is not there yet has not been played", async () => {
-    const log = await open()
-    const before = (await readFile(join(directory, "inputs-0.log"), "utf8")).split("\n").length
-    const answers = [account("CL-1"), ...[0, 1, 2, 3].map(order), time(60)].map((input) => log.apply(input))
-    assert.strictEqual(log.venue.account("CL-1"), null)
-    const applied: ReadonlyArray<Applied> = await Promise.all(answers)
-    assert.deepStrictEqual(
-      applied.flatMap(({ outcomes }) => outcomes.map(({ ref }) => ref)),
-      ["open-CL-1", "O-0", "O-1", "O-2", "O-3"]
-    )
-    assert.strictEqual((await readFile(join(directory, "inputs-0.log"), "utf8")).split("\n").length, before + 1)
+  it("inputs that come together are one record, and the time of the last one is known", async () => {
+    let wall = 1_000
+    const log = await open({ wall: () => wall })
+    assert.isNull(log.writtenAt)
+    await play(log, account("CL-1"), ...[0, 1, 2, 3].map(order), time(60))
     await log.close()
+    const lines = (await readFile(join(directory, "inputs-0.log"), "utf8")).trimEnd().split("\n")
+    assert.lengthOf(lines, 2)
+    wall = 5_000
+    const again = await open({ wall: () => wall })
+    assert.strictEqual(again.writtenAt, 1_000)
+    assert.strictEqual(state(again), state(log))
+    await again.snapshot()
+    await again.close()
+    const third = await open()
+    assert.strictEqual(third.writtenAt, 1_000)
+    await third.close()
   })
 
   it("cut at every byte of its last record, it goes on from the one before and says what it cut", async () => {
@@ -103,7 +114,7 @@ describe("the venue's log", () => {
     const before = state(log)
     const path = join(directory, "inputs-0.log")
     const whole = (await readFile(path)).length
-    await log.apply(order(50))
+    await play(log, order(50))
     await log.close()
     const bytes = await readFile(path)
     for (let length = whole; length < bytes.length; length++) {
@@ -124,7 +135,7 @@ describe("the venue's log", () => {
     await writeFile(path, Buffer.concat([await readFile(path), Buffer.from("00000000 [{\n\0\0\0\n")]))
     const again = await open()
     assert.deepStrictEqual(again.cut, { file: path, bytes: 16 })
-    await again.apply(order(7))
+    await play(again, order(7))
     await again.close()
     const third = await open()
     assert.strictEqual(state(third), state(again))
@@ -202,12 +213,21 @@ describe("the venue's log", () => {
     await later.close()
   })
 
-  it("takes nothing after its end, and finishes what came before", async () => {
+  it("takes nothing after its end", async () => {
     const log = await open()
-    const last = log.apply(account("CL-1"))
     await log.close()
-    assert.lengthOf((await last).outcomes, 1)
-    assert.strictEqual((await rejection(log.apply(time(1)))).message, "The venue has ended.")
+    assert.strictEqual((await rejection(play(log, time(1)))).message, "The venue has ended.")
+  })
+
+  it("a snapshot on request leaves nothing to replay", async () => {
+    const log = await open()
+    await fill(log, 3)
+    await log.snapshot()
+    await log.close()
+    assert.sameMembers(await readdir(directory), ["snapshot-1.json", "inputs-1.log"])
+    const again = await open()
+    assert.strictEqual(state(again), state(log))
+    await again.close()
   })
 })
 
@@ -237,14 +257,11 @@ describe("the venue's log on a disk that fails", () => {
     await fill(log, 1)
     const before = state(log)
     fails.write = true
-    const errors = await Promise.all([order(5), order(6)].map((input) => rejection(log.apply(input))))
-    assert.deepStrictEqual(
-      errors.map(({ message, certain }) => [message, certain]),
-      errors.map(() => ["The venue's log can't be written: no space left.", true])
-    )
+    const { message, certain } = await rejection(play(log, order(5), order(6)))
+    assert.deepStrictEqual([message, certain], ["The venue's log can't be written: no space left.", true])
     assert.strictEqual(state(log), before)
     fails.write = false
-    await log.apply(order(7))
+    await play(log, order(7))
     await log.close()
     const again = await open()
     assert.isNull(again.cut)
@@ -258,11 +275,11 @@ describe("the venue's log on a disk that fails", () => {
     const log = await open({ disk: failing(fails) })
     await fill(log, 1)
     Object.assign(fails, { write: true, cut: true })
-    assert.isFalse((await rejection(log.apply(order(5)))).certain)
+    assert.isFalse((await rejection(play(log, order(5)))).certain)
     fails.write = false
-    assert.isFalse((await rejection(log.apply(order(6)))).certain)
+    assert.isFalse((await rejection(play(log, order(6)))).certain)
     fails.cut = false
-    await log.apply(order(7))
+    await play(log, order(7))
     await log.close()
     const again = await open()
     assert.strictEqual(state(again), state(log))
@@ -275,7 +292,7 @@ describe("the venue's log on a disk that fails", () => {
     await fill(log, 20)
     assert.include(await readdir(directory), "inputs-0.log")
     fails.replace = false
-    for (let n = 20; n < 40; n++) await log.apply(order(n))
+    for (let n = 20; n < 40; n++) await play(log, order(n))
     await log.close()
     assert.notInclude(await readdir(directory), "inputs-0.log")
     const again = await open()

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
+import { probesAtOnce, venueProbeStates } from "../../../machines/venue/VenueProbe.ts"
 import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "../../../venue/testerTokens.ts"
 import { longestPathText } from "../../../venue/pricePath.ts"
 import { VenueCommandAnswer, VenueView } from "../../../venue/VenueCommand.ts"
@@ -36,6 +37,21 @@ const lines = (label: string, max: number) => {
 
 const path = <const P extends string>(name: P) => `/sim/venue/${name}` as const
 const answers = Answer(VenueCommandAnswer)
+
+/** Orders that can neither fill nor rest, and how each ended; IN_FLIGHT: not known within 5 s. */
+export const ProbesView = Schema.Struct({
+  clientId: Schema.Int,
+  symbol: Schema.String,
+  price: Schema.String,
+  probes: Schema.Array(
+    Schema.Struct({
+      probeId: Schema.Int,
+      state: Schema.Literals(venueProbeStates),
+      venueOrderId: Schema.NullOr(Schema.Int),
+      reason: Schema.NullOr(Schema.String)
+    })
+  )
+})
 
 export class VenueGroup extends HttpApiGroup.make("venue").add(
   HttpApiEndpoint.get("show", "/sim/venue", { success: Answer(VenueView) }).pipe(openTo(admin)),
@@ -120,6 +136,13 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
   HttpApiEndpoint.post("correct-fee", path("correct-fee"), {
     payload: Schema.Struct({ contractId, fee: decimal("The fee") }),
     success: answers
+  }).pipe(openTo(admin)),
+  HttpApiEndpoint.post("probe", path("probe"), {
+    payload: Schema.Struct({
+      client: text("The client", 64),
+      calls: Schema.optionalKey(rangeOf("The number of calls", 1, probesAtOnce))
+    }),
+    success: Answer(ProbesView)
   }).pipe(openTo(admin)),
   HttpApiEndpoint.post("clear", path("clear"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin))
 ) {}

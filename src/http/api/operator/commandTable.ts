@@ -62,7 +62,9 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "venue offer": null,
   "venue pay": null,
   "venue correct-fee": null,
+  "venue probe": null,
   "venue clear": null,
+  "quarantine drop": null,
   "approval grant": null,
   "approval refuse": null
 }

@@ -42,8 +42,6 @@ export class MarketFeed extends Context.Service<
     /** Whether the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
     readonly klines: KlineReads
-    /** The venue was asked to play business time to here: until then it may be that far ahead of the service (C4). */
-    readonly expectTime: (to: number) => void
     readonly figures: () => FeedFigures
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
@@ -55,7 +53,6 @@ export class MarketFeed extends Context.Service<
     offers: () => null,
     offersStale: () => true,
     klines: KlineReads.none,
-    expectTime: () => {},
     figures: () => ({ connected: false, connections: 0, listings: 0, counts: new MarketMirror().counts })
   }))
 
@@ -67,13 +64,12 @@ export class MarketFeed extends Context.Service<
       const wall = yield* Clock.Clock
       const business = yield* BusinessClock
       const mirror = new MarketMirror()
-      let expected = 0
       const session = new FeedSession({
         venue,
         mirror,
         quarantine: yield* Quarantine,
         now: () => wall.currentTimeMillisUnsafe(),
-        latest: () => Math.max(business.now() + aheadMillis, expected)
+        latest: () => business.horizon() + aheadMillis
       })
       const offers = yield* pollOffers(venue, () => wall.currentTimeMillisUnsafe())
       yield* Effect.forkScoped(session.forever)
@@ -84,9 +80,6 @@ export class MarketFeed extends Context.Service<
         offers,
         offersStale: () => wall.currentTimeMillisUnsafe() - (offers()?.readAt ?? 0) > staleMillis,
         klines: new KlineReads(venue, () => wall.currentTimeMillisUnsafe()),
-        expectTime: (to) => {
-          expected = Math.max(expected, to + aheadMillis)
-        },
         figures: () => ({
           connected: session.connected,
           connections: session.connections,

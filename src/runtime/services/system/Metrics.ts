@@ -10,6 +10,8 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
+import { setAsideCount } from "../venue/venueQuarantine.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
 import { droppedLines } from "../../adapters/LineOutput.ts"
 import { answerCounts } from "./answerCounts.ts"
@@ -38,6 +40,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const journal = yield* Journal
       const clock = yield* BusinessClock
       const webhooks = yield* DeliveryWorker
+      const calls = yield* VenueCalls
       const lag = yield* loopLag
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const books = new FollowedBooks()
@@ -93,6 +96,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               held: journal.held(),
               texts: statementTexts(),
               webhooks: webhooks.stats(),
+              venue: { ...calls.figures(), setAside: setAsideCount() },
               answers: answerCounts(),
               memory: process.memoryUsage(),
               lag: lag.figures(),

@@ -118,10 +118,13 @@ class Jump {
       if (currentDryRun() !== null) return yield* this.rehearse(caller, before, rehearsed)
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
-      const target = this.own().wallNow + rehearsed
-      this.parts.feed.expectTime(target)
-      const moved = yield* Effect.result(this.moveVenue(target, left))
-      if (Result.isFailure(moved)) return refuse(venueRefusal(moved.failure))
+      const to = this.own().wallNow + rehearsed
+      clock.expect(to)
+      const moved = yield* Effect.result(this.moveVenue(to, left))
+      if (Result.isFailure(moved)) {
+        clock.expect(0)
+        return refuse(venueRefusal(moved.failure))
+      }
       const offset = yield* this.store(millis, false)
       if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
       clock.setOffset(Math.max(offset, clock.offset()))

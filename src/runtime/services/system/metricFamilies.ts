@@ -2,6 +2,7 @@
 import { batchBuckets } from "../../engine/journal/BatchSizes.ts"
 import type { Journal } from "../../engine/journal/Journal.ts"
 import { countLimit } from "../../store/reads/metricReads.ts"
+import type { CallFigures } from "../venue/VenueCalls.ts"
 import type { FollowedBooks, Look } from "./followedBooks.ts"
 import type { LagFigures } from "./loopLag.ts"
 import { counter, type Family, gauge } from "./prometheus.ts"
@@ -49,6 +50,7 @@ export interface ProcessFigures {
   readonly held: ReturnType<Journal["Service"]["held"]>
   readonly texts: { readonly kept: number; readonly made: number }
   readonly webhooks: { readonly inFlight: number; readonly held: number }
+  readonly venue: CallFigures & { readonly setAside: number }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
   readonly lag: LagFigures
@@ -57,7 +59,7 @@ export interface ProcessFigures {
 
 /** What the process knows of itself: there whatever the database does. */
 export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> => {
-  const { databaseUp, mailboxes, batches, held, texts, webhooks, answers, memory, lag, droppedLines } = figures
+  const { databaseUp, mailboxes, batches, held, texts, webhooks, venue, answers, memory, lag, droppedLines } = figures
   return [
     gauge("brokerage_database_up", "1 when the database answered in time and its figures are here, else 0.", [
       { value: databaseUp ? 1 : 0 }
@@ -98,6 +100,29 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     gauge("brokerage_webhook_attempts", "Deliveries claimed by this process, and those of them on their way.", [
       { labels: { state: "held" }, value: webhooks.held },
       { labels: { state: "in_flight" }, value: webhooks.inFlight }
+    ]),
+    gauge(
+      "brokerage_venue_calls",
+      "Calls of the venue whose end is not known, and those of them that have to be asked for.",
+      [
+        { labels: { state: "in_flight" }, value: venue.inFlight },
+        { labels: { state: "lost" }, value: venue.lost }
+      ]
+    ),
+    counter("brokerage_venue_calls_made_total", "Calls of the venue that this process has made.", [
+      { value: venue.made }
+    ]),
+    counter("brokerage_venue_calls_late_total", "Calls of the venue that were not made, because their time was over.", [
+      { value: venue.tooLate }
+    ]),
+    counter("brokerage_venue_lookups_total", "Questions to the venue for what became of calls.", [
+      { value: venue.lookups }
+    ]),
+    counter("brokerage_venue_alarms_total", "Calls that the venue had not answered for a minute.", [
+      { value: venue.alarms }
+    ]),
+    counter("brokerage_venue_set_aside_total", "Things that the venue said and nobody could apply.", [
+      { value: venue.setAside }
     ]),
     gauge("brokerage_memory_bytes", "Memory of the process.", [
       { labels: { kind: "rss" }, value: memory.rss },

@@ -8,7 +8,7 @@ import { type Clock, Effect, Latch } from "effect"
 import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
-import type { DefiniteOutcome } from "./VenueHandlers.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
 
 /** Pauses between two questions, ms; the last one again and again. */
 const pauses: ReadonlyArray<number> = [1_000, 1_000, 2_000, 4_000, 5_000]

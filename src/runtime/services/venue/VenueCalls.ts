@@ -17,7 +17,8 @@ import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, type Waiting } from "./CallLanes.ts"
 import { answerWithin, definite, LostCalls } from "./LostCalls.ts"
-import type { DefiniteOutcome, VenueHandlers } from "./VenueHandlers.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
+import type { VenueHandlers } from "./VenueHandlers.ts"
 
 /** Longest time from the commit to the call, wall ms. */
 const callWithin = 5_000

@@ -12,6 +12,7 @@ import { Journal } from "../../engine/journal/Journal.ts"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { type UnreadableLine, Venue, VenueEventsGone, VenueUnanswered } from "../../ports/Venue.ts"
+import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { AccountEvents } from "./AccountEvents.ts"
 import { EventCursor } from "./EventCursor.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
@@ -32,8 +33,7 @@ export class VenueEvents extends Context.Service<
   { readonly figures: () => { readonly mark: number; readonly reconnects: number } }
 >()("brokerage/runtime/services/venue/VenueEvents") {
   static readonly layer = <R>(makeHandlers: Effect.Effect<VenueHandlers, never, R>) =>
-    Layer.effect(
-      VenueEvents,
+    Layer.effectContext(
       Effect.gen(function* () {
         const stored = yield* RowReads
         const venue = yield* Venue
@@ -51,7 +51,10 @@ export class VenueEvents extends Context.Service<
         yield* Effect.forkScoped(intake.read)
         yield* Effect.forkScoped(intake.keepMark)
         yield* Effect.forkScoped(intake.watchHoles)
-        return VenueEvents.of({ figures: () => ({ mark: intake.cursor.mark, reconnects: intake.reconnects }) })
+        return Context.make(
+          VenueEvents,
+          VenueEvents.of({ figures: () => ({ mark: intake.cursor.mark, reconnects: intake.reconnects }) })
+        ).pipe(Context.add(VenueProgress, VenueProgress.of({ reached: (number) => intake.reached(number) })))
       })
     )
 }
@@ -84,6 +87,14 @@ class Intake {
   constructor(parts: IntakeParts) {
     this.parts = parts
     this.cursor = new EventCursor(parts.mark)
+  }
+
+  /** Done when every event up to this number is taken or set aside. */
+  reached(number: number): Effect.Effect<void> {
+    const look: Effect.Effect<void> = Effect.suspend(() =>
+      this.cursor.mark >= number ? Effect.void : Effect.delay(look, "20 millis")
+    )
+    return look
   }
 
   /** One connection after the other, for ever. */

@@ -4,7 +4,7 @@ import type { VenueProbeEvent } from "../../../machines/venue/VenueProbe.ts"
 import { advance } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueProbeRow } from "../../store/tables/venue.ts"
-import type { CallEnd, DefiniteOutcome, VenueHandler } from "./VenueHandlers.ts"
+import type { CallEnd, DefiniteOutcome, VenueHandler } from "./VenueHandler.ts"
 
 export const probeHandler: VenueHandler = {
   ended: (turn, { id, outcome }: CallEnd) => {

@@ -1,0 +1,60 @@
+/** What staff do with what the venue said and nobody could apply (operator surface, venue quarantine; A2-115). */
+import { Context, Effect, Layer } from "effect"
+import { accept, conflict, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import { ActorHost, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { PageQuery } from "../../store/paging.ts"
+import type { VenueQuarantineRow } from "../../store/tables/venue.ts"
+import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
+
+export interface QuarantineView extends Omit<VenueQuarantineRow, "id"> {
+  readonly quarantineId: number
+}
+
+const viewOf = ({ id, ...row }: VenueQuarantineRow): QuarantineView => ({ quarantineId: id, ...row })
+
+const dropped = refuse(conflict("This was dropped already."))
+
+export class QuarantineDesk extends Context.Service<
+  QuarantineDesk,
+  {
+    /** Newest first, what is dropped included. */
+    list(query: PageQuery): Effect.Effect<ReadonlyArray<QuarantineView>, Unavailable>
+    /** Nothing more is to be done with it: kept, and marked. */
+    drop(caller: OperatorCaller, id: number): Effect.Effect<Verdict<QuarantineView>, DispatchError>
+  }
+>()("brokerage/runtime/services/venue/QuarantineDesk") {
+  static readonly layer = Layer.effect(
+    QuarantineDesk,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const stored = yield* RowReads
+      return QuarantineDesk.of({
+        list: (query) => Effect.map(stored.page("venueQuarantine", [], query), (rows) => rows.map(viewOf)),
+        drop: (caller, id) =>
+          Effect.gen(function* () {
+            const [row] = yield* stored.among("venueQuarantine", [id])
+            if (row === undefined) return refuse(unknown("Quarantined event"))
+            if (row.droppedAt !== null) return dropped
+            return yield* host
+              .dispatch({
+                subject: systemSubject,
+                by: caller.by,
+                decide: (turn) => {
+                  const next = { ...row, droppedAt: turn.now }
+                  // No mailbox holds it: of two that drop it at once the claim lets one.
+                  turn.draft.claim(`venueQuarantine:${id}`, id)
+                  turn.draft.put("venueQuarantine", next)
+                  applyEffects(turn, { partnerId: null, clientId: null, object: `quarantinedEvent:${id}` }, [
+                    { type: "audit", action: "venue.drop", before: "KEPT", after: "DROPPED", reason: row.reason }
+                  ])
+                  return accept(viewOf(next))
+                }
+              })
+              .pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(dropped)))
+          })
+      })
+    })
+  )
+}

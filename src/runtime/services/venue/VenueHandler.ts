@@ -1,0 +1,34 @@
+/**
+ * What each kind of object that calls the venue does with what it hears: what became of a call, and what the venue says of
+ * the object by itself. Both run in the client's turn. `VenueHandlers.ts` has one for every kind.
+ */
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { VenueCallRow } from "../../store/tables/venue.ts"
+
+/** An outcome that stays as it is: UNKNOWN is none. */
+export type DefiniteOutcome = VenueOutcome & { readonly outcome: "EXECUTED" | "REFUSED" | "VOID" }
+
+/** What became of a call of an object. */
+export interface CallEnd {
+  /** The object's id. */
+  readonly id: number
+  readonly outcome: DefiniteOutcome
+  /** The call as it was in flight; null: its end is known already, or the venue had it against all it said (D6). */
+  readonly call: VenueCallRow | null
+}
+
+/** Something that the venue says of an object. */
+export interface Said {
+  readonly id: number
+  /** Business time at the venue. */
+  readonly at: number
+  readonly fact: AccountFact
+}
+
+export interface VenueHandler {
+  readonly ended: (turn: Turn, end: CallEnd) => void
+  /** False when there is no such object: what was said is set aside (A2-115). */
+  readonly said: (turn: Turn, said: Said) => boolean
+}

@@ -1,0 +1,22 @@
+/** What of a database only a venue can end: while there is any, the service does not start without one (operator surface, `serve`). */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { catalogue, type TableName } from "../Catalogue.ts"
+
+/** Tables with such rows. `only` says which of their rows (SQL over the table); null: all of them. */
+const tables: ReadonlyArray<{ readonly table: TableName; readonly only: string | null; readonly rows: string }> = [
+  { table: "venueCalls", only: null, rows: "calls in flight" }
+]
+
+/** What is open at the venue, such as "2 calls in flight"; empty when nothing is. */
+export const workAtVenue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const found: Array<string> = []
+  for (const { table, only, rows } of tables) {
+    const [counted] = yield* sql.unsafe<{ readonly n: bigint }>(
+      `SELECT count(*) AS n FROM ${catalogue[table].sqlName}${only === null ? "" : ` WHERE ${only}`}`
+    )
+    if (counted !== undefined && counted.n > 0n) found.push(`${counted.n} ${rows}`)
+  }
+  return found
+})
