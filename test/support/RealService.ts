@@ -55,7 +55,7 @@ export const startRealService = async (options: ServiceOptions) => {
     process.signal(signal)
     return ended()
   }
-  return { cli, done, call, partner, ended, kill, stop }
+  return { cli, done, call, partner, ended, kill, signal: process.signal, stop }
 }
 export type RealService = Awaited<ReturnType<typeof startRealService>>
 

@@ -1,0 +1,184 @@
+/**
+ * Venue calls of the real service against the real simulated venue, with kill -9 of the one, the other or both while calls
+ * are in flight and answers are lost: each probe's order is executed at most once, and in the end known on both sides alike
+ * (architecture, Engine: venue calls; D6, A2-26).
+ */
+import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { sampleOnboarding } from "../../src/machines/kyc/sampleOnboarding.ts"
+import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
+import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+import { VenueClient } from "../venue/venueClient.ts"
+
+const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
+const rounds = 8
+const folder = mkdtempSync(join(tmpdir(), "brokerage-venue-crash-"))
+const dataDir = join(folder, "data")
+const venueDir = join(dataDir, "venue")
+
+let database: TestDatabase
+const open: Array<RealService> = []
+
+const start = async (directory = dataDir, venue?: { readonly url: string; readonly keyFile: string }) => {
+  const service = await startRealService({
+    dataDir: directory,
+    databaseUrl: Redacted.value(database.url),
+    ...(venue === undefined ? {} : { venue })
+  })
+  open.push(service)
+  return service
+}
+
+beforeAll(async () => {
+  database = await makeTestDatabase()
+})
+afterAll(async () => {
+  for (const service of open) await service.stop()
+  await database.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const venueFile = (): { readonly seat: string; readonly url: string; readonly keyFile: string } =>
+  JSON.parse(readFileSync(join(venueDir, "venue.json"), "utf8"))
+/** Of the living simulator, who says it to whoever asks at its seat. */
+const venuePid = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let text = ""
+    const socket = connect(venueFile().seat)
+    socket.on("data", (piece: Buffer) => void (text += piece.toString("utf8")))
+    socket.on("error", reject)
+    socket.on("end", () => resolve((JSON.parse(text) as { readonly pid: number }).pid))
+  })
+/** Waits until service and venue speak with one another. */
+const together = (service: RealService): Promise<void> =>
+  vi.waitFor(async () => assert.strictEqual((await service.cli("sim", "venue", "show")).status, 0), {
+    timeout: 60_000,
+    interval: 100
+  })
+const venueClient = () => new VenueClient(venueFile().url, readFileSync(venueFile().keyFile, "utf8").trim())
+
+const wait = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+interface Client {
+  readonly id: number
+  readonly uid: string
+}
+
+const newClient = async (service: RealService, code: string): Promise<Client> => {
+  const key = await service.partner(code)
+  const data = dataOf(await service.call(key, "POST", "/clients", sampleOnboarding(1, code, Date.now())))
+  return { id: data.clientId, uid: data.clientUid }
+}
+
+/** States of a client's probes by id, once none is in flight. */
+const ended = ({ id }: Client): Promise<ReadonlyMap<number, string>> =>
+  vi.waitFor(
+    async () => {
+      const rows = await Effect.runPromise(
+        Effect.flatMap(PgClient.PgClient, (sql) =>
+          sql.unsafe<{ readonly id: bigint; readonly state: string }>(
+            "SELECT id, state FROM venue_probes WHERE client_id = $1 ORDER BY id",
+            [BigInt(id)]
+          )
+        ).pipe(Effect.provide(PgClient.layer({ url: database.url, maxConnections: 1 }), { local: true }))
+      )
+      const states = new Map(rows.map((row) => [Number(row.id), row.state]))
+      assert.notInclude([...states.values()], "IN_FLIGHT")
+      return states
+    },
+    { timeout: 60_000, interval: 250 }
+  )
+
+/** What the venue holds against what the service says of its probes. */
+const hold = async ({ uid }: Client, states: ReadonlyMap<number, string>): Promise<void> => {
+  const venue = venueClient()
+  const refs = [...states.keys()].map((id) => `P-${id}`)
+  const answer = await venue.ask("/venue/v1/lookups", { refs })
+  const outcomes = answer.json.outcomes as ReadonlyArray<VenueOutcome>
+  const found = await venue.ask(`/venue/v1/accounts/${uid}/events?after=0`)
+  const events = (found.status === 200 ? found.json.events : []) as ReadonlyArray<VenueEvent>
+  const orders = new Map<string, Set<number>>()
+  for (const { fact } of events) {
+    if (fact.type !== "order" || fact.order.ref === null) continue
+    orders.set(fact.order.ref, (orders.get(fact.order.ref) ?? new Set()).add(fact.order.id))
+  }
+  for (const [index, [id, state]] of [...states].entries()) {
+    assert.strictEqual(outcomes[index]?.outcome, state, `probe ${id}, seed ${seed}`)
+    assert.strictEqual(orders.get(`P-${id}`)?.size ?? 0, state === "EXECUTED" ? 1 : 0, `probe ${id}, seed ${seed}`)
+  }
+}
+
+describe("venue calls over crashes", () => {
+  it("A2-26: each is executed once and known in the end on both sides", { timeout: 300_000 }, async () => {
+    const random = new SeededRandom(seed)
+    let service = await start()
+    await together(service)
+    const client = await newClient(service, "CRASH")
+    for (let round = 0; round < rounds; round++) {
+      const kind = random.pick(["timeout-after", "timeout-before", "reset", "http-500", null] as const)
+      if (kind !== null) await service.done("sim", "venue", "fault", kind, "--route", "order", "--times", "3")
+      // Their answers may die with either process.
+      const probing = Promise.allSettled(
+        [1, 2].map(() => service.cli("sim", "venue", "probe", client.uid, "--calls", "6"))
+      )
+      await wait(random.between(0, 1_200))
+      const victim = random.pick(["service", "venue", "both"] as const)
+      if (victim !== "service") process.kill(await venuePid(), "SIGKILL")
+      if (victim !== "venue") {
+        await service.kill("SIGKILL")
+        await service.stop()
+        service = await start()
+      }
+      await probing
+      // What is started again answers again.
+      await together(service)
+    }
+    await service.done("sim", "venue", "clear")
+    await service.done("sim", "venue", "probe", client.uid, "--calls", "1")
+    const states = await ended(client)
+    assert.isAtLeast(states.size, 12)
+    assert.include([...states.values()], "EXECUTED")
+    await hold(client, states)
+    await service.stop()
+  })
+
+  it(
+    "a service frozen in mid-call and thawed after another took over calls nothing",
+    { timeout: 180_000 },
+    async () => {
+      const older = await start()
+      await together(older)
+      const client = await newClient(older, "FROZEN")
+      await older.done("sim", "venue", "fault", "slow", "--route", "order", "--times", "1", "--delay", "2s")
+      const asked = older.cli("sim", "venue", "probe", client.uid, "--calls", "4")
+      const venue = venueClient()
+      // The first call is at the venue, whose answer is slow; the other three are not made yet.
+      await vi.waitFor(
+        async () => {
+          const found = await venue.ask(`/venue/v1/accounts/${client.uid}/events?after=0`)
+          assert.isTrue(found.status === 200 && found.json.events.length > 0)
+        },
+        { timeout: 20_000, interval: 20 }
+      )
+      older.signal("SIGSTOP")
+      const second = join(folder, "second")
+      mkdirSync(second, { recursive: true, mode: 0o700 })
+      for (const name of ["encryption.keys", "operator.key"]) copyFileSync(join(dataDir, name), join(second, name))
+      await start(second, { url: venueFile().url, keyFile: venueFile().keyFile })
+      const mine = await ended(client)
+      assert.deepStrictEqual([...mine.values()], ["EXECUTED", "VOID", "VOID", "VOID"])
+      older.signal("SIGCONT")
+      assert.strictEqual((await older.ended()).signal, null)
+      await asked
+      await hold(client, mine)
+    }
+  )
+})
