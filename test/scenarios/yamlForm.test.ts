@@ -108,6 +108,21 @@ describe("scenario files: what is wrong is said with its line", () => {
       ["5: only steps of partner, operator and venue are sent together"]
     ],
     [
+      "a write that would be repeated",
+      `${head}steps:\n  - partner: onboard anna\n    within: 5s\n`,
+      ["4: within repeats the step, so it is for reads alone"]
+    ],
+    [
+      "a partner that is not given",
+      `${head}given:\n  partners: { rival: {} }\nsteps:\n  - partner: GET /me\n    by: rivall\n`,
+      ['6: there is no partner "rivall" in given.partners; did you mean "rival"?']
+    ],
+    [
+      "matchers with values of another form",
+      `${head}steps:\n  - partner: GET /me\n    expect:\n      msg: !matches "("\n      data: !size x\n      body: !unordered x\n`,
+      ["6: !matches takes a regular expression", "7: !size takes a whole number", "8: !unordered takes a list"]
+    ],
+    [
       "everything at once, in the order of the lines",
       `${head}steps:\n  - clock: soon\n  - partner: onbord anna\n  - operator: ledger verify\n    exepct: {}\n`,
       [

@@ -190,3 +190,11 @@ export const complaintOf = (line: string): string | null => {
   const parsed = parseLine(line)
   return parsed.type === "wrong" ? parsed.sentence : null
 }
+
+/** Whether a line changes nothing. */
+export const isRead = (line: string): boolean => {
+  const parsed = parseLine(line)
+  if (parsed.type === "wrong") return false
+  const method = parsed.type === "route" ? parsed.method : parsed.short.method
+  return method === "GET" || method === "HEAD"
+}
