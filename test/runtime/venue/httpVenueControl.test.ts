@@ -18,9 +18,10 @@ afterEach(() => {
 
 const listening = (listener: RequestListener): Promise<string> =>
   new Promise((resolve) => {
-    const opened = createServer(listener)
+    const opened = createServer(listener).listen(0, "127.0.0.1", () =>
+      resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`)
+    )
     server = opened
-    opened.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`))
   })
 const answering = (status: number, body: string): Promise<string> =>
   listening((_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body))
