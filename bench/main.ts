@@ -12,6 +12,7 @@ import { join } from "node:path"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureCore } from "./markets/core.ts"
+import { measureFeed } from "./markets/feedRounds.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import { residentMegabytes } from "./processFacts.ts"
@@ -243,13 +244,24 @@ const moneyPlanOf = (plan: Plan) => ({
 
 const corePlanOf = ({ quick, rounds }: Plan) => ({ orders: quick ? 50_000 : 200_000, rounds: Math.max(3, rounds) })
 
+const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "markets"),
+  clients: quick ? 200 : 1_000,
+  rounds,
+  sliceMillis,
+  warmMillis
+})
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
   onboarding: (plan: Plan) => measureOnboarding({ ...onboardingPlanOf(plan), progress }),
   screening: (plan: Plan) => measureScreening({ ...screeningPlanOf(plan), progress }),
   money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress }),
-  markets: async (plan: Plan) => ({ core: measureCore({ ...corePlanOf(plan), progress }) })
+  markets: async (plan: Plan) => ({
+    core: measureCore({ ...corePlanOf(plan), progress }),
+    feed: await measureFeed({ ...feedPlanOf(plan), progress })
+  })
 }
 type Part = keyof typeof parts
 
@@ -322,6 +334,7 @@ const run = async (): Promise<void> => {
     await stopServices(join(dataDirectory, "webhooks"))
     await stopServices(join(dataDirectory, "onboarding"))
     await stopServices(join(dataDirectory, "money"))
+    await stopServices(join(dataDirectory, "markets"))
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

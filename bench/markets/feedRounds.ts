@@ -135,7 +135,8 @@ const startPrepared = async (world: World, plan: FeedPlan): Promise<number> => {
   )
   const file = (name: string) => readFileSync(join(plan.dataDirectory, "tls", name), "utf8")
   const { partnerKey } = world.partner
-  return (await world.prepared.ask({ certificate: file("server.pem"), key: file("server.key"), partnerKey, bodies })).port
+  return (await world.prepared.ask({ certificate: file("server.pem"), key: file("server.key"), partnerKey, bodies }))
+    .port
 }
 
 const measureReads = async (world: World, plan: FeedPlan) => {

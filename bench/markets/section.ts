@@ -1,10 +1,13 @@
 /** The markets part of the report. */
 import { spread, table, whole } from "../markdown.ts"
 import type { CoreFindings } from "./core.ts"
+import type { FeedFindings } from "./feedRounds.ts"
+import { feedSection } from "./feedSection.ts"
 
 /** One field for each group of rows. */
 export interface MarketFindings {
   readonly core: CoreFindings
+  readonly feed: FeedFindings
 }
 
 const coreTable = ({ venue, plain, peer, orders }: CoreFindings): string => {
@@ -20,4 +23,4 @@ const coreTable = ({ venue, plain, peer, orders }: CoreFindings): string => {
   return `${rows}\n\n${whole(orders)} limit orders and cancels a round; every book ended each round with the same levels. The simulator also checks grids and bands, nets accounts and says every event; the others do none of it.`
 }
 
-export const marketsSection = ({ core }: MarketFindings): string => coreTable(core)
+export const marketsSection = ({ core, feed }: MarketFindings): string => `${coreTable(core)}\n\n${feedSection(feed)}`

@@ -344,13 +344,6 @@ describe("klines (A2-04, A2-05)", () => {
     const page = await klines(query)
     assert.deepStrictEqual([opens(page), page.hasMore], [expected, hasMore])
   })
-
-  it("one read of the venue serves whoever asks for the same window within a second", async () => {
-    const before = venue.windows.length
-    const many = await Promise.all(Array.from({ length: 50 }, () => klines("&interval=4h&limit=7")))
-    assert.strictEqual(many.length, 50)
-    assert.strictEqual(venue.windows.length, before + 1)
-  })
 })
 
 describe("bad input", () => {

@@ -89,6 +89,23 @@ describe("A2-114: the venue is away", () => {
     })
   )
 
+  it.effect("one read of the venue serves whoever asks for the same klines within a second", () =>
+    Effect.gen(function* () {
+      const { venue, reads } = yield* openReads
+      yield* Effect.all(
+        Array.from({ length: 50 }, () => reads.klines(symbol, window)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(venue.windows.length, 1)
+      yield* TestClock.adjust("999 millis")
+      yield* reads.klines(symbol, window)
+      assert.strictEqual(venue.windows.length, 1)
+      yield* TestClock.adjust("1 millis")
+      yield* reads.klines(symbol, window)
+      assert.strictEqual(venue.windows.length, 2)
+    })
+  )
+
   it.effect("A2-56: offers are read every two seconds, and stale ten seconds after the last reading", () =>
     Effect.gen(function* () {
       const { venue, staking } = yield* openReads

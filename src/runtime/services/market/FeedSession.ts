@@ -103,9 +103,11 @@ export class FeedSession {
     const was = this.connected
     this.connected = false
     if (was) this.parts.mirror.lost()
-    return was
-      ? Effect.logWarning("the venue's market data is away: connecting anew", cause)
-      : Effect.logDebug("the venue's market data can not be reached", cause)
+    const reason = Cause.pretty(cause).split("\n", 1)[0]
+    const line = was
+      ? Effect.logWarning("the venue's market data is away: connecting anew")
+      : Effect.logDebug("the venue's market data can not be reached")
+    return Effect.annotateLogs(line, { reason })
   }
 
   /** Reads the listing; what of it can't be true is set aside. */
