@@ -188,6 +188,7 @@ describe("venue calls over crashes", () => {
       assert.strictEqual((await older.ended()).signal, null)
       await asked
       await hold(venue, client, mine)
+      await end()
     }
   )
 })
