@@ -1,10 +1,8 @@
 /** Files of `sim venue set` and `path`: read and checked before anything is sent; what is wrong is named with file and line. */
 import { readFileSync, statSync } from "node:fs"
 import { longestPathText, readPricePath } from "../src/venue/pricePath.ts"
+import { longestKnobs } from "../src/venue/testerTokens.ts"
 import { cliFailure, type CliFailure, exitStatus } from "./CliIo.ts"
-
-/** The most that the service takes. */
-const longestKnobs = 262_144
 
 /** The knobs of the simulator as they stand in the file. Throws a CliFailure. */
 export const readKnobsFile = async (path: string): Promise<string> => {

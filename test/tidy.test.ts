@@ -48,7 +48,7 @@ const areas: ReadonlyArray<Area> = [
   },
   {
     prefix: "src/runtime/ports/",
-    imports: ["src/machines/", "src/runtime/engine/", "src/runtime/ports/", "src/runtime/store/"],
+    imports: ["src/machines/", "src/venue/", "src/runtime/engine/", "src/runtime/ports/", "src/runtime/store/"],
     packages: null
   },
   {

@@ -7,7 +7,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from "node:tls"
 
 export interface Answer {
   readonly status: number
-  /** A success of the partner API: its envelope says code 0 (doc 1, Envelope). */
+  /** A success of the partner API: its envelope says code 0, or the answer is bare (doc 1, Envelope). */
   readonly success: boolean
   /** The whole answer as it came; only read it before the next request. */
   readonly text: () => string
@@ -21,6 +21,7 @@ export interface Handlers {
 const readSize = 16_384
 const headEnd = Buffer.from("\r\n\r\n")
 const successStart = '{"code":0,'
+const envelopeStart = '{"code":'
 const lengthHeader = /\r\ncontent-length: *(\d+)/i
 
 /** TLS sessions by port: connections after the first resume it. */
@@ -88,7 +89,7 @@ export class Connection {
         const start = bytes.toString("latin1", end + 4, end + 4 + successStart.length)
         return this.handlers.onAnswer({
           status,
-          success: status >= 200 && status < 300 && start === successStart,
+          success: status >= 200 && status < 300 && (start === successStart || !start.startsWith(envelopeStart)),
           text: () => bytes.toString("utf8")
         })
       }

@@ -22,23 +22,23 @@ import { Directory } from "./services/partner/Directory.ts"
 import { Health } from "./services/system/Health.ts"
 import { systemTimers } from "./services/system/systemTimers.ts"
 import { KeyRotation } from "./services/operator/KeyRotation.ts"
+import { layerListedMarkets } from "./services/market/listedMarkets.ts"
 import { MarketHalts } from "./services/market/MarketHalts.ts"
 import { KeyUsage } from "./services/partner/KeyUsage.ts"
 import { OperatorKeys } from "./services/operator/OperatorKeys.ts"
 import { Partners } from "./services/partner/Partners.ts"
 import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
-import type { MarketBoard } from "./ports/MarketBoard.ts"
-import { marketBoardMemory } from "./ports/MarketBoardMemory.ts"
+import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
-import { layerTradingHaltsMemory } from "./ports/TradingHaltsMemory.ts"
-import type { Venue } from "./ports/Venue.ts"
-import { MarketFeed } from "./services/market/MarketFeed.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
 import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
+import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
+import type { Venue } from "./ports/Venue.ts"
+import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
 import { Screening } from "./services/screening/Screening.ts"
@@ -67,12 +67,14 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
-  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
-  readonly layerVenue?: Layer.Layer<Venue>
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
-  /** The listed markets; without it none are known. */
-  readonly board?: Layer.Layer<MarketBoard>
+  /** How far the venue's events are taken; without it nothing is waited for. */
+  readonly progress?: Layer.Layer<VenueProgress>
+  /** The venue itself, where no connection to one is made: in tests and simulations. Without one no venue is attached. */
+  readonly layerVenue?: Layer.Layer<Venue>
+  /** The listed markets in place of the feed's: a test's. */
+  readonly listed?: Layer.Layer<ListedMarkets>
   /** Ms the business clock runs ahead, from the database's stamp. */
   readonly clockOffset: number
   /** Unique name of this process. */
@@ -122,7 +124,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer, layerTradingHaltsMemory()).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
@@ -131,13 +133,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
   )
   return Layer.mergeAll(
     Breaks.layer,
-    MarketHalts.layer.pipe(Layer.provide(options.board ?? marketBoardMemory())),
+    MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),
     DocumentContents.layer,
     AnswerStore.layer,
     Health.layer,
     ScreeningPasses.layer,
     controlsOf(options),
-    hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory(),
+    options.progress ?? (hasVenue(options) ? VenueEvents.layer(venueHandlers) : layerVenueProgressMemory()),
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer,

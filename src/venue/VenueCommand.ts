@@ -3,7 +3,7 @@
  * Faults, dealers' moods and restarts concern its transport and run on wall time; the rest are inputs of its books.
  */
 import { Schema } from "effect"
-import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "./testerTokens.ts"
+import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices, longestKnobs } from "./testerTokens.ts"
 import { DecimalText, Millis, Ref, SignedText, Symbol, VenueId, Words } from "../machines/venue/values.ts"
 
 export { faultKinds, faultRoutes, type FaultKind, type FaultRoute } from "./testerTokens.ts"
@@ -60,7 +60,7 @@ export const VenueCommand = Schema.Union([
   /** Plays business time to `to`; never back (C4). */
   command("advance", { to: Millis }),
   /** The knobs of a YAML file, already checked by `VenueKnobs`; the whole text, so that errors name its lines. */
-  command("set", { knobs: Schema.String.check(Schema.isMaxLength(262_144)) }),
+  command("set", { knobs: Schema.String.check(Schema.isMaxLength(longestKnobs)) }),
   /** Ends the process, which its supervisor starts again. */
   command("restart", {})
 ])

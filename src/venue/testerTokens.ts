@@ -28,3 +28,5 @@ export const heldPrices = ["last", "mark", "index"] as const
 export const dealerMoods = ["silent", "normal"] as const
 /** Why the venue trades an account by itself (A2-97). */
 export const executionReasons = ["deleverage", "liquidation"] as const
+/** Characters of a file of knobs. */
+export const longestKnobs = 262_144

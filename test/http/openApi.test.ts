@@ -11,6 +11,7 @@ import Ajv2020 from "ajv/dist/2020.js"
 import { openApiDocument, openApiText } from "../../src/http/api/openApiDocument.ts"
 import { wireErrors } from "../../src/http/api/WireErrors.ts"
 import { partnerFeatures, partnerRoutes } from "../../src/http/features.ts"
+import type { QueryParameter } from "../../src/http/middleware/queries.ts"
 import { report } from "./canned.ts"
 import { samplesOf } from "./standIn.ts"
 import { type Running, startStubServer } from "./stubServer.ts"
@@ -32,14 +33,34 @@ const routes = partnerRoutes.routes.map(
     path,
     form,
     query
-  }): readonly [id: string, method: Method, path: string, own: ReadonlyArray<number>] => {
+  }): readonly [
+    id: string,
+    method: Method,
+    path: string,
+    own: ReadonlyArray<number>,
+    query: ReadonlyArray<QueryParameter>
+  ] => {
     const refusals = method === "GET" ? (query.length > 0 ? [400] : []) : [400, 409]
-    const own = [...form.statuses, ...refusals].filter(
+    const venue = /^(market|staking)\./.test(operation) ? [502] : []
+    const own = [...form.statuses, ...refusals, ...venue].filter(
       (status) => status !== 409 || !withoutConflict.includes(operation)
     )
-    return [operation, method.toLowerCase() as Method, path.replace(/:(\w+)/g, "{$1}"), own]
+    return [operation, method.toLowerCase() as Method, path.replace(/:(\w+)/g, "{$1}"), own, query]
   }
 )
+
+/** Examples of an operation's success. */
+const examplesOf = (operation: unknown): ReadonlyArray<unknown> => {
+  const { responses } = operation as {
+    readonly responses: Readonly<
+      Record<
+        string,
+        { readonly content?: Record<string, { readonly schema?: { readonly examples?: Array<unknown> } }> }
+      >
+    >
+  }
+  return responses["200"]?.content?.["application/json"]?.schema?.examples ?? []
+}
 
 const pointer = (...parts: ReadonlyArray<string>) =>
   `#/${parts.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/")}`
@@ -183,6 +204,17 @@ describe("architecture 11: answers fit the published description", () => {
       .replace("{rid}", "41")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
+  it("the examples of an answer are answers", () => {
+    const examples = routes.flatMap(([id, method, path]) =>
+      examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
+    )
+    assert.strictEqual(examples.length, 13)
+    for (const { id, path, method, example } of examples) {
+      const validate = validatorOf(path, method, 200)
+      assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)
+    }
+  })
+
   it("whatever a success schema can say fits what is published of it", () => {
     for (const { api } of partnerFeatures) {
       for (const endpoint of Object.values(api.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
@@ -201,7 +233,7 @@ describe("architecture 11: answers fit the published description", () => {
     }
   })
 
-  for (const [id, method, path] of routes) {
+  for (const [id, method, path, , query] of routes) {
     it(`${id}: success and refusals`, async () => {
       const check = (answer: { readonly status: number; readonly json: unknown }) => {
         const validate = validatorOf(path, method, answer.status)
@@ -210,7 +242,8 @@ describe("architecture 11: answers fit the published description", () => {
       const body = method === "post" || method === "put" ? { body: {} } : {}
       const call = (target: string, key?: string | null) =>
         server.call(method.toUpperCase(), target, { ...body, ...(key === undefined ? {} : { key }) })
-      const success = await call(concrete(path))
+      const wanted = query.filter((parameter) => parameter.wanted !== undefined).map(({ name }) => `${name}=BTC-PERP`)
+      const success = await call(`${concrete(path)}?${wanted.join("&")}`)
       assert.isBelow(success.status, 300)
       check(success)
       const unauthorized = await call(concrete(path), null)

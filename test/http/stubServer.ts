@@ -154,6 +154,8 @@ const stubEngine = (stub: Stub) => {
     Layer.succeed(BusinessClock, {
       now: () => stub.businessNow,
       offset: () => 0,
+      horizon: () => stub.businessNow,
+      expect: () => {},
       setOffset: () => {},
       onMove: () => {}
     }),

@@ -8,6 +8,7 @@ import { decodeDeposit } from "../../src/machines/deposit/DepositBody.ts"
 import { type Currency, currencyCodes, scaleOf } from "../../src/machines/shared/Currency.ts"
 import type { FieldErrors } from "../../src/machines/shared/Fields.ts"
 import { formatAmount, maxMinor } from "../../src/machines/shared/Money.ts"
+import { noFacts } from "../../src/machines/market/Facts.ts"
 import { depositValue } from "../../src/machines/verification/depositValue.ts"
 
 const valid = { partnerRef: "d-1", currency: "EUR", amount: "12.5" }
@@ -144,6 +145,6 @@ describe("F25, value of a deposit", () => {
     ["XRP", 1n, 15_000_000_000n]
   ]
   it.each(rows)("F25: %s %d minor units count %d micro-USDC while there is no mark", (currency, amount, value) => {
-    assert.strictEqual(depositValue(currency, amount), value)
+    assert.strictEqual(depositValue(currency, amount, noFacts), value)
   })
 })

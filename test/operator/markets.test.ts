@@ -4,14 +4,14 @@
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
-import type { BoardMarket } from "../../src/runtime/ports/MarketBoard.ts"
-import { marketBoardMemory } from "../../src/runtime/ports/MarketBoardMemory.ts"
+import type { MarketPrices } from "../../src/runtime/ports/ListedMarkets.ts"
+import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { query, rowCounts } from "../support/Builders.ts"
 import { startService } from "../support/Service.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
-const market = (symbol: string, family: BoardMarket["family"], over: Partial<BoardMarket> = {}): BoardMarket => ({
+const market = (symbol: string, family: MarketPrices["family"], over: Partial<MarketPrices> = {}): MarketPrices => ({
   symbol,
   family,
   last: "60000",
@@ -29,9 +29,9 @@ const listed = [
 ]
 
 let service: OperatorService
-let markets: ReadonlyArray<BoardMarket> | null = listed
+let markets: ReadonlyArray<MarketPrices> | null = listed
 beforeAll(async () => {
-  service = await startOperatorService({ venue: { board: marketBoardMemory(() => markets) } })
+  service = await startOperatorService({ venue: { listed: layerListedMarketsMemory(() => markets) } })
 })
 afterAll(() => service.stop())
 beforeEach(async () => {

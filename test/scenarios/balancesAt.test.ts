@@ -4,7 +4,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Currency, currencyCodes, currencyFacts } from "../../src/machines/shared/Currency.ts"
+import { type Currency, currencyCodes, currencyFacts, scaleOf } from "../../src/machines/shared/Currency.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { advance, collateral, dayMillis, get, onboard, person, query } from "../support/Builders.ts"
@@ -188,7 +188,10 @@ describe("balances at a moment", () => {
     const line = balances.find((row: Line) => row.currency === currency)
     const zero = amount.replaceAll(/[1-9]/g, "0")
     assert.deepInclude(line, { kind, displayDecimals, cash: amount, reserved: zero, total: amount, free: amount })
-    assert.deepInclude(line, { staked: zero, swapClaims: zero, mark: null, value: null, stakedValue: "0.000000" })
+    assert.deepInclude(line, { staked: zero, swapClaims: zero, stakedValue: "0.000000" })
+    // STS-10: without any mark USD1 and EUR are at par, assets without value.
+    const value = kind === "CASH" ? `${amount}${"0".repeat(6 - scaleOf(currency))}` : null
+    assert.deepInclude(line, { mark: value === null ? null : "1", markFresh: false, value })
     const { postings } = (await get(service, key, `/clients/${id}/ledger`)).json.data
     const posting = postings.find((row: Line) => row.currency === currency)
     assert.deepInclude(posting, { amount, kind: "cash", type: "MANUAL", actor: "ADMIN" })

@@ -39,7 +39,7 @@ import { KycUpdates } from "../../src/runtime/services/kyc/KycUpdates.ts"
 import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
-import { marketBoardMemory } from "../../src/runtime/ports/MarketBoardMemory.ts"
+import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
@@ -266,7 +266,9 @@ export class SimProcess {
       Layer.provideMerge(
         Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
       ),
-      Layer.provideMerge(Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(marketBoardMemory()))))
+      Layer.provideMerge(
+        Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory())))
+      )
     )
     return Layer.mergeAll(
       workers,

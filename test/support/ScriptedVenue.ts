@@ -192,7 +192,14 @@ export class ScriptedVenue {
     lookup: unused,
     voidRefs: unused,
     write: unused,
-    events: () => Stream.die(new Error("the scripted venue has no events")),
+    // It lives, and nothing happens.
+    events: () =>
+      this.reachable
+        ? Stream.concat(
+            Stream.sync(() => this.beat()),
+            Stream.never
+          )
+        : Stream.fail(new VenueUnanswered({ reason: "the script says so" })),
     marketData: (subscriptions) =>
       Stream.callback<Line, VenueUnanswered>((queue) =>
         Effect.acquireRelease(

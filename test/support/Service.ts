@@ -64,7 +64,7 @@ export interface ServiceOptions {
   /** Where the keys of `database.sealing` are kept, and how the background goes about them. */
   readonly keys?: Pick<RuntimeOptions, "keyStore" | "resealPace">
   /** What stands for the venue. */
-  readonly venue?: Pick<RuntimeOptions, "venue" | "board" | "controls">
+  readonly venue?: Pick<RuntimeOptions, "venue" | "listed" | "controls" | "progress">
 }
 
 export const startService = async (options: ServiceOptions = {}) => {

@@ -121,12 +121,11 @@ export class Session {
   addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<Firm, Broken, Scope.Scope> {
     const create = Effect.fnUntraced(function* (this: Session) {
       const custody = form.custody ?? "PARTNER"
-      yield* this.command(
-        ...["partner", "create", "--code", code, "--name", `Scenario ${code}`, "--legal-name", `Scenario ${code} AG`],
-        ...["--country", "DE", "--licence", "MICA_CASP", "--custody", custody, "--uid-prefix", code],
-        ...(custody === "PARTNER" ? ["--collateral-asset", "EURD"] : []),
-        ...(form.sandbox === true ? ["--sandbox"] : [])
-      )
+      const owner = ["--name", `Scenario ${code}`, "--legal-name", `Scenario ${code} AG`, "--country", "DE"]
+      const asset = custody === "PARTNER" ? ["--collateral-asset", "EURD"] : []
+      const terms = ["--licence", "MICA_CASP", "--custody", custody, "--uid-prefix", code, ...asset]
+      const sandbox = form.sandbox === true ? ["--sandbox"] : []
+      yield* this.command("partner", "create", "--code", code, ...owner, ...terms, ...sandbox)
       const { reliance = "APPROVED", read = generous, trade = generous } = form
       if (reliance !== "NONE") yield* this.command("partner", "reliance", code, reliance, "--reason", "scenario")
       yield* this.command("partner", "limits", code, "--read", String(read), "--trade", String(trade))

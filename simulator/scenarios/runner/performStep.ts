@@ -7,16 +7,7 @@ import { type Answer, ofCommand, ofRoute, unexpectedIn } from "./Answer.ts"
 import { splitLine } from "./commandLine.ts"
 import { eventually, usualLimitMillis } from "./eventually.ts"
 import { compareDecimals, difference, hasEachBy, Matcher, shown } from "./matching.ts"
-import type {
-  AnswerForm,
-  EventStep,
-  OperatorStep,
-  PartnerStep,
-  ReceiverStep,
-  SentStep,
-  Step,
-  VenueStep
-} from "./Scenario.ts"
+import type { AnswerForm, EventStep, OperatorStep, PartnerStep, ReceiverStep, SentStep, Step } from "./Scenario.ts"
 import { type Broken, broken, type Firm, reactionOf, type Session } from "./Session.ts"
 import { memberAt, millisOf, UnknownVariable } from "./variables.ts"
 import { parseLine, type Method } from "./vocabulary.ts"

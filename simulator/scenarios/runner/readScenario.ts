@@ -15,7 +15,7 @@ import {
   stepForms,
   type StepKind
 } from "./Scenario.ts"
-import { complaintOf } from "./vocabulary.ts"
+import { complaintOf, isRead } from "./vocabulary.ts"
 
 export interface Complaint {
   readonly line: number
@@ -58,6 +58,7 @@ class Reader {
     if (form === null) return null
     const stepsNode = childOf(root, "steps")
     const steps = form.steps.flatMap((step, index) => this.step(step, childOf(stepsNode, index)) ?? [])
+    this.checkNames(steps, ["partner", ...Object.keys(form.given?.partners ?? {})])
     return {
       file,
       id: form.id,
@@ -94,10 +95,21 @@ class Reader {
     return { ...step, together }
   }
 
-  /** Short names of the partner's routes are known before anything runs. */
+  /** What can be known before anything runs: short names, and that only reads are repeated. */
   private checked(step: Step): Step | null {
-    const sentence = step.kind === "partner" ? complaintOf(step.partner) : null
-    return sentence === null ? step : this.complain(step.line, sentence)
+    if (step.kind !== "partner") return step
+    const sentence = complaintOf(step.partner)
+    if (sentence !== null) return this.complain(step.line, sentence)
+    if (step.within === undefined || isRead(step.partner)) return step
+    return this.complain(step.line, "within repeats the step, so it is for reads alone")
+  }
+
+  /** `by` names a partner that is given. */
+  private checkNames(steps: ReadonlyArray<Step>, names: ReadonlyArray<string>): void {
+    for (const step of sentOf(steps)) {
+      if (!("by" in step) || step.by === undefined || names.includes(step.by)) continue
+      this.complain(step.line, `there is no partner "${step.by}" in given.partners${closest(step.by, names)}`)
+    }
   }
 
   private decode<A>(
@@ -151,7 +163,10 @@ class Reader {
       this.complain(this.lineOf(node), `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
       return null
     }
-    return new Matcher(name as MatcherName, this.plainOf(node))
+    const value = this.plainOf(node)
+    const sentence = matcherComplaint(name as MatcherName, value)
+    if (sentence !== null) this.complain(this.lineOf(node), sentence)
+    return new Matcher(name as MatcherName, value)
   }
 
   private plainOf(node: Node): unknown {
@@ -167,6 +182,19 @@ class Reader {
     if (!isScalar(node)) return null
     // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
     return node.tag?.startsWith("!") === true && node.type === "PLAIN" ? parse(node.source ?? "") : node.value
+  }
+}
+
+/** What is wrong with a matcher's own value. */
+const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
+  if (name === "size" && !Number.isInteger(value)) return "!size takes a whole number"
+  if (name === "unordered" && !Array.isArray(value)) return "!unordered takes a list"
+  if (name !== "matches") return null
+  try {
+    new RegExp(String(value), "u")
+    return null
+  } catch {
+    return "!matches takes a regular expression"
   }
 }
 

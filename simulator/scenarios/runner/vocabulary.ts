@@ -168,7 +168,7 @@ export const parseLine = (line: string): PartnerLine => {
   const [first = "", ...rest] = line.trim().split(/\s+/)
   if ((methods as ReadonlyArray<string>).includes(first)) {
     const [path = ""] = rest
-    return rest.length === 1 && /^\//.test(path)
+    return rest.length === 1 && path.startsWith("/")
       ? { type: "route", method: first as Method, path }
       : { type: "wrong", sentence: `${first} is followed by one path that begins with /` }
   }
@@ -189,4 +189,12 @@ export const parseLine = (line: string): PartnerLine => {
 export const complaintOf = (line: string): string | null => {
   const parsed = parseLine(line)
   return parsed.type === "wrong" ? parsed.sentence : null
+}
+
+/** Whether a line changes nothing. */
+export const isRead = (line: string): boolean => {
+  const parsed = parseLine(line)
+  if (parsed.type === "wrong") return false
+  const method = parsed.type === "route" ? parsed.method : parsed.short.method
+  return method === "GET" || method === "HEAD"
 }

@@ -88,7 +88,8 @@ export class Klines {
     const after = Math.ceil(end / length) * length
     const from = window.from === null ? after - limit * length : Math.floor(window.from / length) * length
     const until = Math.min(after, from + limit * length)
-    const { rows, before } = series.between(Math.max(from, first), until, length)
+    const { rows, before } =
+      until <= first ? { rows: [], before: null } : series.between(Math.max(from, first), until, length)
     return {
       klines: rows.map((row) => klineOf(market, row)),
       before: before === null ? null : textOf(before, market.tickDecimals),

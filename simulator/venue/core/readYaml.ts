@@ -41,14 +41,16 @@ export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A
   )
 }
 
-const failed = (problems: ReadonlyArray<Problem>): Read<never> => ({
-  ok: false,
-  problems,
-  message: problems
+const failed = (found: ReadonlyArray<Problem>): Read<never> => {
+  const problems = found.toSorted((one, other) => one.line - other.line)
+  return { ok: false, problems, message: messageOf(problems) }
+}
+
+const messageOf = (problems: ReadonlyArray<Problem>): string =>
+  problems
     .map(({ line, message }) => `line ${line}: ${message}`)
     .join("; ")
     .slice(0, messageLimit)
-})
 
 /** Where in the text a path lies, or as much of it as there is. */
 const placeOf = (document: ReturnType<typeof parseDocument>, keys: ReadonlyArray<PropertyKey>): number => {

@@ -18,6 +18,8 @@ export interface Mark {
 export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
+  /** Places that its prices are written with. */
+  readonly priceDecimals: number
 }
 
 export interface Facts {

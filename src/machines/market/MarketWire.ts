@@ -14,7 +14,6 @@ export const marketFamilies = ["PERP", "SPOT", "BARRIER", "STAKING"] as const
 export const intervals = Object.keys(klineIntervals) as ReadonlyArray<KlineInterval>
 /** Levels a side that may be asked for. */
 export const depths = [1, 5, 25, 100] as const
-export type Depth = (typeof depths)[number]
 
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
 const qty = Schema.String.annotate({ description: "Decimal string on the market's quantity grid." })
@@ -206,7 +205,7 @@ export const MarketInfoWire = Schema.Struct({
       prefunded: Schema.Literal(true)
     })
   )
-}).annotate({ identifier: "MarketInfo" })
+})
 export type MarketInfoWire = typeof MarketInfoWire.Type
 
 export const TradingStatusWire = Schema.Struct({

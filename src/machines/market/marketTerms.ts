@@ -1,6 +1,6 @@
 /**
  * What the broker sets on markets: leverage by asset class, risk tiers, commission, and the terms of knock-out contracts and
- * staking (A2-08..A2-10, A2-18, F12, F22). Defaults of the settings; the venue's own grids and limits come with its listing.
+ * staking (A2-08..A2-10, A2-18, F22). Defaults of the settings; the venue's own grids and limits come with its listing.
  */
 import type { assetClasses } from "../venue/VenueMarket.ts"
 import type { KeyDocument, RiskTier } from "./MarketWire.ts"

@@ -1,6 +1,5 @@
 /**
- * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify;
- * A2-103). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
+ * What an account holds, as the service and as the venue have it, and where the two differ (operator surface, sim verify). One list of figures for every kind of holding: a noun that trades adds its own to the service's side.
  */
 import type { VenueAccount } from "./venueObjects.ts"
 

@@ -1,27 +1,38 @@
 /**
- * What a deposit counts towards the threshold of enhanced due diligence, in micro-USDC (F25: "each valued in USDC when
- * booked").
- *
- * While the service has no market data no currency has a mark: USDC counts as it is, USD1 and EUR at par, and an asset
- * without any value (BTC, ETH, SOL, BNB, XRP) counts as reaching the threshold, however little of it comes: one such
- * deposit asks for the source of wealth. It is booked at that figure. With market data this is the one place that takes
- * the mark.
+ * What a deposit counts towards the threshold of enhanced due diligence, in micro-USDC: "each valued in USDC when booked"
+ * (F25). The mark of its SPOT market when one is known, however old, else USD1 and EUR at par; an asset without any value
+ * counts as reaching the threshold, however little of it comes: one such deposit asks for the source of wealth.
  */
+import type { Json } from "../Effects.ts"
+import type { Facts } from "../market/Facts.ts"
+import { holdingMark, valueAt } from "../market/holdingMark.ts"
 import { type Currency, currencyFacts } from "../shared/Currency.ts"
+import { formatAmount } from "../shared/Money.ts"
 import { defaultSourceOfWealthThreshold } from "./sourceOfWealth.ts"
 
-const atPar: ReadonlySet<Currency> = new Set(["USDC", "USD1", "EUR"])
-const valueScale = currencyFacts.USDC.scale
-
-/** Micro-USDC that one minor unit counts; null: the currency has no value, and each deposit counts `unvaluedDeposit`. */
-export const depositUnit = (currency: Currency): bigint | null =>
-  atPar.has(currency) ? 10n ** BigInt(valueScale - currencyFacts[currency].scale) : null
+/**
+ * Micro-USDC that one minor unit counts at par; null: the currency has none, and a deposit without a mark counts
+ * `unvaluedDeposit`. For deposits that were booked without saying their value.
+ */
+export const parUnit = (currency: Currency): bigint | null =>
+  currencyFacts[currency].kind === "CASH"
+    ? 10n ** BigInt(currencyFacts.USDC.scale - currencyFacts[currency].scale)
+    : null
 
 /** What a deposit of an asset without any value counts, in micro-USDC, whatever its amount. */
 export const unvaluedDeposit = defaultSourceOfWealthThreshold
 
 /** Micro-USDC of an amount in minor units; may be larger than 64 bits hold. */
-export const depositValue = (currency: Currency, amount: bigint): bigint => {
-  const unit = depositUnit(currency)
-  return unit === null ? unvaluedDeposit : amount * unit
+export const depositValue = (currency: Currency, amount: bigint, facts: Facts): bigint => {
+  const mark = holdingMark(currency, facts)
+  return mark === null ? unvaluedDeposit : valueAt(currency, amount, mark)
+}
+
+/** What the posting of a deposit keeps of its value; nothing of USDC (STS-9). */
+export const valueRefs = (currency: Currency, amount: bigint, facts: Facts): Readonly<Record<string, Json>> => {
+  if (currency === "USDC") return {}
+  const mark = holdingMark(currency, facts)
+  return mark === null
+    ? { mark: null, markTs: null, valueUsdc: null }
+    : { mark: mark.text, markTs: mark.at, valueUsdc: formatAmount(valueAt(currency, amount, mark), "USDC") }
 }

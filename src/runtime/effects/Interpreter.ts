@@ -5,7 +5,7 @@
 import type { EffectOf, JsonObject, LedgerEntryType, MachineEffect } from "../../machines/Effects.ts"
 import { parseAmount } from "../../machines/shared/Money.ts"
 import { ownerOfRef } from "../../machines/venue/venueRefs.ts"
-import { depositValue } from "../../machines/verification/depositValue.ts"
+import { depositValue, valueRefs } from "../../machines/verification/depositValue.ts"
 import type { Instance } from "./Instance.ts"
 import { type Posting, post } from "../ledger/Ledger.ts"
 import { putSettlementItem } from "./settlementItems.ts"
@@ -30,6 +30,8 @@ const handlers: Handlers = {
     const negative = effect.amount.startsWith("-")
     const amount = parseAmount(negative ? effect.amount.slice(1) : effect.amount, effect.currency)
     if (typeof amount === "string") throw new Error(`a machine emitted a bad amount: ${amount}`)
+    const { facts } = turn
+    const isDeposit = deposits.has(effect.entry)
     const posting: Posting = {
       ...owned(instance),
       txId: instance.txId ?? turn.nextId("transaction"),
@@ -38,8 +40,8 @@ const handlers: Handlers = {
       currency: effect.currency,
       amount: negative ? -amount : amount,
       reason: effect.reason,
-      refs: effect.refs,
-      deposited: deposits.has(effect.entry) ? depositValue(effect.currency, amount) : 0n
+      refs: isDeposit ? { ...effect.refs, ...valueRefs(effect.currency, amount, facts) } : effect.refs,
+      deposited: isDeposit ? depositValue(effect.currency, amount, facts) : 0n
     }
     post(turn, posting)
     const item = putSettlementItem(turn, instance, posting)

@@ -12,7 +12,7 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 const marketAt = (n: number): Facts => ({
   takenAt: n,
   marks: new Map([["BTC-PERP", { price: new MoneyDecimal(60_000 + n), at: n, current: true }]]),
-  instruments: new Map([["BTC-PERP", { symbol: "BTC-PERP", family: "PERP" }]])
+  instruments: new Map([["BTC-PERP", { symbol: "BTC-PERP", family: "PERP", priceDecimals: 1 }]])
 })
 
 let bench: HostBench

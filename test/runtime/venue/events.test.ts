@@ -3,9 +3,11 @@
  * set aside and stops nobody (A2-95, A2-96, A2-115). In virtual time, over a memory store and a memory venue.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { AccountFact, VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 import { CallWorld, uidOf } from "./CallWorld.ts"
 
@@ -114,6 +116,19 @@ describe("events of the venue", () => {
     world.venue.say(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(world.probes.get(id), "EXECUTED")
+  })
+
+  it("C4: while the venue plays ahead by command its events are taken; what lies beyond the jump is set aside", () => {
+    const { world, process, id, ref } = withVoidProbe()
+    const to = world.timeline.now + 8 * 3_600_000
+    process.run(Effect.map(BusinessClock, (clock) => clock.expect(to)))
+    world.run(1)
+    world.venue.say(account, saying(orderOf(ref)), to)
+    world.run(1_000)
+    assert.deepStrictEqual([aside(world), world.probes.get(id), mark(world)], [[], "EXECUTED", 1])
+    world.venue.say(account, saying(orderOf(ref)), to + 5_001)
+    world.run(1_000)
+    assert.deepStrictEqual([aside(world), mark(world)], [["it lies more than 5 s ahead"], 2])
   })
 
   it("A2-115: lines that can't be read are set aside once, with what can be seen of them", () => {

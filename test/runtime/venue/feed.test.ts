@@ -12,7 +12,7 @@ import { openFeed, settle, start } from "./feedBench.ts"
 
 const symbol = "BTC-PERP"
 const mark = (feed: MarketFeed["Service"]) => feed.facts().marks.get(symbol)
-const shown = (feed: MarketFeed["Service"]) => feed.board.markets.get(symbol)
+const shown = (feed: MarketFeed["Service"]) => feed.mirror.markets.get(symbol)
 const last = (feed: MarketFeed["Service"]) => shown(feed)?.ticker.show()?.data.lastPrice
 
 const bids = [
@@ -143,7 +143,7 @@ describe("tickers", () => {
       yield* say(ticker(symbol, 9, start, { last: "60009" }), ticker(symbol, 8, start, { last: "60008" }))
       yield* say(ticker(symbol, 9, start, { last: "1" }))
       assert.strictEqual(last(feed), "60009.0")
-      assert.deepInclude(feed.board.counts, { applied: 2, old: 2, gaps: 1 })
+      assert.deepInclude(feed.mirror.counts, { applied: 2, old: 2, gaps: 1 })
     })
   )
 
@@ -156,7 +156,7 @@ describe("tickers", () => {
       yield* say(ticker(symbol, 2, start + 1, { mark: "61000" }))
       assert.strictEqual(before.marks.get(symbol)?.price.toString(), "60000")
       assert.strictEqual(feed.facts().marks.get(symbol)?.price.toString(), "61000")
-      assert.deepStrictEqual(feed.facts().instruments.get(symbol), { symbol, family: "PERP" })
+      assert.deepStrictEqual(feed.facts().instruments.get(symbol), { symbol, family: "PERP", priceDecimals: 1 })
     })
   )
 
@@ -194,7 +194,7 @@ describe("tickers", () => {
         assert.strictEqual(aside.length, 1)
         assert.match(aside[0]?.reason ?? "", reason)
         assert.deepStrictEqual(JSON.parse(aside[0]?.bytes ?? ""), bad)
-        assert.strictEqual(feed.board.counts.absurd, 2)
+        assert.strictEqual(feed.mirror.counts.absurd, 2)
         yield* say(ticker(symbol, 3, start + 5_000, { last: "60001" }))
         assert.strictEqual(last(feed), "60001.0")
       })
@@ -215,8 +215,8 @@ describe("tickers", () => {
 
   it.effect("C4: while the venue plays ahead by command its times are not absurd", () =>
     Effect.gen(function* () {
-      const { feed, aside, say } = yield* openFeed()
-      feed.expectTime(start + 3_600_000)
+      const { clock, feed, aside, say } = yield* openFeed()
+      clock.expect(start + 3_600_000)
       yield* say(ticker(symbol, 1, start + 3_600_000))
       assert.strictEqual(aside.length, 0)
       assert.strictEqual(last(feed), "60000.5")
@@ -269,7 +269,7 @@ describe("books", () => {
       assert.deepStrictEqual(venue.snapshots, [{ channel: "book", symbol }])
       assert.deepStrictEqual(levels(feed)?.bids, [["60000.0", "3.0000"]])
       assert.strictEqual(levels(feed)?.asOfSeq, 14)
-      assert.deepInclude(feed.board.counts, { gaps: 1 })
+      assert.deepInclude(feed.mirror.counts, { gaps: 1 })
     })
   )
 
@@ -278,12 +278,12 @@ describe("books", () => {
       const { venue, feed, say } = yield* openFeed()
       yield* say(snapshot, book(symbol, 12, start, { kind: "update", bids: [], asks: [], after: { bids, asks } }))
       assert.strictEqual(levels(feed)?.asOfSeq, 10)
-      assert.isFalse(feed.board.isCurrent({ channel: "book", symbol }))
+      assert.isFalse(feed.mirror.isCurrent({ channel: "book", symbol }))
       venue.snapshotOf = () => book(symbol, 12, start, { bids, asks })
       yield* TestClock.adjust("300 millis")
       yield* settle
       assert.strictEqual(levels(feed)?.asOfSeq, 12)
-      assert.isTrue(feed.board.isCurrent({ channel: "book", symbol }))
+      assert.isTrue(feed.mirror.isCurrent({ channel: "book", symbol }))
     })
   )
 
@@ -294,7 +294,7 @@ describe("books", () => {
       yield* say(snapshot, wrong)
       assert.deepStrictEqual(venue.snapshots, [{ channel: "book", symbol }])
       assert.strictEqual(levels(feed)?.asOfSeq, 10)
-      assert.deepInclude(feed.board.counts, { wrongChecksums: 1 })
+      assert.deepInclude(feed.mirror.counts, { wrongChecksums: 1 })
       assert.strictEqual(aside.length, 0)
     })
   )

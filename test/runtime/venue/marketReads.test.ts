@@ -4,8 +4,8 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
-import { layerTradingHaltsMemory } from "../../../src/runtime/ports/TradingHaltsMemory.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
+import { MarketHalts } from "../../../src/runtime/services/market/MarketHalts.ts"
 import { MarketReads } from "../../../src/runtime/services/market/MarketReads.ts"
 import { StakingReads } from "../../../src/runtime/services/market/StakingReads.ts"
 import type { Verdict } from "../../../src/machines/shared/Refusal.ts"
@@ -14,6 +14,13 @@ import { openFeed, start } from "./feedBench.ts"
 
 const symbol = "BTC-PERP"
 const halt = { scope: "PERP", since: start, until: start + 1, message: "Maintenance." }
+const unused = () => Effect.die(new Error("nothing is halted here"))
+const layerHalts = Layer.succeed(MarketHalts, {
+  active: () => [halt],
+  list: () => ({ markets: [], halts: [halt] }),
+  halt: unused,
+  resume: unused
+})
 const window = { interval: "1m", from: null, to: null, limit: 5 } as const
 
 const openReads = Effect.gen(function* () {
@@ -31,7 +38,7 @@ const openReads = Effect.gen(function* () {
           Layer.succeed(MarketFeed, bench.feed),
           Layer.succeed(BusinessClock, bench.clock),
           Settings.layer(defaultSettings),
-          layerTradingHaltsMemory([halt])
+          layerHalts
         )
       )
     )

@@ -3,7 +3,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { probesAtOnce, venueProbeStates } from "../../../machines/venue/VenueProbe.ts"
-import { dealerMoods, executionReasons, faultKinds, faultRoutes, heldPrices } from "../../../venue/testerTokens.ts"
+import {
+  dealerMoods,
+  executionReasons,
+  faultKinds,
+  faultRoutes,
+  heldPrices,
+  longestKnobs
+} from "../../../venue/testerTokens.ts"
 import { longestPathText } from "../../../venue/pricePath.ts"
 import { VenueCommandAnswer, VenueView } from "../../../venue/VenueCommand.ts"
 import { admin, openTo } from "./CommandRules.ts"
@@ -25,7 +32,6 @@ const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_00
 
 /** A body of text is longer than its characters: each may be written as an escape. */
 const textCap = (characters: number): number => characters * 2 + 1_024
-export const longestKnobs = 262_144
 
 /** Text with lines, such as a file's. */
 const lines = (label: string, max: number) => {

@@ -10,6 +10,10 @@ export class BusinessClock extends Context.Service<
     /** Unix ms. Synchronous: every turn reads it. */
     readonly now: () => number
     readonly offset: () => number
+    /** The latest moment that the venue may be at: now, or where it was asked to play ahead to (C4). Unix ms. */
+    readonly horizon: () => number
+    /** The venue is asked to play to here before this clock follows; 0: it is not. */
+    readonly expect: (to: number) => void
     /** Moves the clock forward and calls listeners (timers, sweeps); the caller has stored the new offset. */
     readonly setOffset: (offsetMillis: number) => void
     readonly onMove: (listener: () => void) => void
@@ -22,9 +26,15 @@ export class BusinessClock extends Context.Service<
         const clock = yield* Clock.Clock
         const listeners: Array<() => void> = []
         let offset = initialOffset
+        let expected = 0
+        const now = () => clock.currentTimeMillisUnsafe() + offset
         return BusinessClock.of({
-          now: () => clock.currentTimeMillisUnsafe() + offset,
+          now,
           offset: () => offset,
+          horizon: () => Math.max(now(), expected),
+          expect: (to) => {
+            expected = to
+          },
           setOffset: (next) => {
             offset = next
             for (const listener of listeners) listener()

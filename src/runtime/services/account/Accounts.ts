@@ -12,7 +12,8 @@ import type {
   PostingWire
 } from "../../../machines/account/AccountWire.ts"
 import { type AccountRisk, accountRisk } from "../../../machines/margin/accountRisk.ts"
-import type { Facts } from "../../../machines/market/Facts.ts"
+import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
+import { holdingMark, type HoldingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
@@ -111,36 +112,58 @@ const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): Balan
   const risk = facts === null ? null : accountRisk({ cashOf }, facts)
   const lines = currencyCodes
     .filter((currency) => currency === "USDC" || byCurrency.has(currency))
-    .map((currency) => lineOf(currency, byCurrency.get(currency), currency === "USDC" ? risk : null))
+    .map((currency) => lineOf(currency, byCurrency.get(currency), currency === "USDC" ? risk : null, facts))
   const usdc = byCurrency.get("USDC")
   const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
   const cash = usdc?.cash ?? 0n
   const reserved = usdc?.reserved ?? 0n
   const unrealizedPnl = risk?.unrealizedPnl ?? 0n
+  const holdings = currencyCodes.flatMap((currency) => {
+    const row = byCurrency.get(currency)
+    return currency === "USDC" || row === undefined ? [] : [valueOf(currency, row, facts)]
+  })
+  const holdingsValue = holdings.reduce<bigint>((sum, value) => sum + (value ?? 0n), 0n)
   return {
     balances: lines,
-    portfolioValue: usdcText(cash + reserved + unrealizedPnl),
+    portfolioValue: usdcText(cash + reserved + holdingsValue + unrealizedPnl),
     portfolioCurrency: "USDC",
     portfolio: {
       cashTotal: usdcText(cash),
       reserved: usdcText(reserved),
-      holdingsValue: usdcText(0n),
+      holdingsValue: usdcText(holdingsValue),
       stakedValue: usdcText(0n),
       unrealizedPnl: usdcText(unrealizedPnl),
       claimsValue: usdcText(0n),
-      holdingsValued: lines.every((line) => line.currency === "USDC" || line.total === formatAmount(0n, line.currency)),
+      holdingsValued: !holdings.includes(null),
       currency: "USDC"
     }
   }
 }
 
+/** The mark of a currency; of an earlier moment USDC's alone is known. */
+const markOf = (currency: Currency, facts: Facts | null): HoldingMark | null =>
+  facts === null && currency !== "USDC" ? null : holdingMark(currency, facts ?? noFacts)
+
+/** Micro-USDC of a holding; null: it has no mark, and is not nothing. */
+const valueOf = (currency: Currency, { cash, reserved }: BalanceRow, facts: Facts | null): bigint | null => {
+  const total = cash + reserved
+  const mark = markOf(currency, facts)
+  return mark === null ? (total === 0n ? 0n : null) : valueAt(currency, total, mark)
+}
+
 /** `risk` stands on the USDC line of now alone. */
-const lineOf = (currency: Currency, row: BalanceRow | undefined, risk: AccountRisk | null): BalanceLine => {
+const lineOf = (
+  currency: Currency,
+  row: BalanceRow | undefined,
+  risk: AccountRisk | null,
+  facts: Facts | null
+): BalanceLine => {
   const { kind, displayDecimals } = currencyFacts[currency]
   const cash = row?.cash ?? 0n
   const reserved = row?.reserved ?? 0n
   const text = (minor: bigint) => formatAmount(minor, currency)
   const usdc = currency === "USDC"
+  const mark = markOf(currency, facts)
   const free = risk?.free ?? cash
   return {
     currency,
@@ -154,9 +177,9 @@ const lineOf = (currency: Currency, row: BalanceRow | undefined, risk: AccountRi
     equity: risk === null ? null : text(risk.equity),
     unrealizedPnl: risk === null ? null : text(risk.unrealizedPnl),
     freeMargin: risk === null ? null : text(risk.freeMargin),
-    mark: usdc ? "1" : null,
-    markFresh: risk !== null,
-    value: usdc ? text(cash + reserved) : null,
+    mark: mark?.text ?? null,
+    markFresh: facts !== null && mark?.fresh === true,
+    value: mark === null ? null : formatAmount(valueAt(currency, cash + reserved, mark), "USDC"),
     valueCurrency: "USDC",
     staked: text(0n),
     swapClaims: text(0n),

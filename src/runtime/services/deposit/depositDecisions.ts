@@ -5,11 +5,12 @@
 import { moneyRestriction } from "../../../machines/client/Restriction.ts"
 import { type DepositNotice, noticeOf } from "../../../machines/deposit/DepositNotice.ts"
 import type { MachineEffect } from "../../../machines/Effects.ts"
+import { holdingMark } from "../../../machines/market/holdingMark.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import type { MoneyDecider } from "../../../machines/shared/MoneyBody.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
-import { depositUnit, depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
+import { depositValue, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
 import type { DepositNoticeRow } from "../../store/tables/deposit.ts"
@@ -105,7 +106,7 @@ const moved = (
   const event = { type: "CONFIRM", at, by, note, refusal, ledgerTxId } as const
   const next = advance(turn, "depositNotices", row, event, { of: { ...of, txId: ledgerTxId } })
   const currency = row.currency as Currency
-  if (next !== null && depositUnit(currency) === null) {
+  if (next !== null && holdingMark(currency, turn.facts) === null) {
     applyEffects(turn, { ...of, object: objectName("depositNotices", next) }, [unvaluedNote(currency)])
   }
   return next
@@ -138,7 +139,7 @@ const confirmRefusal = (turn: Turn, row: DepositNoticeRow, client: ClientRow, pa
   const restricted = moneyRestriction("DEPOSIT", clientContext(client).restrictions)
   if (restricted !== null) return restricted
   const currency = row.currency as Currency
-  return fits(turn, client, currency, row.amount, depositValue(currency, row.amount)) ? null : tooLarge
+  return fits(turn, client, currency, row.amount, depositValue(currency, row.amount, turn.facts)) ? null : tooLarge
 }
 
 /** Whether cash at most and lifetime deposits stay inside 64 bits (F2). */

@@ -9,7 +9,6 @@ import { depositValue } from "../../../machines/verification/depositValue.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import { balanceOf, cashAtMost } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
@@ -35,24 +34,24 @@ type Gate = MoneyGate<DepositFacts>
 export const tooLarge = "The amount is too large for the balance it leads to."
 
 /** PENDING notices of the client in micro-USDC (F25). */
-export const pendingDeposits = (state: SubjectState): bigint =>
+export const pendingDeposits = ({ state, facts }: Pick<Turn, "state" | "facts">): bigint =>
   state
     .all("depositNotices")
-    .reduce((sum, { currency, amount }) => sum + depositValue(currency as Currency, amount), 0n)
+    .reduce((sum, { currency, amount }) => sum + depositValue(currency as Currency, amount, facts), 0n)
 
 const verification: Gate = {
   gate: "verification",
   refusal: ({ turn, client, request, threshold }) => {
     const booked = lifetimeDeposits(turn.state)
-    const amount = depositValue(request.currency, request.amount)
-    const due = sourceOfWealthDue({ kind: "DEPOSIT", booked, pending: pendingDeposits(turn.state), amount }, threshold)
+    const amount = depositValue(request.currency, request.amount, turn.facts)
+    const due = sourceOfWealthDue({ kind: "DEPOSIT", booked, pending: pendingDeposits(turn), amount }, threshold)
     const gate = verificationGate("DEPOSIT:CRYPTO", blockStatuses(turn.state), client.level, due)
     return gate === null ? null : { _tag: "Unverified", ...gate }
   },
   compared: (facts) => {
     const { turn, request } = facts
     const counted =
-      lifetimeDeposits(turn.state) + pendingDeposits(turn.state) + depositValue(request.currency, request.amount)
+      lifetimeDeposits(turn.state) + pendingDeposits(turn) + depositValue(request.currency, request.amount, turn.facts)
     return verificationCompared(facts, counted)
   }
 }
@@ -69,8 +68,8 @@ const cashReached = ({ turn, client, request }: DepositFacts): bigint =>
 /** Lifetime deposits on the balance's row if everything pending were confirmed too, and this notice with it. */
 const depositsReached = ({ turn, client, request }: DepositFacts): bigint =>
   balanceOf(turn, client.id, client.partnerId, request.currency).deposited +
-  depositValue(request.currency, request.amount) +
-  pendingDeposits(turn.state)
+  depositValue(request.currency, request.amount, turn.facts) +
+  pendingDeposits(turn)
 
 const size: Gate = {
   gate: "size",

@@ -9,12 +9,12 @@ import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
 import type { Quarantine } from "../../ports/Quarantine.ts"
 import type { Subscription, UnreadableLine, VenueShape } from "../../ports/Venue.ts"
-import type { MarketBoard } from "./MarketBoard.ts"
+import type { MarketMirror } from "./MarketMirror.ts"
 import { QuarantineRate } from "./QuarantineRate.ts"
 
 export interface FeedSessionParts {
   readonly venue: VenueShape
-  readonly board: MarketBoard
+  readonly mirror: MarketMirror
   readonly quarantine: Quarantine["Service"]
   /** Wall time. */
   readonly now: () => number
@@ -81,10 +81,10 @@ export class FeedSession {
 
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
     this.connections++
-    const { board, venue } = this.parts
+    const { mirror, venue } = this.parts
     return Effect.gen({ self: this }, function* () {
       yield* this.list
-      const subscriptions = board.subscriptions()
+      const subscriptions = mirror.subscriptions()
       const lines = venue.marketData(subscriptions).pipe(
         Stream.timeoutOrElse({
           duration: silenceMillis,
@@ -102,7 +102,7 @@ export class FeedSession {
   private ended(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const was = this.connected
     this.connected = false
-    if (was) this.parts.board.lost()
+    if (was) this.parts.mirror.lost()
     return was
       ? Effect.logWarning("the venue's market data is away: connecting anew", cause)
       : Effect.logDebug("the venue's market data can not be reached", cause)
@@ -116,10 +116,10 @@ export class FeedSession {
       Effect.flatMap((listing) => {
         this.listings++
         this.listedNumber = number
-        const { board } = this.parts
-        if (board.listing?.version === listing.version && board.markets.size > 0) return Effect.void
+        const { mirror } = this.parts
+        if (mirror.listing?.version === listing.version && mirror.markets.size > 0) return Effect.void
         return Effect.forEach(
-          board.list(listing),
+          mirror.list(listing),
           (reason) => this.rate.add("listing", JSON.stringify(listing), reason),
           {
             discard: true
@@ -135,7 +135,7 @@ export class FeedSession {
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
       // One that can't be read now is read again.
       Effect.catchCause((cause) => Effect.logDebug("the venue's listing can not be read", cause)),
-      Effect.repeat({ while: () => this.parts.board.subscriptions().length <= subscribed }),
+      Effect.repeat({ while: () => this.parts.mirror.subscriptions().length <= subscribed }),
       Effect.andThen(new FeedFault({ sentence: "the venue lists other markets" }))
     )
   }
@@ -164,7 +164,7 @@ export class FeedSession {
       this.number = line.number
       return null
     }
-    const { resync, absurd } = this.parts.board.take(line, this.parts.latest())
+    const { resync, absurd } = this.parts.mirror.take(line, this.parts.latest())
     const subscription = { channel: line.channel, symbol: line.symbol }
     if (absurd === null) return resync ? this.resync(subscription) : null
     // The same fault with other figures is of the same kind.
@@ -181,14 +181,14 @@ export class FeedSession {
 
   /** Asks for snapshots of a channel until it has its place again, beside the stream. */
   private resync(subscription: Subscription): Effect.Effect<unknown, never, Scope.Scope> {
-    const { venue, board, latest } = this.parts
+    const { venue, mirror, latest } = this.parts
     const once = venue.snapshot(subscription).pipe(
       Effect.timeout(readLimit),
-      Effect.map((message) => board.take(message, latest())),
+      Effect.map((message) => mirror.take(message, latest())),
       Effect.catchCause((cause) => Effect.logDebug("a snapshot of market data can not be read", cause))
     )
     return once.pipe(
-      Effect.repeat({ schedule: snapshotPause, while: () => !board.isCurrent(subscription) }),
+      Effect.repeat({ schedule: snapshotPause, while: () => !mirror.isCurrent(subscription) }),
       Effect.forkScoped
     )
   }

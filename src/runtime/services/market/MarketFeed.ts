@@ -1,6 +1,6 @@
 /**
  * The market as this process sees it: one connection to the venue's market data, whoever reads. What comes is checked and
- * kept in memory (MarketBoard), so that ticks take no turn and no commit; turns and readers see the newest (F3, A2-114).
+ * kept in memory (MarketMirror), so that ticks take no turn and no commit; turns and readers see the newest (F3, A2-114).
  * Without a venue nothing is attached, and whatever needs a market answers so.
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -11,7 +11,7 @@ import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue, type VenueShape } from "../../ports/Venue.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
-import { aheadMillis, MarketBoard } from "./MarketBoard.ts"
+import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
 
 /** The board of staking offers as it was last read. */
 export interface OfferBoard {
@@ -27,14 +27,14 @@ export interface FeedFigures {
   /** Connections begun, and listings read, since the start. */
   readonly connections: number
   readonly listings: number
-  readonly counts: MarketBoard["counts"]
+  readonly counts: MarketMirror["counts"]
 }
 
 export class MarketFeed extends Context.Service<
   MarketFeed,
   {
     readonly standing: () => Standing
-    readonly board: MarketBoard
+    readonly mirror: MarketMirror
     /** What turns see; `noFacts` when no venue is attached. */
     readonly facts: () => Facts
     /** Null: it was never read. */
@@ -42,21 +42,18 @@ export class MarketFeed extends Context.Service<
     /** Whether the offers were last read too long ago (A2-56). */
     readonly offersStale: () => boolean
     readonly klines: KlineReads
-    /** The venue was asked to play business time to here: until then it may be that far ahead of the service (C4). */
-    readonly expectTime: (to: number) => void
     readonly figures: () => FeedFigures
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
   /** Of a service that no venue is attached to. */
   static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => ({
     standing: () => "unattached" as const,
-    board: new MarketBoard(),
+    mirror: new MarketMirror(),
     facts: () => noFacts,
     offers: () => null,
     offersStale: () => true,
     klines: KlineReads.none,
-    expectTime: () => {},
-    figures: () => ({ connected: false, connections: 0, listings: 0, counts: new MarketBoard().counts })
+    figures: () => ({ connected: false, connections: 0, listings: 0, counts: new MarketMirror().counts })
   }))
 
   /** Over the venue; its connection lives as long as the layer. */
@@ -66,32 +63,28 @@ export class MarketFeed extends Context.Service<
       const venue = yield* Venue
       const wall = yield* Clock.Clock
       const business = yield* BusinessClock
-      const board = new MarketBoard()
-      let expected = 0
+      const mirror = new MarketMirror()
       const session = new FeedSession({
         venue,
-        board,
+        mirror,
         quarantine: yield* Quarantine,
         now: () => wall.currentTimeMillisUnsafe(),
-        latest: () => Math.max(business.now() + aheadMillis, expected)
+        latest: () => business.horizon() + aheadMillis
       })
       const offers = yield* pollOffers(venue, () => wall.currentTimeMillisUnsafe())
       yield* Effect.forkScoped(session.forever)
       return MarketFeed.of({
         standing: () => session.standing(),
-        board,
-        facts: () => board.factsAt(business.now()),
+        mirror,
+        facts: () => mirror.factsAt(business.now()),
         offers,
         offersStale: () => wall.currentTimeMillisUnsafe() - (offers()?.readAt ?? 0) > staleMillis,
         klines: new KlineReads(venue, () => wall.currentTimeMillisUnsafe()),
-        expectTime: (to) => {
-          expected = Math.max(expected, to + aheadMillis)
-        },
         figures: () => ({
           connected: session.connected,
           connections: session.connections,
           listings: session.listings,
-          counts: board.counts
+          counts: mirror.counts
         })
       })
     })

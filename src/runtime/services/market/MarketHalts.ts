@@ -14,7 +14,7 @@ import { cleanText } from "../../../machines/shared/Text.ts"
 import { advance, start } from "../../effects/advance.ts"
 import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
-import { type BoardMarket, MarketBoard } from "../../ports/MarketBoard.ts"
+import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { TradingHaltRow } from "../../store/tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
@@ -37,7 +37,7 @@ export interface HaltBody {
 export type ActiveHalt = Pick<TradingHaltContext, "scope" | "since" | "until" | "message">
 
 /** A listed market with what stops trading in it. */
-export interface MarketRow extends BoardMarket {
+export interface MarketRow extends MarketPrices {
   /** By a halt of ours. */
   readonly haltedByUs: boolean
 }
@@ -50,7 +50,7 @@ export interface MarketListing {
 export class MarketHalts extends Context.Service<
   MarketHalts,
   {
-    /** The halts that run now, oldest first. */
+    /** Those in force now, oldest first. */
     readonly active: () => ReadonlyArray<ActiveHalt>
     /** Every listed market, none while no venue has spoken. */
     readonly list: () => MarketListing
@@ -63,7 +63,7 @@ export class MarketHalts extends Context.Service<
     MarketHalts,
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const board = yield* MarketBoard
+      const listed = yield* ListedMarkets
       const running = new Map<number, TradingHaltRow>()
       const follow = (row: TradingHaltRow): void =>
         row.state === "ACTIVE" ? void running.set(row.id, row) : void running.delete(row.id)
@@ -77,14 +77,14 @@ export class MarketHalts extends Context.Service<
         active,
         list: () => {
           const halts = active()
-          const markets = (board.markets() ?? []).map((market) => ({
+          const markets = (listed.all() ?? []).map((market) => ({
             ...market,
             haltedByUs: halts.some(({ scope }) => covers(scope, market))
           }))
           return { markets, halts }
         },
         halt: (caller, request) => {
-          const fault = scopeFault(request.scope, board.markets())
+          const fault = scopeFault(request.scope, listed.all())
           if (fault !== null) return Effect.succeed(refuse(invalidFields({ scope: fault })))
           return host.dispatch({
             subject: systemSubject,
@@ -109,14 +109,14 @@ export const haltHandlers: Readonly<Record<typeof haltTimer, TimerHandler>> = {
 
 const shown = ({ scope, since, until, message }: TradingHaltContext): ActiveHalt => ({ scope, since, until, message })
 
-const covers = (scope: string, { symbol, family }: BoardMarket): boolean =>
+const covers = (scope: string, { symbol, family }: MarketPrices): boolean =>
   scope === "ALL" || scope === family || scope === symbol
 
 const families: ReadonlyArray<string> = haltFamilies
 const forms = `ALL, a family (${families.join(", ")}) or the symbol of a listed market`
 
 /** Why nothing can be halted under this name; null when something can. */
-const scopeFault = (scope: string, markets: ReadonlyArray<BoardMarket> | null): string | null => {
+const scopeFault = (scope: string, markets: ReadonlyArray<MarketPrices> | null): string | null => {
   if (scope === "ALL" || families.includes(scope)) return null
   if (markets === null) {
     return `No list of markets has come from a venue: it must be ALL or a family (${families.join(", ")}).`

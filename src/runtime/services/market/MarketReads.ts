@@ -22,10 +22,10 @@ import { type Currency, currencyCodes, currencyFacts } from "../../../machines/s
 import { accept, refuse, type Refusal, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { klineIntervals } from "../../../machines/venue/marketData.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
-import { TradingHalts } from "../../ports/TradingHalts.ts"
 import { Settings } from "../../Settings.ts"
-import type { ListedMarket } from "./MarketBoard.ts"
+import type { ListedMarket } from "./MarketMirror.ts"
 import { MarketFeed } from "./MarketFeed.ts"
+import { MarketHalts } from "./MarketHalts.ts"
 import { marketInfoOf } from "./marketInfo.ts"
 import { noTicker } from "./TickerMirror.ts"
 
@@ -36,7 +36,7 @@ export const notOffered: Refusal = { _tag: "Unknown", sentence: "This market is 
 /** Why nothing of the market can be said: there is no venue, or none was reached since the start. */
 export const unreached = (feed: MarketFeed["Service"]): Refusal | null => {
   const standing = feed.standing()
-  return standing === "unattached" ? noVenue : standing === "never" || feed.board.listing === null ? venueAway : null
+  return standing === "unattached" ? noVenue : standing === "never" || feed.mirror.listing === null ? venueAway : null
 }
 
 export class MarketReads extends Context.Service<
@@ -55,11 +55,11 @@ export class MarketReads extends Context.Service<
     currencies(): Verdict<CurrenciesWire>
   }
 >()("brokerage/runtime/services/market/MarketReads") {
-  static readonly layer: Layer.Layer<MarketReads, never, MarketFeed | BusinessClock | Settings | TradingHalts> =
+  static readonly layer: Layer.Layer<MarketReads, never, MarketFeed | BusinessClock | Settings | MarketHalts> =
     Layer.effect(
       MarketReads,
       Effect.gen(function* () {
-        return new Reads(yield* MarketFeed, yield* BusinessClock, yield* TradingHalts, (yield* Settings).marketTerms)
+        return new Reads(yield* MarketFeed, yield* BusinessClock, yield* MarketHalts, (yield* Settings).marketTerms)
       })
     )
 }
@@ -70,13 +70,13 @@ class Reads implements MarketReadsShape {
   private readonly infos = new WeakMap<ListedMarket, MarketInfoWire>()
   private readonly feed: MarketFeed["Service"]
   private readonly clock: BusinessClock["Service"]
-  private readonly halts: TradingHalts["Service"]
+  private readonly halts: MarketHalts["Service"]
   private readonly terms: Settings["Service"]["marketTerms"]
 
   constructor(
     feed: MarketFeed["Service"],
     clock: BusinessClock["Service"],
-    halts: TradingHalts["Service"],
+    halts: MarketHalts["Service"],
     terms: Settings["Service"]["marketTerms"]
   ) {
     this.feed = feed
@@ -86,8 +86,8 @@ class Reads implements MarketReadsShape {
   }
 
   instruments(): Verdict<InstrumentsWire> {
-    const { board } = this.feed
-    return this.known(() => this.listed.of(board.listing, () => ({ instruments: instrumentsOf(this.feed) })))
+    const { mirror } = this.feed
+    return this.known(() => this.listed.of(mirror.listing, () => ({ instruments: instrumentsOf(this.feed) })))
   }
 
   ticker(symbol: string): Verdict<TickerWire> {
@@ -95,13 +95,13 @@ class Reads implements MarketReadsShape {
   }
 
   tickers(): Verdict<TickersWire> {
-    const { board } = this.feed
+    const { mirror } = this.feed
     const away = this.feed.standing() === "away"
     return this.known(() =>
-      this.rows.of(away ? board.listing : board.changes, () => ({
+      this.rows.of(away ? mirror.listing : mirror.changes, () => ({
         asOf: this.clock.now(),
         tickers: [
-          ...[...board.markets].map(([symbol, { ticker }]) => (away ? noTicker(symbol) : ticker.row())),
+          ...[...mirror.markets].map(([symbol, { ticker }]) => (away ? noTicker(symbol) : ticker.row())),
           ...stakingSymbols(this.feed).map((symbol) => ({ ...noTicker(symbol), volume24h: "0" }))
         ]
       }))
@@ -163,7 +163,7 @@ class Reads implements MarketReadsShape {
   status(): Verdict<TradingStatusWire> {
     return this.known(() => {
       const asOf = this.clock.now()
-      const ofVenue = [...this.feed.board.markets.values()].flatMap(({ market: { symbol, halt } }) =>
+      const ofVenue = [...this.feed.mirror.markets.values()].flatMap(({ market: { symbol, halt } }) =>
         halt === null ? [] : [{ scope: symbol, since: halt.since, until: null, message: halt.message }]
       )
       const halts = [...this.halts.active(), ...ofVenue]
@@ -183,7 +183,7 @@ class Reads implements MarketReadsShape {
   private market(symbol: string): Verdict<ListedMarket> {
     const refusal = unreached(this.feed)
     if (refusal !== null) return refuse(refusal)
-    const market = this.feed.board.markets.get(symbol)
+    const market = this.feed.mirror.markets.get(symbol)
     return market === undefined ? refuse(notOffered) : accept(market)
   }
 
@@ -208,17 +208,17 @@ class Shared<A> {
   }
 }
 
-const stakingSymbols = ({ board }: MarketFeed["Service"]): ReadonlyArray<string> =>
-  (board.listing?.stakingMarkets ?? []).flatMap(({ symbol, delisted }) => (delisted ? [] : [symbol]))
+const stakingSymbols = ({ mirror }: MarketFeed["Service"]): ReadonlyArray<string> =>
+  (mirror.listing?.stakingMarkets ?? []).flatMap(({ symbol, delisted }) => (delisted ? [] : [symbol]))
 
-const instrumentsOf = ({ board }: MarketFeed["Service"]): InstrumentsWire["instruments"] => [
-  ...[...board.markets.values()].map(({ market: { symbol, family, displayName, assetClass } }) => ({
+const instrumentsOf = ({ mirror }: MarketFeed["Service"]): InstrumentsWire["instruments"] => [
+  ...[...mirror.markets.values()].map(({ market: { symbol, family, displayName, assetClass } }) => ({
     symbol,
     family,
     displayName,
     assetClass
   })),
-  ...(board.listing?.stakingMarkets ?? []).flatMap(({ symbol, name, delisted }) =>
+  ...(mirror.listing?.stakingMarkets ?? []).flatMap(({ symbol, name, delisted }) =>
     delisted ? [] : [{ symbol, family: "STAKING" as const, displayName: name, assetClass: "crypto" as const }]
   )
 ]

@@ -27,7 +27,7 @@ export class StakingReads extends Context.Service<
         disclosure: terms.stakingDisclosure,
         commissionRewardBps: terms.commissionRewardBps
       }
-      const listed = () => (feed.board.listing?.stakingMarkets ?? []).filter(({ delisted }) => !delisted)
+      const listed = () => (feed.mirror.listing?.stakingMarkets ?? []).filter(({ delisted }) => !delisted)
       return StakingReads.of({
         markets: () => {
           const refusal = unreached(feed)

@@ -5,7 +5,7 @@ import { type MarketTerms, riskTiersOf } from "../../../machines/market/marketTe
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
 import { ceilToMinor, formatAmount } from "../../../machines/shared/Money.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
-import type { ListedMarket } from "./MarketBoard.ts"
+import type { ListedMarket } from "./MarketMirror.ts"
 import { fundingTimes } from "./TickerMirror.ts"
 
 const usdc = (micro: bigint): string => formatAmount(micro, "USDC")

@@ -15,6 +15,7 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { Settings } from "../../Settings.ts"
+import { MarketFeed } from "../market/MarketFeed.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
@@ -62,6 +63,7 @@ export class SimClock extends Context.Service<
         clock: yield* BusinessClock,
         control: yield* VenueControl,
         progress: yield* VenueProgress,
+        feed: yield* MarketFeed,
         timers: yield* Timers,
         sql: yield* PgClient.PgClient
       })
@@ -84,6 +86,7 @@ interface JumpParts {
   readonly clock: BusinessClock["Service"]
   readonly control: VenueControl["Service"]
   readonly progress: VenueProgress["Service"]
+  readonly feed: MarketFeed["Service"]
   readonly timers: Timers["Service"]
   readonly sql: PgClient.PgClient
 }
@@ -115,8 +118,13 @@ class Jump {
       if (currentDryRun() !== null) return yield* this.rehearse(caller, before, rehearsed)
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
-      const moved = yield* Effect.result(this.moveVenue(this.own().wallNow + rehearsed, left))
-      if (Result.isFailure(moved)) return refuse(venueRefusal(moved.failure))
+      const to = this.own().wallNow + rehearsed
+      clock.expect(to)
+      const moved = yield* Effect.result(this.moveVenue(to, left))
+      if (Result.isFailure(moved)) {
+        clock.expect(0)
+        return refuse(venueRefusal(moved.failure))
+      }
       const offset = yield* this.store(millis, false)
       if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
       clock.setOffset(Math.max(offset, clock.offset()))

@@ -196,7 +196,7 @@ export class AccountEvents {
 
   /** Why an event can't be believed; null when it can. */
   private wrongWith({ at, fact }: AccountEvent): Effect.Effect<string | null> {
-    if (at > this.parts.clock.now() + aheadLimit) return Effect.succeed("it lies more than 5 s ahead")
+    if (at > this.parts.clock.horizon() + aheadLimit) return Effect.succeed("it lies more than 5 s ahead")
     if (fact.type !== "fill" && fact.type !== "order") return Effect.succeed(null)
     const { symbol } = fact.order
     const judge = () => gridFault(this.markets.get(symbol), fact)

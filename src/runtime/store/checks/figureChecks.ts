@@ -3,14 +3,14 @@
  * references of money writes (A3-01), the times of settlement items (doc 3, Settlement item), and corrected payouts.
  */
 import { currencyCodes } from "../../../machines/shared/Currency.ts"
-import { depositUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
+import { parUnit, unvaluedDeposit } from "../../../machines/verification/depositValue.ts"
 import { partnerSpaces } from "../references.ts"
 import { referencesHeld } from "./referenceChecks.ts"
 
-/** What deposits count in each currency, as rows of a VALUES list: for each minor unit, and for each deposit. */
+/** What deposits count whose postings say no value (USDC, and older ones), as rows of a VALUES list: for each minor unit, and for each deposit. */
 const values = currencyCodes
   .map((currency) => {
-    const unit = depositUnit(currency)
+    const unit = parUnit(currency)
     return `('${currency}', ${unit ?? 0n}::numeric, ${unit === null ? unvaluedDeposit : 0n}::numeric)`
   })
   .join(", ")
@@ -21,7 +21,7 @@ export const figureChecks = [
     name: "lifetime deposits of every client are the sum of its deposits, each at its value",
     figure: "SELECT count(*) AS n FROM balances WHERE deposited <> 0",
     breaks: `WITH sums AS (
-               SELECT p.client_id, p.currency, sum(p.amount * v.unit + v.each) AS deposited
+               SELECT p.client_id, p.currency, sum(coalesce((t.refs ->> 'valueUsdc')::numeric * 1000000, p.amount * v.unit + v.each)) AS deposited
                  FROM postings p JOIN ledger_transactions t USING (tx_id) JOIN (VALUES ${values}) AS v (currency, unit, each) USING (currency)
                 WHERE p.client_id IS NOT NULL AND p.kind = 'cash' AND t.type IN ('DEPOSIT', 'PARTNER_COLLATERAL_IN')
                 GROUP BY p.client_id, p.currency)

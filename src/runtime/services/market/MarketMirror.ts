@@ -47,7 +47,7 @@ export interface ListedMarket {
   readonly following: { readonly book: Followed<BookMessage>; readonly trades: Followed<TradesMessage> }
 }
 
-export interface BoardCounts {
+export interface MirrorCounts {
   applied: number
   /** Doubled, or overtaken by a newer one. */
   old: number
@@ -56,12 +56,12 @@ export interface BoardCounts {
   absurd: number
 }
 
-export class MarketBoard {
+export class MarketMirror {
   /** As it was last read; null: never. */
   listing: VenueListing | null = null
   /** By symbol, delisted ones left out. */
   markets: ReadonlyMap<string, ListedMarket> = new Map()
-  readonly counts: BoardCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
+  readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
   /** Grows with whatever tickers, facts or listing show. */
   changes = 0
   private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
@@ -235,7 +235,7 @@ const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
     market,
     price,
     qty,
-    instrument: { symbol, family },
+    instrument: { symbol, family, priceDecimals: price.decimals },
     ticker: new TickerMirror(market, price, qty),
     book,
     trades,

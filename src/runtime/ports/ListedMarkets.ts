@@ -1,11 +1,11 @@
 /**
  * The listed markets as they stand now, for operators: what may be halted, and what `market list` shows. A service that no
- * venue has ever spoken to has no board.
+ * venue has ever spoken to knows none.
  */
 import { Context } from "effect"
 import type { haltFamilies } from "../../machines/market/TradingHalt.ts"
 
-export interface BoardMarket {
+export interface MarketPrices {
   readonly symbol: string
   readonly family: (typeof haltFamilies)[number]
   /** Decimal strings; null: the market has none (yet). */
@@ -19,10 +19,10 @@ export interface BoardMarket {
   readonly delisted: boolean
 }
 
-export class MarketBoard extends Context.Service<
-  MarketBoard,
+export class ListedMarkets extends Context.Service<
+  ListedMarkets,
   {
     /** Null: no list has come from a venue since the start. */
-    readonly markets: () => ReadonlyArray<BoardMarket> | null
+    readonly all: () => ReadonlyArray<MarketPrices> | null
   }
->()("brokerage/runtime/ports/MarketBoard") {}
+>()("brokerage/runtime/ports/ListedMarkets") {}

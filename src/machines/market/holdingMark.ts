@@ -1,0 +1,41 @@
+/**
+ * What one unit of a currency is worth in USDC: the mark of its SPOT market, else the last one known however old, else one for
+ * USD1 and EUR, else nothing is known (F23, F25, STS-10). The facts keep the last mark of every market they ever had.
+ */
+import { type Currency, currencyFacts } from "../shared/Currency.ts"
+import { floorToMinor, MoneyDecimal, toDecimal } from "../shared/Money.ts"
+import { type Facts, isFresh } from "./Facts.ts"
+
+export interface HoldingMark {
+  readonly price: MoneyDecimal
+  /** As it is shown: with the places of the market's grid. */
+  readonly text: string
+  /** The venue's time of it, Unix ms; null: at par, or USDC itself. */
+  readonly at: number | null
+  readonly fresh: boolean
+}
+
+const one = { price: new MoneyDecimal(1), text: "1", at: null }
+const itself: HoldingMark = { ...one, fresh: true }
+const par: HoldingMark = { ...one, fresh: false }
+
+/** The SPOT market whose mark values a currency. */
+const spotOf = (currency: Currency): string => `${currency}-USDC`
+
+/** Null: the currency has no value that is known. */
+export const holdingMark = (currency: Currency, { marks, instruments, takenAt }: Facts): HoldingMark | null => {
+  if (currency === "USDC") return itself
+  const symbol = spotOf(currency)
+  const mark = marks.get(symbol)
+  if (mark === undefined) return currencyFacts[currency].kind === "CASH" ? par : null
+  return {
+    price: mark.price,
+    text: mark.price.toFixed(instruments.get(symbol)?.priceDecimals ?? mark.price.decimalPlaces()),
+    at: mark.at,
+    fresh: takenAt !== null && isFresh(mark, takenAt)
+  }
+}
+
+/** Micro-USDC of an amount in minor units at a mark; may be larger than 64 bits hold. */
+export const valueAt = (currency: Currency, amount: bigint, { price }: HoldingMark): bigint =>
+  floorToMinor(toDecimal(amount, currency).mul(price), "USDC")

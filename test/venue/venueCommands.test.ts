@@ -1,0 +1,200 @@
+/** What a tester does to the venue's books (operator surface, `sim venue`). */
+import { assert, describe, it } from "@effect/vitest"
+import { opened } from "./openedVenue.ts"
+
+const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol: string) => {
+  const ticker = venue.snapshot("ticker", symbol)
+  if (ticker?.channel !== "ticker") throw new Error(`no ticker of ${symbol}`)
+  return ticker
+}
+
+describe("commands to the venue", () => {
+  it("a price moves every market of its base at once, is held, and its book with it; other bases stay", () => {
+    const world = opened()
+    const eth = tickerOf(world, "ETH-PERP").mark
+    world.command({ type: "price", symbol: "BTC-PERP", price: "61234.5", only: null })
+    for (const symbol of ["BTC-PERP", "BTC-USDC", "BTC-KO"])
+      assert.deepInclude(tickerOf(world, symbol), { index: "61234.5", mark: "61234.5", last: "61234.5" })
+    assert.deepInclude(tickerOf(world, "BTC-PERP"), { bestBid: "61234.3", bestAsk: "61234.6" })
+    assert.strictEqual(tickerOf(world, "ETH-PERP").mark, eth)
+    const { seq } = tickerOf(world, "BTC-PERP")
+    world.tick(5_000)
+    // Held, and stamped anew.
+    assert.deepInclude(tickerOf(world, "BTC-PERP"), { mark: "61234.5", last: "61234.5", seq: seq + 1 })
+    assert.strictEqual(tickerOf(world, "BTC-PERP").ts, world.venue.now)
+    const held = (symbol: string) => world.venue.markets().find((market) => market.symbol === symbol)?.held
+    assert.deepStrictEqual([held("BTC-KO"), held("ETH-KO")], [["last", "mark", "index"], []])
+    world.command({ type: "clear" })
+    assert.deepStrictEqual(held("BTC-KO"), [])
+  })
+
+  it("SC-ORD-14: --only last moves the last price alone, and fires those that look at it", () => {
+    const world = opened()
+    const trigger = (source: "LAST" | "MARK") => ({ source, price: "60500", direction: "AT_OR_ABOVE" }) as const
+    world.place({ ref: "O-1", trigger: trigger("LAST") })
+    world.place({ ref: "O-2", trigger: trigger("MARK") })
+    world.command({ type: "price", symbol: "BTC-PERP", price: "60600", only: "last" })
+    assert.deepInclude(tickerOf(world, "BTC-PERP"), { last: "60600", mark: "60000" })
+    const states = world.venue.lookup(["O-1", "O-2"]).map(({ order }) => order?.state)
+    assert.deepStrictEqual(states, ["FILLED", "WAITING"])
+  })
+
+  it("MATCH-012, SC-ORD-15: after a gap a stop fills at the market, not at its level", () => {
+    const world = opened()
+    world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
+    const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW" } as const
+    world.place({ ref: "O-2", side: "SELL", qty: "0.5", reduceOnly: true, trigger })
+    world.command({ type: "price", symbol: "BTC-PERP", price: "59000", only: null })
+    const fills = world.news().flatMap((news) => (news.type === "fill" ? [news.fill] : []))
+    assert.deepInclude(fills.at(-1), { ref: "O-2", price: "58999.8" })
+  })
+
+  it("SC-BAR-01, SC-BAR-03: a price touches the levels on the straight way, and each contract ends at its own", () => {
+    const world = opened()
+    const knocked = world.deal({ ref: "R-1", barrier: "59900" })
+    const won = world.deal({ ref: "R-2", side: "SELL", barrier: "60900", takeProfit: "59500" })
+    world.command({ type: "price", symbol: "BTC-USDC", price: "59000", only: null })
+    const [one, other] = world.venue.lookup([knocked, won])
+    assert.deepInclude(one?.contract, { state: "KNOCKED_OUT", settlePrice: "59900" })
+    assert.deepInclude(other?.contract, { state: "TAKE_PROFIT", settlePrice: "59500" })
+    // 0.1 x 100 x 95 % lost, 0.1 x 500 won.
+    assert.strictEqual(world.balance("CL-1", "USDC"), "40.5")
+  })
+
+  it("A2-97: the venue trades an account by itself: a fill of no order of anybody's, at the mark or a price", () => {
+    const world = opened()
+    world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
+    const asked = { type: "execute", account: "CL-1", symbol: "BTC-PERP" } as const
+    world.command({ ...asked, qty: "-0.2", price: null, reason: "deleverage" })
+    const trades = () => {
+      const message = world.venue.snapshot("trades", "BTC-PERP")
+      return message?.channel === "trades" ? message.trades : []
+    }
+    const seen = trades().length
+    assert.deepInclude(world.news().at(-1), { type: "fill" })
+    const fill = world
+      .news()
+      .flatMap((news) => (news.type === "fill" ? [news] : []))
+      .at(-1)
+    assert.deepInclude(fill?.fill, { ref: null, price: "60000", qty: "0.2", side: "SELL", reason: "deleverage" })
+    assert.deepInclude(fill?.order, { ref: null, state: "FILLED" })
+    world.command({ ...asked, qty: "-0.3", price: "59990", reason: "liquidation" })
+    assert.deepStrictEqual(world.venue.account("CL-1")?.positions, [])
+    // A deleveraging is between two accounts; a liquidation everybody sees.
+    assert.strictEqual(trades().length, seen + 1)
+    assert.deepInclude(trades()[0], { price: "59990", qty: "0.3", flags: ["LIQUIDATION"] })
+  })
+
+  it("a halt stops what opens and every trigger; a resumed market fires what was reached meanwhile", () => {
+    const world = opened()
+    world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
+    const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW" } as const
+    world.place({ ref: "O-2", side: "SELL", qty: "0.5", reduceOnly: true, trigger })
+    const { version } = world.venue.listing()
+    world.command({ type: "halt", symbol: "BTC-PERP" })
+    assert.strictEqual(world.refusal({ type: "halt", symbol: "BTC-PERP" }), "BTC-PERP is halted already.")
+    const listed = world.venue.listing()
+    assert.strictEqual(listed.version, version + 1)
+    assert.strictEqual(listed.markets.find(({ symbol }) => symbol === "BTC-PERP")?.halt?.since, world.venue.now)
+    assert.strictEqual(world.place({ ref: "O-3" }).reason, "market halted")
+    world.command({ type: "price", symbol: "BTC-PERP", price: "59000", only: null })
+    assert.strictEqual(world.venue.lookup(["O-2"])[0]?.order?.state, "WAITING")
+    world.command({ type: "resume", symbol: "BTC-PERP" })
+    assert.strictEqual(world.venue.lookup(["O-2"])[0]?.order?.state, "FILLED")
+    assert.deepStrictEqual(
+      world.events.flatMap(({ fact }) => (fact.type === "listing" ? [fact.version] : [])),
+      [version + 1, version + 2]
+    )
+  })
+
+  it("a delisted perpetual settles every position at its last mark and cancels what rests", () => {
+    const world = opened()
+    world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
+    world.place({ ref: "O-2", price: "59500" })
+    world.command({ type: "delist", symbol: "BTC-PERP" })
+    const account = world.venue.account("CL-1")
+    assert.deepStrictEqual([account?.positions, account?.orders], [[], []])
+    const fill = world
+      .news()
+      .flatMap((news) => (news.type === "fill" ? [news.fill] : []))
+      .at(-1)
+    assert.deepInclude(fill, { side: "SELL", qty: "0.5", price: "60000", reason: "delisting" })
+    assert.strictEqual(world.place({ ref: "O-3" }).reason, "market delisted")
+    assert.strictEqual(world.refusal({ type: "delist", symbol: "BTC-PERP" }), "BTC-PERP is delisted.")
+    for (const { positions } of world.venue.ledger())
+      for (const { symbol, netQty } of positions) if (symbol === "BTC-PERP") assert.strictEqual(netQty, "0")
+    world.command({ type: "clear" })
+    assert.isTrue(world.venue.listing().markets.find(({ symbol }) => symbol === "BTC-PERP")?.delisted)
+  })
+
+  it("another book until clear; of size nothing it is empty", () => {
+    const world = opened()
+    world.command({ type: "book", symbol: "BTC-PERP", size: "0.5", levels: 2, spread: 10 })
+    const book = () => {
+      const message = world.venue.snapshot("book", "BTC-PERP")
+      return message?.channel === "book" ? message : null
+    }
+    assert.deepStrictEqual(
+      book()?.bids.map(([price]) => price),
+      ["59999.4", "59999.3"]
+    )
+    world.command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    assert.deepInclude(book(), { bids: [], asks: [], checksum: 0 })
+    assert.strictEqual(world.place({ ref: "O-1" }).reason, "no market")
+    world.command({ type: "clear" })
+    assert.lengthOf(book()?.bids ?? [], 25)
+  })
+
+  it("knobs of a file are turned, their problems named by line, and nothing is turned when one can't be", () => {
+    const world = opened()
+    const set = (knobs: string) => world.refusal({ type: "set", knobs })
+    assert.isNull(set("books:\n  BTC-PERP: {levels: 3}\ntickMillis: 500\n"))
+    assert.deepStrictEqual(world.venue.tickMillis, 500)
+    assert.match(set("takers: 2\nbooks:\n  BTC-PERP:\n    levels: many\n") ?? "", /^line 1: takers: .*; line 4: books/)
+    assert.match(set("colour: red") ?? "", /^line 1: colour/)
+    assert.match(set("takers: [1") ?? "", /^line 1/)
+    assert.strictEqual(set("takers: 1\nprocesses: {DOGE: {jumps: 1}}"), "processes: no base DOGE.")
+    assert.strictEqual(set("tickMillis: 250\nbooks: {BTC-KO: {levels: 1}}"), "books: BTC-KO has no book.")
+    assert.strictEqual(world.venue.tickMillis, 500)
+  })
+
+  it("what can't be followed is refused in words, with nothing done", () => {
+    const world = opened()
+    const before = JSON.stringify(world.venue.state())
+    const execute = { type: "execute", symbol: "BTC-PERP", price: null, reason: "deleverage" } as const
+    const refusals = [
+      world.refusal({ type: "price", symbol: "NO-PERP", price: "1", only: null }),
+      world.refusal({ type: "price", symbol: "BTC-PERP", price: "60000.05", only: null }),
+      world.refusal({ type: "path", symbol: "BTC-PERP", points: [] }),
+      world.refusal({
+        type: "path",
+        symbol: "BTC-PERP",
+        points: [
+          { offsetMs: 5, price: "60000" },
+          { offsetMs: 4, price: "60000" }
+        ]
+      }),
+      world.refusal({ type: "funding", symbol: "BTC-USDC", rate: "0.1" }),
+      world.refusal({ ...execute, account: "CL-9", qty: "1" }),
+      world.refusal({ ...execute, account: "CL-1", qty: "0.00001" }),
+      world.refusal({ type: "offer", symbol: "BTC-SWAP", rateBps: 500, tenorDays: 31, qty: "1" }),
+      world.refusal({ type: "pay", contractId: 7, amount: null }),
+      world.refusal({ type: "resume", symbol: "BTC-PERP" }),
+      world.refusal({ type: "restart" })
+    ]
+    assert.deepStrictEqual(refusals, [
+      "No market NO-PERP.",
+      "The price 60000.05 is off the grid of BTC-PERP.",
+      "A path needs a point.",
+      "Point 2 of the path lies before the one ahead of it.",
+      "BTC-USDC has no funding.",
+      "No account CL-9.",
+      "The quantity 0.00001 is off the grid of BTC-PERP.",
+      "BTC-SWAP has 1 to 30 days.",
+      "No swap 7.",
+      "BTC-PERP is not halted.",
+      "restart is the server's to follow, not the books'."
+    ])
+    assert.strictEqual(JSON.stringify(world.venue.state()), before)
+  })
+})
