@@ -16,6 +16,7 @@ import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
+import { runVenue } from "../venue/runningVenue.ts"
 import { VenueClient } from "../venue/venueClient.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
@@ -98,8 +99,7 @@ const ended = ({ id }: Client): Promise<ReadonlyMap<number, string>> =>
   )
 
 /** What the venue holds against what the service says of its probes. */
-const hold = async ({ uid }: Client, states: ReadonlyMap<number, string>): Promise<void> => {
-  const venue = venueClient()
+const hold = async (venue: VenueClient, { uid }: Client, states: ReadonlyMap<number, string>): Promise<void> => {
   const refs = [...states.keys()].map((id) => `P-${id}`)
   const answer = await venue.ask("/venue/v1/lookups", { refs })
   const outcomes = answer.json.outcomes as ReadonlyArray<VenueOutcome>
@@ -146,7 +146,7 @@ describe("venue calls over crashes", () => {
     const states = await ended(client)
     assert.isAtLeast(states.size, 12)
     assert.include([...states.values()], "EXECUTED")
-    await hold(client, states)
+    await hold(venueClient(), client, states)
     await service.stop()
   })
 
@@ -154,12 +154,21 @@ describe("venue calls over crashes", () => {
     "a service frozen in mid-call and thawed after another took over calls nothing",
     { timeout: 180_000 },
     async () => {
-      const older = await start()
-      await together(older)
+      const { client: venue, url, keyFile, end } = await runVenue()
+      const first = join(folder, "first")
+      const older = await start(first, { url, keyFile })
       const client = await newClient(older, "FROZEN")
-      await older.done("sim", "venue", "fault", "slow", "--route", "order", "--times", "1", "--delay", "2s")
+      const slow = {
+        type: "fault",
+        kind: "slow",
+        route: "order",
+        symbol: null,
+        forMillis: null,
+        times: 1,
+        delayMillis: 2_000
+      }
+      assert.strictEqual((await venue.ask("/venue/v1/control", slow)).status, 200)
       const asked = older.cli("sim", "venue", "probe", client.uid, "--calls", "4")
-      const venue = venueClient()
       // The first call is at the venue, whose answer is slow; the other three are not made yet.
       await vi.waitFor(
         async () => {
@@ -171,14 +180,15 @@ describe("venue calls over crashes", () => {
       older.signal("SIGSTOP")
       const second = join(folder, "second")
       mkdirSync(second, { recursive: true, mode: 0o700 })
-      for (const name of ["encryption.keys", "operator.key"]) copyFileSync(join(dataDir, name), join(second, name))
-      await start(second, { url: venueFile().url, keyFile: venueFile().keyFile })
+      for (const name of ["encryption.keys", "operator.key"]) copyFileSync(join(first, name), join(second, name))
+      await start(second, { url, keyFile })
       const mine = await ended(client)
       assert.deepStrictEqual([...mine.values()], ["EXECUTED", "VOID", "VOID", "VOID"])
       older.signal("SIGCONT")
       assert.strictEqual((await older.ended()).signal, null)
       await asked
-      await hold(client, mine)
+      await hold(venue, client, mine)
+      await end()
     }
   )
 })
