@@ -191,7 +191,7 @@ const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   if (name === "unordered" && !Array.isArray(value)) return "!unordered takes a list"
   if (name !== "matches") return null
   try {
-    new RegExp(String(value), "u")
+    "".search(new RegExp(String(value), "u"))
     return null
   } catch {
     return "!matches takes a regular expression"
