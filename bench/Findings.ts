@@ -1,4 +1,5 @@
 /** Everything one benchmark run found, as plain data: what the report prints and writes. */
+import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
 import type { ProfileReport } from "./profile.ts"
@@ -62,6 +63,7 @@ export interface Findings {
   readonly onboarding: OnboardingFindings
   readonly screening: ScreeningFindings
   readonly money: MoneyFindings
+  readonly markets: MarketFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money (one part, printed and not written),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets (one part, printed and not written),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
@@ -11,6 +11,7 @@ import { cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
+import { measureCore } from "./markets/core.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import { residentMegabytes } from "./processFacts.ts"
@@ -240,12 +241,15 @@ const moneyPlanOf = (plan: Plan) => ({
   summarySizes: [10_000, 1_000_000]
 })
 
+const corePlanOf = ({ quick, rounds }: Plan) => ({ orders: quick ? 50_000 : 200_000, rounds: Math.max(3, rounds) })
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
   onboarding: (plan: Plan) => measureOnboarding({ ...onboardingPlanOf(plan), progress }),
   screening: (plan: Plan) => measureScreening({ ...screeningPlanOf(plan), progress }),
-  money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress })
+  money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress }),
+  markets: async (plan: Plan) => ({ core: measureCore({ ...corePlanOf(plan), progress }) })
 }
 type Part = keyof typeof parts
 
@@ -259,6 +263,7 @@ const measure = async (plan: Plan): Promise<Findings> => {
   const onboarding = await parts.onboarding(plan)
   const screening = await parts.screening(plan)
   const money = await parts.money(plan)
+  const markets = await parts.markets(plan)
   return {
     ...side,
     quick: plan.quick,
@@ -273,6 +278,7 @@ const measure = async (plan: Plan): Promise<Findings> => {
     onboarding,
     screening,
     money,
+    markets,
     acknowledged: shares.acknowledged
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { millis, rowsTable, spread, table, whole } from "./markdown.ts"
+import { marketsSection } from "./markets/section.ts"
 import { moneySection } from "./money/section.ts"
 import { onboardingSection } from "./onboarding/section.ts"
 import { screeningSection } from "./screening/section.ts"
@@ -131,6 +132,10 @@ ${screeningSection(findings.screening)}
 
 ${moneySection(findings.money)}
 
+## Markets
+
+${marketsSection(findings.markets)}
+
 ## Start, memory, transitions
 
 ${figuresTable(findings)}
@@ -138,19 +143,20 @@ ${figuresTable(findings)}
 }
 
 /** The sections of the parts that were measured alone. */
-export const renderParts = ({ webhooks, onboarding, screening, money }: Partial<Findings>): string =>
+export const renderParts = ({ webhooks, onboarding, screening, money, markets }: Partial<Findings>): string =>
   [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
       ? []
       : [`## Onboarding: POST /clients, PUT .../kyc\n\n${onboardingSection(onboarding)}`]),
     ...(screening === undefined ? [] : [`## Screening\n\n${screeningSection(screening)}`]),
-    ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`])
+    ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`]),
+    ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`])
   ].join("\n\n")
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 
@@ -163,6 +169,7 @@ const preface = `# Benchmarks
 - Onboarding and revisions: a slice counts only when exactly the answered clients are stored, each once, with one row of each kind, and as many revisions of each client as were answered, numbered without a gap. The reference makes the same rows durable (BEGIN, key look-up, uniqueness look-up, one insert per table, stored answer, COMMIT; a pool of 10, Fastify's JSON schemas) and is spared screening, encryption of personal data, races for the same person and the audit chain over all rows.
 - Screening: invented people from a seeded generator (nine ways of naming, five scripts, common and rare names, aliases, missing birth dates); one client in ten is a listed person misspelt. The plain scan scores every entry with the same functions over names prepared beforehand, and its answers have to be the index's.
 - Money: deposits and withdrawals as pairs of a request and its decision over clients of a BROKER-custody partner, reports of 500 settlement items over those of a PARTNER-custody one. Plain SQL makes the same rows durable without HTTP, with prepared statements and whole sets; it is spared gates but the cash, the audit chain, encryption and the triggers over sums.
+- Markets: books that take the same seeded orders in turns on one thread, and have to agree on what rests in the end.
 
 `
 

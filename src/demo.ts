@@ -95,8 +95,13 @@ const makeDemo = (files: DataFiles, tag: string) =>
     return demo
   })
 
-/** What a newcomer sees: the key and three lines to paste. */
-export const demoText = (demo: Demo, service: ServiceFile): string => {
+/** The data directory of a command that names none. */
+const usualDataDir = ".brokerage"
+
+/** What a newcomer sees: the key, and lines to paste. `dataDir` is named in the commands where it is not the usual one. */
+export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
+  const command = (line: string) =>
+    `  npx --no-install brokerage ${line}${dataDir === usualDataDir ? "" : ` --data-dir '${dataDir}'`}`
   const curl = `curl -sS --cacert '${service.caFile ?? ""}' -H 'Authorization: Bearer ${demo.key}'`
   const client = `${service.url}/partner/v1/clients`
   return [
@@ -109,6 +114,13 @@ export const demoText = (demo: Demo, service: ServiceFile): string => {
     `  ${curl} -H 'Idempotency-Key: deposit-${demo.tag}' --data '{"partnerRef":"deposit-${demo.tag}","direction":"DEPOSIT","amount":"250.00"}' ${client}/${demo.clientId}/collateral`,
     "",
     "Read its ledger:",
-    `  ${curl} ${client}/${demo.clientId}/ledger`
+    `  ${curl} ${client}/${demo.clientId}/ledger`,
+    "",
+    "Read a market; move it, and read it again:",
+    `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-PERP'`,
+    command("sim venue price BTC-PERP 60000"),
+    "",
+    "Play scenarios against this service (sim list shows all of them):",
+    command("sim run custody")
   ].join("\n")
 }

@@ -150,7 +150,7 @@ const serveWhole = (
         writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files) : null
         const print = yield* stdoutPrinter
-        print(announcement(options, service, demo === null ? null : demoText(demo, service)))
+        print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
         if (stamp.venue !== null && stamp.isVenueAway) yield* Effect.forkScoped(meetVenueLater(stamp.venue))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))

@@ -21,11 +21,13 @@ export const linesOf = (print: (text: string) => void): Board => ({
 export const resultLines = (result: ScenarioResult): ReadonlyArray<string> => {
   const { ok, id, title, millis, failure, file } = result
   const head = `${ok ? "passed" : "FAILED"}  ${id}  ${title}  ${seconds(millis)}`
-  if (failure === null) return [head]
+  if (failure === null) return [safe(head)]
   const place = failure.line === null || failure.line === 0 ? file : `${file}:${failure.line}`
-  return [head, `        ${place}: ${failure.step}`, `        ${failure.sentence}`]
+  return [head, `        ${place}: ${failure.step}`, `        ${failure.sentence}`].map(safe)
 }
 
+/** An answer's control characters could command the terminal. */
+const safe = (line: string): string => line.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?")
 const seconds = (millis: number): string => `${(millis / 1_000).toFixed(1)} s`
 const redrawMillis = 100
 

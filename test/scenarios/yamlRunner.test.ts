@@ -1,9 +1,11 @@
 /**
  * The parts of the runner of scenarios: expectations and their first difference, variables, bodies, command lines, waiting,
- * and the JUnit file.
+ * the JUnit file, and what is shown meanwhile.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
+import { Writable } from "node:stream"
+import { linesOf, scenarioBoard } from "../../cli/views/scenarioBoard.ts"
 import { type Answer, ofCommand, ofRoute, unexpectedIn } from "../../simulator/scenarios/runner/Answer.ts"
 import { withMembers } from "../../simulator/scenarios/runner/bodies.ts"
 import { closest } from "../../simulator/scenarios/runner/closest.ts"
@@ -11,6 +13,8 @@ import { splitLine } from "../../simulator/scenarios/runner/commandLine.ts"
 import { eventually } from "../../simulator/scenarios/runner/eventually.ts"
 import { junitOf } from "../../simulator/scenarios/runner/junit.ts"
 import { compareDecimals, difference, Matcher, type MatcherName } from "../../simulator/scenarios/runner/matching.ts"
+import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
+import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
 import { memberAt, millisOf, UnknownVariable, Variables } from "../../simulator/scenarios/runner/variables.ts"
 
 describe("expectations", () => {
@@ -164,25 +168,26 @@ describe("waiting", () => {
   )
 })
 
-describe("JUnit", () => {
-  const result = {
-    id: "SC-CUS-01",
-    title: "A & B",
-    file: "x.yaml",
-    ok: true,
-    millis: 1_500,
-    done: 2,
-    steps: 2,
-    failure: null
-  }
+const result: ScenarioResult = {
+  id: "SC-CUS-01",
+  title: "A & B",
+  file: "x.yaml",
+  ok: true,
+  millis: 1_500,
+  done: 2,
+  steps: 2,
+  failure: null
+}
+const failed: ScenarioResult = {
+  ...result,
+  id: "SC-CUS-02",
+  file: "y.yaml",
+  ok: false,
+  failure: { line: 7, step: "partner: GET /me", sentence: 'msg is "<no>"\u0000\nnot' }
+}
 
-  it("is one test case a scenario, failures with place and sentence, everything escaped", () => {
-    const failed = {
-      ...result,
-      id: "SC-CUS-02",
-      ok: false,
-      failure: { line: 7, step: "partner: GET /me", sentence: 'msg is "<no>"\u0000\nnot' }
-    }
+describe("JUnit", () => {
+  it("is one test case a scenario, failures with place and sentence, everything escaped", () =>
     assert.strictEqual(
       junitOf([result, failed], 5),
       [
@@ -191,13 +196,52 @@ describe("JUnit", () => {
         '  <testsuite name="scenarios" tests="2" failures="1" errors="0" time="3.000">',
         '    <properties><property name="seed" value="5"/></properties>',
         '    <testcase classname="SC-CUS-01" name="A &amp; B" file="x.yaml" time="1.500"/>',
-        '    <testcase classname="SC-CUS-02" name="A &amp; B" file="x.yaml" time="1.500">',
+        '    <testcase classname="SC-CUS-02" name="A &amp; B" file="y.yaml" time="1.500">',
         '      <failure message="msg is &quot;&lt;no&gt;&quot;?&#10;not">line 7, partner: GET /me</failure>',
         "    </testcase>",
         "  </testsuite>",
         "</testsuites>",
         ""
       ].join("\n")
-    )
+    ))
+})
+
+describe("what sim run shows", () => {
+  const scenario = (id: string, file: string): Scenario => ({
+    file,
+    id,
+    title: "A & B",
+    alone: false,
+    given: {},
+    needs: [],
+    steps: [{ kind: "clock", line: 4, clock: "1d" }]
+  })
+
+  it("elsewhere than on a terminal one line a scenario, and what failed where", () => {
+    const lines: Array<string> = []
+    const board = linesOf((text) => void lines.push(text))
+    board.ended(scenario("SC-CUS-01", "x.yaml"), result)
+    board.ended(scenario("SC-CUS-02", "y.yaml"), failed)
+    board.close()
+    assert.deepStrictEqual(lines, [
+      "passed  SC-CUS-01  A & B  1.5 s\n",
+      'FAILED  SC-CUS-02  A & B  1.5 s\n        y.yaml:7: partner: GET /me\n        msg is "<no>"??not\n'
+    ])
+  })
+
+  it("on a terminal those that run with their step, those that ended above them, and how many", async () => {
+    let drawn = ""
+    const stream = new Writable({ write: (chunk: Buffer, _encoding, done) => ((drawn += chunk.toString()), done()) })
+    const terminal = Object.assign(stream, { columns: 200, rows: 50, isTTY: true }) as unknown as NodeJS.WriteStream
+    const [first, second] = [scenario("SC-CUS-01", "x.yaml"), scenario("SC-CUS-02", "y.yaml")]
+    const board = scenarioBoard([first, second], false, terminal)
+    board.began(first)
+    board.began(second)
+    board.at(second, 1, "clock: 1d")
+    await vi.waitFor(() => assert.match(drawn, /SC-CUS-02 {2}1\/1 {2}[0-9.]+ s {2}clock: 1d/), { timeout: 5_000 })
+    board.ended(first, result)
+    board.ended(second, failed)
+    board.close()
+    assert.match(drawn, /passed {2}SC-CUS-01[^]*FAILED {2}SC-CUS-02[^]*y\.yaml:7: partner: GET \/me[^]*2 of 2/)
   })
 })

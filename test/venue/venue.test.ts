@@ -199,7 +199,7 @@ describe("contracts of the venue", () => {
     assert.strictEqual(balance("CL-1", "USDC"), "20")
   })
 
-  it("is torn up at the mark, and ended at the final price when its market goes", () => {
+  it("F9: is torn up at the mark, and ended at the final price when its market goes", () => {
     const { deal, call, command, venue } = opened()
     const [one, other] = [deal({ ref: "R-1" }), deal({ ref: "R-2" })]
     const contractId = venue.lookup([one])[0]?.contract?.id

@@ -53,8 +53,6 @@ export type VenueCall = {
   readonly [Name in VenueCallName]: { readonly name: Name; readonly request: VenueRequest<Name> }
 }[VenueCallName]
 
-export const venueCallNames = Object.keys(venueRequests) as ReadonlyArray<VenueCallName>
-
 /**
  * What became of a ref. EXECUTED: the venue took it, and the object it made or changed says how far it has come. REFUSED: it
  * won't; `reason` in the venue's words. VOID: it never came and never will be executed. UNKNOWN: it has not come (yet).

@@ -138,7 +138,7 @@ export type VenueSwap = typeof VenueSwap.Type
 
 export const VenuePosition = Schema.Struct({ symbol: Symbol, netQty: SignedText })
 
-/** An account as the venue's own books have it now: what a comparison needs (A2-103). `sequence` is that of its last event. */
+/** An account as the venue's own books have it now: what a comparison needs. `sequence` is that of its last event. */
 export const VenueAccount = Schema.Struct({
   account: Ref,
   sequence: Schema.Int,

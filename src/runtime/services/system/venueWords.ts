@@ -27,9 +27,9 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
 const longest = 64
 
 /** Such as `symbol BTC-PERP, price 60000`. */
-export const describeCommand = ({ type: _, ...rest }: VenueCommand): string =>
-  Object.entries(rest)
-    .filter(([, value]) => value !== null)
+export const describeCommand = (command: VenueCommand): string =>
+  Object.entries(command)
+    .filter(([name, value]) => name !== "type" && value !== null)
     .map(([name, value]) => `${name} ${shown(value)}`)
     .join(", ")
 

@@ -1,0 +1,185 @@
+/**
+ * `sim verify`: service and venue hold the same, and nothing is on its way between them; else the first difference, or what
+ * is still in flight after 10 s (operator surface, Developers and QA).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { compareHoldings, differenceSentence, type Holding, venueHoldings } from "../../src/machines/venue/holdings.ts"
+import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
+import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
+import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
+import { query } from "../support/Builders.ts"
+import { openOperator, openOperatorScenario } from "./operatorScenario.ts"
+
+const position = (name: string, figure: string): Holding => ({ kind: "position", name, figure })
+
+describe("holdings of an account", () => {
+  const side = { account: "CL-1", sequence: 1, orders: [] }
+
+  it("flat positions, ended contracts and paid swaps are held no more", () => {
+    const contract = {
+      id: 5,
+      ref: "A-1-2",
+      account: "CL-1",
+      symbol: "BTC-KO",
+      side: "BUY",
+      qty: "0.5",
+      entry: "60000",
+      barrier: "59000",
+      takeProfit: null,
+      expiryAt: 2,
+      strict: false,
+      premiumBps: 10,
+      tradeId: 3,
+      openedAt: 1,
+      state: "OPEN",
+      settlePrice: null,
+      endedAt: null
+    } as const satisfies VenueAccount["contracts"][number]
+    const swap = {
+      id: 8,
+      ref: "S-1",
+      account: "CL-1",
+      symbol: "BTC-SWAP",
+      offerId: 1,
+      tradeId: 4,
+      notional: "2",
+      rateBps: 100,
+      tenorDays: 7,
+      reward: "0.01",
+      fee: "0",
+      openedAt: 1,
+      maturityAt: 2,
+      payments: [],
+      short: false,
+      end: null
+    } as const satisfies VenueAccount["swaps"][number]
+    const account: VenueAccount = {
+      ...side,
+      positions: [
+        { symbol: "BTC-PERP", netQty: "-0.25" },
+        { symbol: "ETH-PERP", netQty: "0.000" }
+      ],
+      contracts: [contract, { ...contract, id: 6, state: "KNOCKED_OUT" }],
+      swaps: [swap, { ...swap, id: 9, end: "PAID" }]
+    }
+    assert.deepStrictEqual(venueHoldings(account), [
+      position("BTC-PERP", "-0.25"),
+      { kind: "contract", name: "5", figure: "0.5" },
+      { kind: "swap", name: "8", figure: "2" }
+    ])
+  })
+
+  it("differences in the order of the kinds and names; trailing zeros are none", () => {
+    const service = [position("ETH-PERP", "1.50"), position("BTC-PERP", "2"), position("SOL-PERP", "10")]
+    const venue: ReadonlyArray<Holding> = [
+      { kind: "contract", name: "5", figure: "1" },
+      position("SOL-PERP", "1"),
+      position("ETH-PERP", "1.5")
+    ]
+    assert.deepStrictEqual(compareHoldings("CL-1", service, venue).map(differenceSentence), [
+      "position BTC-PERP of CL-1: the service has 2, the venue none",
+      "position SOL-PERP of CL-1: the service has 10, the venue 1",
+      "contract 5 of CL-1: the service has none, the venue 1"
+    ])
+    assert.deepStrictEqual(compareHoldings("CL-1", service, service), [])
+  })
+})
+
+const venue = new VenueMemory({ now: () => Date.now() })
+const accounts = new Map<string, VenueAccount["positions"]>()
+let away = false
+const layerVenue = Layer.effect(
+  Venue,
+  Effect.map(Venue, (port) =>
+    Venue.of({
+      ...port,
+      account: (account) =>
+        away
+          ? Effect.fail(new VenueUnanswered({ reason: "no answer in time" }))
+          : Effect.succeed({
+              account,
+              sequence: 0,
+              positions: accounts.get(account) ?? [],
+              orders: [],
+              contracts: [],
+              swaps: []
+            })
+    })
+  )
+).pipe(Layer.provide(venue.layer()))
+
+// Its tests put rows beside the venue's own tables on purpose.
+const { service, client } = await openOperatorScenario({ layerVenue, damaged: true })
+const verify = (...words: ReadonlyArray<string>) => service.cli(["sim", "verify", ...words])
+
+describe("sim verify", () => {
+  it("accounts that the venue has spoken of are compared; the first difference fails it", async () => {
+    assert.deepStrictEqual((await verify()).json, {
+      ok: true,
+      first: null,
+      venue: true,
+      accounts: 0,
+      compared: { position: 0, contract: 0, swap: 0 },
+      inFlight: [],
+      eventsBehind: 0,
+      differences: []
+    })
+    const clientId = await client()
+    const [{ uid } = { uid: "" }] = await query<{ readonly uid: string }>(
+      service,
+      "SELECT uid FROM clients WHERE id = $1",
+      [BigInt(clientId)]
+    )
+    await query(service, "INSERT INTO venue_accounts (client_id, sequence) VALUES ($1, 0)", [BigInt(clientId)])
+    const same = await verify()
+    assert.deepStrictEqual([same.status, same.json.accounts, same.json.ok], [0, 1, true])
+    accounts.set(uid, [{ symbol: "BTC-PERP", netQty: "0.5" }])
+    const differs = await verify()
+    const sentence = `position BTC-PERP of ${uid}: the service has none, the venue 0.5`
+    assert.deepStrictEqual(
+      [differs.status, differs.json.first, differs.refusal.msg],
+      [1, sentence, `First difference: ${sentence}.`]
+    )
+    assert.deepStrictEqual(differs.json.differences, [
+      { account: uid, kind: "position", name: "BTC-PERP", service: null, venue: "0.5" }
+    ])
+    accounts.clear()
+  })
+
+  it("a venue that does not answer is the first difference", async () => {
+    away = true
+    const { status, refusal } = await verify()
+    away = false
+    assert.deepStrictEqual(
+      [status, refusal.msg],
+      [1, "First difference: the venue does not answer: no answer in time."]
+    )
+  })
+
+  it("a call without its outcome fails it after 10 s, by its ref", async () => {
+    await query(
+      service,
+      "INSERT INTO venue_calls (ref, partner_id, client_id, call, request, at) VALUES ('P-1', 1, 1, 'placeOrder', '{}', 1)"
+    )
+    const { status, json } = await verify()
+    await query(service, "DELETE FROM venue_calls")
+    assert.deepStrictEqual([status, json.first, json.inFlight], [1, "the call P-1 is still in flight", ["P-1"]])
+    assert.strictEqual((await verify()).status, 0)
+  })
+})
+
+const outside = await openOperator({ settings: { sandbox: false } })
+const alone = await openOperator()
+
+describe("sim verify, where there is nothing to compare", () => {
+  it("without a venue nothing can differ; outside a sandbox it is refused", async () => {
+    const without = await alone.cli(["sim", "verify"])
+    assert.deepStrictEqual([without.status, without.json.ok, without.json.venue], [0, true, false])
+    const { status, refusal } = await outside.cli(["sim", "verify"])
+    assert.deepStrictEqual(
+      [status, refusal.code, refusal.msg],
+      [1, 4092, "Service and venue can be compared in a sandbox service only."]
+    )
+  })
+})

@@ -1,0 +1,71 @@
+/**
+ * The venue's controls over HTTP, against addresses that are no simulator, take no key, hang up or are not there: what was
+ * certainly not done and what may have been are told apart (operator surface, sim venue).
+ */
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { createServer, type RequestListener, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { layerHttpVenueControl } from "../../../src/runtime/adapters/HttpVenueControl.ts"
+import { VenueControl, type VenueControlError } from "../../../src/runtime/ports/VenueControl.ts"
+
+let server: Server | null = null
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = null
+})
+
+const listening = (listener: RequestListener): Promise<string> =>
+  new Promise((resolve) => {
+    const opened = createServer(listener)
+    server = opened
+    opened.listen(0, "127.0.0.1", () => resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`))
+  })
+const answering = (status: number, body: string): Promise<string> =>
+  listening((_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body))
+
+/** Why a read and a command get no answer from an address. */
+const failures = (url: string) =>
+  Effect.gen(function* () {
+    const control = yield* VenueControl
+    const wordsOf = <A>(work: Effect.Effect<A, VenueControlError>) =>
+      Effect.match(work, { onSuccess: () => "answered", onFailure: ({ why, words }) => `${why}: ${words}` })
+    return [yield* wordsOf(control.show), yield* wordsOf(control.command({ type: "clear" }))]
+  }).pipe(Effect.provide(layerHttpVenueControl({ url, key: Redacted.make("vnk_test"), ca: null })), Effect.runPromise)
+const both = (words: string) => [words, words]
+
+describe("controls of the venue over HTTP", () => {
+  it.each([
+    ["a page of another server", 200, "<html>", "foreign: it has no controls of this version"],
+    ["JSON of another server", 200, "{}", "foreign: it has no controls of this version"],
+    ["a server without these routes", 404, "", "foreign: it has no controls of this version"],
+    ["a server that fails", 500, "", "foreign: it has no controls of this version"],
+    ["a venue that does not know the key", 401, "", "foreign: it does not accept this service's key"],
+    ["a venue that refuses", 400, '{"_tag":"VenueBadRequest","message":"No such market."}', "refused: No such market."],
+    ["a venue that ends", 503, '{"_tag":"VenueClosed","message":"The disk is full."}', "closed: The disk is full."]
+  ] as const)("%s", async (_, status, body, words) => {
+    assert.deepStrictEqual(await failures(await answering(status, body)), both(words))
+  })
+
+  it("nobody listens: nothing was done", async () => {
+    const url = await answering(200, "")
+    await new Promise((resolve) => void server?.close(resolve))
+    assert.deepStrictEqual(await failures(url), both("unreached: ECONNREFUSED"))
+  })
+
+  it("the connection breaks: a read has done nothing, a command may be done", async () => {
+    const url = await listening((request) => request.socket.destroy())
+    assert.deepStrictEqual(await failures(url), ["unreached: ECONNRESET", "lost: ECONNRESET"])
+  })
+
+  it("the key goes with every request, a command goes once", async () => {
+    const seen: Array<string> = []
+    const url = await listening((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.authorization}`)
+      response.writeHead(200, { "content-type": "application/json" }).end('{"number":1,"at":2,"id":null}')
+    })
+    await failures(url)
+    assert.deepStrictEqual(seen, ["GET /venue/v1/control Bearer vnk_test", "POST /venue/v1/control Bearer vnk_test"])
+  })
+})

@@ -1,0 +1,227 @@
+/**
+ * What every implementation of the venue's port promises: HttpVenue against the simulated venue's own process and socket,
+ * InProcessVenue over the same core without either.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { InProcessVenue } from "../../../simulator/venue/InProcessVenue.ts"
+import { lookupLimit, type VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
+import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
+import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import { runVenue } from "../../venue/runningVenue.ts"
+
+interface Bench {
+  readonly venue: VenueShape
+  /** Has the venue say that it lives. */
+  readonly beat: () => void
+  readonly close: () => Promise<void>
+}
+
+const overHttp = async (): Promise<Bench> => {
+  const running = await runVenue()
+  const scope = await Effect.runPromise(Scope.make())
+  const layer = HttpVenue.layer({ url: running.url, key: Redacted.make(running.client.key), ca: null })
+  const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+  return {
+    venue: Context.get(context, Venue),
+    beat: () => {},
+    close: async () => {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await running.end()
+    }
+  }
+}
+
+const inProcess = (): Promise<Bench> => {
+  const venue = new InProcessVenue({ venue: { seed: 7, startAt: 1_795_000_000_000, tickMillis: 250, knobs: {} } })
+  venue.advance(1_795_000_010_000)
+  return Promise.resolve({ venue: venue.port(), beat: () => venue.beat(), close: () => Promise.resolve() })
+}
+
+const order = (ref: string, change: Partial<VenueRequest<"placeOrder">> = {}): VenueRequest<"placeOrder"> => ({
+  ref,
+  account: "ACM-00000001",
+  symbol: "BTC-PERP",
+  side: "BUY",
+  price: "58500",
+  qty: "0.01",
+  tif: "GTC",
+  reduceOnly: false,
+  trigger: null,
+  group: null,
+  ...change
+})
+
+let refs = 0
+const newRef = (): string => `P-${++refs}`
+
+const portConformance = (name: string, open: () => Promise<Bench>): void => {
+  describe(`${name}: what the port promises`, () => {
+    let bench: Bench
+    let venue: VenueShape
+    const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
+    const priceBelow = async (): Promise<string> => {
+      const ticker = await run(venue.snapshot({ channel: "ticker", symbol: "BTC-PERP" }))
+      const mark = ticker.channel === "ticker" ? Number(ticker.mark) : Number.NaN
+      return String(Math.round(mark * 0.98))
+    }
+    const opened = async (account: string): Promise<string> => {
+      await run(venue.write("openAccount", { ref: `U-${account}`, account }))
+      return account
+    }
+    beforeAll(async () => {
+      bench = await open()
+      venue = bench.venue
+      await opened("ACM-00000001")
+    })
+    afterAll(() => bench.close())
+
+    it("lists its markets, shows its time and each channel whole", async () => {
+      const listing = await run(venue.listing)
+      assert.include(
+        listing.markets.map(({ symbol }) => symbol),
+        "BTC-PERP"
+      )
+      assert.isAtLeast(await run(venue.clock), listing.at)
+      for (const channel of ["ticker", "book", "trades"] as const) {
+        const snapshot = await run(venue.snapshot({ channel, symbol: "BTC-PERP" }))
+        assert.deepInclude(snapshot, { channel, kind: "snapshot", symbol: "BTC-PERP" })
+      }
+      const page = await run(venue.klines({ symbol: "BTC-PERP", interval: "1m", from: null, to: null, limit: 5 }))
+      assert.isAtMost(page.klines.length, 5)
+      assert.isArray((await run(venue.offers)).offers)
+    })
+
+    it("what it does not know is unanswered, an account it does not have null", async () => {
+      const failed = await run(Effect.flip(venue.snapshot({ channel: "book", symbol: "NONE-PERP" })))
+      assert.deepStrictEqual([failed._tag, /VenueNotFound/.test(failed.reason)], ["VenueUnanswered", true])
+      assert.isNull(await run(venue.account("ACM-99999999")))
+    })
+
+    it("A2-26: a ref is executed once, and its look-up says the same as its call", async () => {
+      const ref = newRef()
+      const price = await priceBelow()
+      const first = await run(venue.write("placeOrder", order(ref, { price })))
+      assert.deepStrictEqual([first.ref, first.outcome, first.order?.state], [ref, "EXECUTED", "WORKING"])
+      const again = await run(venue.write("placeOrder", order(ref, { price })))
+      assert.deepStrictEqual([again.outcome, again.order?.id], ["EXECUTED", first.order?.id])
+      const [found] = await run(venue.lookup([ref]))
+      assert.deepStrictEqual([found?.outcome, found?.order?.id], ["EXECUTED", first.order?.id])
+      const account = await run(venue.account("ACM-00000001"))
+      assert.strictEqual(account?.orders.filter((each) => each.ref === ref).length, 1)
+    })
+
+    it("an order that can neither fill nor rest is executed, and ends", async () => {
+      const outcome = await run(venue.write("placeOrder", order(newRef(), { price: await priceBelow(), tif: "IOC" })))
+      assert.deepStrictEqual(
+        [outcome.outcome, outcome.order?.state, outcome.order?.filledQty],
+        ["EXECUTED", "CANCELLED", "0"]
+      )
+    })
+
+    it("what it refuses it says in words, and refuses again", async () => {
+      const ref = newRef()
+      const refused = await run(venue.write("placeOrder", order(ref, { symbol: "NONE-PERP" })))
+      assert.deepStrictEqual([refused.outcome, refused.order], ["REFUSED", null])
+      assert.isNotEmpty(refused.reason)
+      const [found] = await run(venue.voidRefs([ref]))
+      assert.strictEqual(found?.outcome, "REFUSED")
+    })
+
+    it("A2-26: a void ref is never executed; one that was executed answers so", async () => {
+      const [executed, never] = [newRef(), newRef()]
+      await run(venue.write("placeOrder", order(executed, { price: await priceBelow() })))
+      const unknown = await run(venue.lookup([never, executed]))
+      assert.deepStrictEqual(
+        unknown.map(({ ref, outcome }) => [ref, outcome]),
+        [
+          [never, "UNKNOWN"],
+          [executed, "EXECUTED"]
+        ]
+      )
+      const voided = await run(venue.voidRefs([executed, never]))
+      assert.deepStrictEqual(
+        voided.map(({ outcome }) => outcome),
+        ["EXECUTED", "VOID"]
+      )
+      const late = await run(venue.write("placeOrder", order(never)))
+      assert.deepStrictEqual([late.outcome, late.order], ["VOID", null])
+      const account = await run(venue.account("ACM-00000001"))
+      assert.isFalse(account?.orders.some(({ ref }) => ref === never))
+    })
+
+    it(`answers ${lookupLimit} refs at once, in their order`, async () => {
+      const asked = Array.from({ length: lookupLimit }, (_, at) => `P-9${at + 10_000}`)
+      const answers = await run(venue.lookup(asked))
+      assert.deepStrictEqual(
+        answers.map(({ ref }) => ref),
+        asked
+      )
+    })
+
+    it("A2-96: events are numbered one by one from any number; an account's by a sequence of its own", async () => {
+      const account = await opened("ACM-00000002")
+      const price = await priceBelow()
+      for (let n = 0; n < 3; n++) await run(venue.write("placeOrder", order(newRef(), { account, price, tif: "IOC" })))
+      const own = await run(venue.accountEvents(account, 0))
+      const sequences = own.map(({ fact }) => ("sequence" in fact ? fact.sequence : 0))
+      assert.isAtLeast(own.length, 3)
+      assert.deepStrictEqual(
+        sequences,
+        own.map((_, at) => at + 1)
+      )
+      assert.strictEqual((await run(venue.account(account)))?.sequence, own.length)
+      assert.deepStrictEqual(await run(venue.accountEvents(account, 1)), own.slice(1))
+      const last = own.at(-1)?.number as number
+      const lines = await run(venue.events(last - 2).pipe(Stream.take(3), Stream.runCollect))
+      const [first, ...events] = lines
+      assert.isTrue(first !== undefined && "heartbeat" in first && first.number >= last)
+      assert.deepStrictEqual(
+        events.map((line) => ("number" in line ? line.number : null)),
+        [last - 1, last]
+      )
+    })
+
+    it("events that are not there are gone", async () => {
+      const failed = await run(Effect.flip(Stream.runCollect(venue.events(1_000_000_000))))
+      assert.strictEqual(failed._tag, "VenueEventsGone")
+    })
+
+    it("market data begins with a snapshot of each subscription, and says that it lives", async () => {
+      const lines = await run(
+        venue
+          .marketData([
+            { channel: "ticker", symbol: "BTC-PERP" },
+            { channel: "book", symbol: "ETH-PERP" }
+          ])
+          .pipe(Stream.take(3), Stream.runCollect)
+      )
+      const seen = lines.map((line) =>
+        "heartbeat" in line
+          ? "heartbeat"
+          : "unreadable" in line
+            ? line.reason
+            : `${line.channel} ${line.symbol} ${line.kind}`
+      )
+      assert.sameMembers(seen, ["heartbeat", "ticker BTC-PERP snapshot", "book ETH-PERP snapshot"])
+    })
+
+    it("an event that happens comes to whoever listens", async () => {
+      const ref = newRef()
+      const price = await priceBelow()
+      const heard = run(
+        venue.events(0).pipe(
+          Stream.filter((line) => "fact" in line && line.fact.type === "order" && line.fact.order.ref === ref),
+          Stream.take(1),
+          Stream.runCollect
+        )
+      )
+      await run(venue.write("placeOrder", order(ref, { price, tif: "IOC" })))
+      bench.beat()
+      assert.strictEqual((await heard).length, 1)
+    })
+  })
+}
+
+portConformance("HttpVenue", overHttp)
+portConformance("InProcessVenue", inProcess)
