@@ -117,8 +117,8 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     `  ${curl} ${client}/${demo.clientId}/ledger`,
     "",
     "Read a market; move it, and read it again:",
-    `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-PERP'`,
-    command("sim venue price BTC-PERP 60000"),
+    `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-USDC-PERP'`,
+    command("sim venue price BTC-USDC-PERP 60000"),
     "",
     "Play scenarios against this service (sim list shows all of them):",
     command("sim run custody")

@@ -46,10 +46,10 @@ const reporters = 64
 /** Ms between two ticks: twenty a second, and as good as none. */
 const ticks = { fast: 50, usual: 250, none: 3_600_000 } as const
 const paths = [
-  "/ticker?symbol=BTC-PERP",
-  "/orderbook?symbol=BTC-PERP",
-  "/ticker?symbol=ETH-PERP",
-  "/orderbook?symbol=ETH-PERP"
+  "/ticker?symbol=BTC-USDC-PERP",
+  "/orderbook?symbol=BTC-USDC-PERP",
+  "/ticker?symbol=ETH-USDC-PERP",
+  "/orderbook?symbol=ETH-USDC-PERP"
 ].map((path) => `/partner/v1${path}`)
 
 interface World {

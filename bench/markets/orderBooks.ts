@@ -16,7 +16,7 @@ export interface ComparedBook {
   readonly rest: () => { readonly bids: Levels; readonly asks: Levels }
 }
 
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 
 export const simulatedVenue = (): ComparedBook => {
   let said = 0

@@ -19,7 +19,7 @@ import { probesAtOnce } from "../../src/machines/venue/VenueProbe.ts"
 import { stack, table, text } from "../views/View.ts"
 import { commandView, venueView } from "../views/venueView.ts"
 
-const symbolArgument = ["<SYMBOL>", "such as BTC-PERP"] as const
+const symbolArgument = ["<SYMBOL>", "such as BTC-USDC-PERP, or BTC-PERP for short"] as const
 
 /** The same command with its leading plus gone: the wire has a minus or none. */
 const signed = (text: string): string => text.replace(/^\+/, "")

@@ -40,7 +40,7 @@ const anyCall = (random: SeededRandom, ref: string, earlier: ReadonlyArray<strin
     "/venue/v1/orders",
     restingOrder(ref, {
       account,
-      symbol: random.pick(["BTC-PERP", "ETH-PERP", "BTC-USDC"]),
+      symbol: random.pick(["BTC-USDC-PERP", "ETH-USDC-PERP", "BTC-USDC"]),
       side: random.pick(["BUY", "SELL"]),
       qty: "0.01",
       ...(crosses ? { price: null, tif: "IOC" } : { price: random.pick(["58000", "3050"]) })
@@ -202,7 +202,7 @@ describe("a disk that is full", () => {
     const { disk, state } = fillingDisk()
     state.isFull = true
     const venue = await runVenue({ directory, disk })
-    assert.strictEqual((await venue.client.ask("/venue/v1/market-data/ticker/BTC-PERP")).status, 200)
+    assert.strictEqual((await venue.client.ask("/venue/v1/market-data/ticker/BTC-USDC-PERP")).status, 200)
     assert.strictEqual((await venue.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })).status, 503)
     await venue.stop()
   })

@@ -48,7 +48,7 @@ const values: Readonly<Record<string, string>> = {
   partnerClientRef: encodeURIComponent("ref 1/ä")
 }
 const concrete = ({ path, query }: Route): string => {
-  const wanted = query.filter(({ wanted }) => wanted !== undefined).map(({ name }) => `${name}=BTC-PERP`)
+  const wanted = query.filter(({ wanted }) => wanted !== undefined).map(({ name }) => `${name}=BTC-USDC-PERP`)
   return `${path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "")}?${wanted.join("&")}`
 }
 

@@ -242,7 +242,9 @@ describe("architecture 11: answers fit the published description", () => {
       const body = method === "post" || method === "put" ? { body: {} } : {}
       const call = (target: string, key?: string | null) =>
         server.call(method.toUpperCase(), target, { ...body, ...(key === undefined ? {} : { key }) })
-      const wanted = query.filter((parameter) => parameter.wanted !== undefined).map(({ name }) => `${name}=BTC-PERP`)
+      const wanted = query
+        .filter((parameter) => parameter.wanted !== undefined)
+        .map(({ name }) => `${name}=BTC-USDC-PERP`)
       const success = await call(`${concrete(path)}?${wanted.join("&")}`)
       assert.isBelow(success.status, 300)
       check(success)

@@ -24,7 +24,7 @@ describe("the mark of a holding", () => {
     ["one of more than 10 s ago", "BTC", factsOf("BTC-USDC", "60000", now - 10_001), ["60000.0", false]],
     ["one whose channel waits for a snapshot", "BTC", factsOf("BTC-USDC", "60000", now, false), ["60000.0", false]],
     ["one of last year", "EUR", factsOf("EUR-USDC", "1.1", 0), ["1.1", false]],
-    ["that of the perpetual is none", "BTC", factsOf("BTC-PERP", "60000", now), null]
+    ["that of the perpetual is none", "BTC", factsOf("BTC-USDC-PERP", "60000", now), null]
   ]
   it.each(rows)("%s", (_title, currency, facts, expected) => {
     const mark = holdingMark(currency, facts)

@@ -128,7 +128,7 @@ interface Row {
 }
 
 const reason = "a reason"
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 
 /** Every command to the simulated venue writes its audit row alone. */
 const rowsOfVenue = (): Readonly<Record<string, Row>> => {

@@ -23,8 +23,8 @@ const market = (symbol: string, family: MarketPrices["family"], over: Partial<Ma
   ...over
 })
 const listed = [
-  market("BTC-PERP", "PERP"),
-  market("ETH-PERP", "PERP", { halted: true, mark: null, fresh: false }),
+  market("BTC-USDC-PERP", "PERP"),
+  market("ETH-USDC-PERP", "PERP", { halted: true, mark: null, fresh: false }),
   market("BTC-USDC", "SPOT", { delisted: true })
 ]
 
@@ -62,9 +62,9 @@ const errorsOf = async (line: ReadonlyArray<string>) => {
 
 describe("operator surface, market halt and resume", () => {
   it.each([
-    ["ALL", ["BTC-PERP", "ETH-PERP", "BTC-USDC"]],
-    ["PERP", ["BTC-PERP", "ETH-PERP"]],
-    ["BTC-PERP", ["BTC-PERP"]],
+    ["ALL", ["BTC-USDC-PERP", "ETH-USDC-PERP", "BTC-USDC"]],
+    ["PERP", ["BTC-USDC-PERP", "ETH-USDC-PERP"]],
+    ["BTC-USDC-PERP", ["BTC-USDC-PERP"]],
     ["STAKING", []]
   ])("A2-11: a halt of %s covers %j, until it is resumed", async (scope, covered) => {
     const halted = await service.done(halt(scope))
@@ -79,9 +79,9 @@ describe("operator surface, market halt and resume", () => {
   })
 
   it("A2-11: halts of several scopes run beside each other; resuming one leaves the others", async () => {
-    for (const scope of ["ALL", "SPOT", "BTC-PERP"]) await service.done(halt(scope))
+    for (const scope of ["ALL", "SPOT", "BTC-USDC-PERP"]) await service.done(halt(scope))
     await service.done(["market", "resume", "ALL"])
-    assert.deepStrictEqual(scopesOf((await list()).halts), ["SPOT", "BTC-PERP"])
+    assert.deepStrictEqual(scopesOf((await list()).halts), ["SPOT", "BTC-USDC-PERP"])
   })
 
   it("halting a scope that is halted gives its halt the new message and end, without a moment between", async () => {
@@ -155,30 +155,30 @@ describe("operator surface, market halt and resume", () => {
   ])("%s is wrong usage", async (_, line) => assert.strictEqual((await service.cli(line)).status, 2))
 
   it("resume of a scope without a halt of its own names those that run", async () => {
-    assert.deepStrictEqual(await errorsOf(["market", "resume", "BTC-PERP"]), [
+    assert.deepStrictEqual(await errorsOf(["market", "resume", "BTC-USDC-PERP"]), [
       1,
       4092,
-      "BTC-PERP has no halt of ours; none is running."
+      "BTC-USDC-PERP has no halt of ours; none is running."
     ])
     await service.done(halt("ALL"))
     await service.done(halt("PERP"))
-    assert.deepStrictEqual(await errorsOf(["market", "resume", "BTC-PERP"]), [
+    assert.deepStrictEqual(await errorsOf(["market", "resume", "BTC-USDC-PERP"]), [
       1,
       4092,
-      "BTC-PERP has no halt of ours. Running: ALL, PERP."
+      "BTC-USDC-PERP has no halt of ours. Running: ALL, PERP."
     ])
   })
 
   it("without a list of markets ALL and families can be halted, and a symbol's halt can still be resumed", async () => {
-    await service.done(halt("BTC-PERP"))
+    await service.done(halt("BTC-USDC-PERP"))
     markets = null
-    assert.deepStrictEqual(await errorsOf(halt("ETH-PERP")), [
+    assert.deepStrictEqual(await errorsOf(halt("ETH-USDC-PERP")), [
       1,
       4000,
       { scope: "No list of markets has come from a venue: it must be ALL or a family (PERP, SPOT, BARRIER, STAKING)." }
     ])
     await service.done(halt("BARRIER"))
-    await service.done(["market", "resume", "BTC-PERP"])
+    await service.done(["market", "resume", "BTC-USDC-PERP"])
     assert.deepStrictEqual(scopesOf((await list()).halts), ["BARRIER"])
   })
 
@@ -198,17 +198,17 @@ describe("operator surface, market halt and resume", () => {
 
 describe("operator surface, market list", () => {
   it("shows a person each market with its prices and who halts it", async () => {
-    await service.done(halt("BTC-PERP", "--until", String(Date.UTC(2090, 0, 1))))
+    await service.done(halt("BTC-USDC-PERP", "--until", String(Date.UTC(2090, 0, 1))))
     const { stdout } = await runRecorded(["market", "list", ...service.connection("FINANCE")])
     const lines = stdout.split("\n").map((line) => line.split(/ {2,}/).join(" | ").trim())
     assert.deepStrictEqual(lines.slice(0, 4), [
       "SYMBOL | FAMILY | LAST | MARK | INDEX | FRESH | HALTED BY | DELISTED",
-      "BTC-PERP | PERP | 60000 | 60001.5 | 60002 | yes | us",
-      "ETH-PERP | PERP | 60000 | 60002 | no | venue",
+      "BTC-USDC-PERP | PERP | 60000 | 60001.5 | 60002 | yes | us",
+      "ETH-USDC-PERP | PERP | 60000 | 60002 | no | venue",
       "BTC-USDC | SPOT | 60000 | 60001.5 | 60002 | yes | yes"
     ])
     assert.match(lines[5] ?? "", /^HALT OF \| SINCE \| UNTIL \| MESSAGE$/)
-    assert.match(lines[6] ?? "", /^BTC-PERP \| .* \| 2090-01-01 00:00:00Z \| Upkeep\.$/)
+    assert.match(lines[6] ?? "", /^BTC-USDC-PERP \| .* \| 2090-01-01 00:00:00Z \| Upkeep\.$/)
     markets = null
     const none = await runRecorded(["market", "list", ...service.connection("SUPPORT")])
     assert.include(none.stdout, "no market: no list has come from a venue")

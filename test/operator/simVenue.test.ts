@@ -46,7 +46,7 @@ const lastAudit = async () => {
   return { action, after, role }
 }
 
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 const noFault = { route: "all", symbol: null, forMillis: null, times: null, delayMillis: null }
 
 /** The words after `sim venue`, the command that they send, and how the audit shows it. */
@@ -56,12 +56,17 @@ const commands: ReadonlyArray<
   [
     () => ["price", symbol, "60000"],
     () => ({ type: "price", symbol, price: "60000", only: null }),
-    "symbol BTC-PERP, price 60000"
+    "symbol BTC-USDC-PERP, price 60000"
+  ],
+  [
+    () => ["price", "BTC-PERP", "60000"],
+    () => ({ type: "price", symbol, price: "60000", only: null }),
+    "symbol BTC-USDC-PERP, price 60000"
   ],
   [
     () => ["price", symbol, "0.5", "--only", "mark"],
     () => ({ type: "price", symbol, price: "0.5", only: "mark" }),
-    "symbol BTC-PERP, price 0.5, only mark"
+    "symbol BTC-USDC-PERP, price 0.5, only mark"
   ],
   [
     () => ["path", symbol, file("path.csv", "offsetMs,price\r\n0,60000\r\n1500,60100.5\r\n\r\n")],
@@ -73,27 +78,31 @@ const commands: ReadonlyArray<
         { offsetMs: 1500, price: "60100.5" }
       ]
     }),
-    "symbol BTC-PERP, points 2"
+    "symbol BTC-USDC-PERP, points 2"
   ],
   [
     () => ["book", symbol, "--size", "0"],
     () => ({ type: "book", symbol, size: "0", levels: null, spread: null }),
-    "symbol BTC-PERP, size 0"
+    "symbol BTC-USDC-PERP, size 0"
   ],
   [
     () => ["book", symbol, "--size", "2.5", "--levels", "10", "--spread", "4"],
     () => ({ type: "book", symbol, size: "2.5", levels: 10, spread: 4 }),
-    "symbol BTC-PERP, size 2.5, levels 10, spread 4"
+    "symbol BTC-USDC-PERP, size 2.5, levels 10, spread 4"
   ],
   [
     () => ["funding", symbol, "-0.0001"],
     () => ({ type: "funding", symbol, rate: "-0.0001" }),
-    "symbol BTC-PERP, rate -0.0001"
+    "symbol BTC-USDC-PERP, rate -0.0001"
   ],
-  [() => ["funding", symbol, "+0.01"], () => ({ type: "funding", symbol, rate: "0.01" }), "symbol BTC-PERP, rate 0.01"],
-  [() => ["halt", symbol], () => ({ type: "halt", symbol }), "symbol BTC-PERP"],
-  [() => ["resume", symbol], () => ({ type: "resume", symbol }), "symbol BTC-PERP"],
-  [() => ["delist", symbol], () => ({ type: "delist", symbol }), "symbol BTC-PERP"],
+  [
+    () => ["funding", symbol, "+0.01"],
+    () => ({ type: "funding", symbol, rate: "0.01" }),
+    "symbol BTC-USDC-PERP, rate 0.01"
+  ],
+  [() => ["halt", symbol], () => ({ type: "halt", symbol }), "symbol BTC-USDC-PERP"],
+  [() => ["resume", symbol], () => ({ type: "resume", symbol }), "symbol BTC-USDC-PERP"],
+  [() => ["delist", symbol], () => ({ type: "delist", symbol }), "symbol BTC-USDC-PERP"],
   [
     () => ["offer", "ETH", "--rate-bps", "450", "--tenor-days", "30", "--qty", "10"],
     () => ({ type: "offer", symbol: "ETH", rateBps: 450, tenorDays: 30, qty: "10" }),
@@ -113,9 +122,9 @@ const commands: ReadonlyArray<
   [() => ["dealers", "silent"], () => ({ type: "dealers", mood: "silent" }), "mood silent"],
   [() => ["fault", "outage"], () => ({ type: "fault", kind: "outage", ...noFault }), "kind outage, route all"],
   [
-    () => "fault slow --route rfq --symbol BTC-PERP --for 90s --times 3 --delay 15m".split(" "),
+    () => "fault slow --route rfq --symbol BTC-USDC-PERP --for 90s --times 3 --delay 15m".split(" "),
     () => ({ type: "fault", kind: "slow", route: "rfq", symbol, forMillis: 90_000, times: 3, delayMillis: 900_000 }),
-    "kind slow, route rfq, symbol BTC-PERP, forMillis 90000, times 3, delayMillis 900000"
+    "kind slow, route rfq, symbol BTC-USDC-PERP, forMillis 90000, times 3, delayMillis 900000"
   ],
   [() => ["clear"], () => ({ type: "clear" }), null],
   [
@@ -195,7 +204,7 @@ describe("operator surface, sim venue: what is refused", () => {
     ["closed", "its disk is full", 5020, /takes nothing now \(its disk is full\): nothing was done/],
     ["lost", "ECONNRESET", 5020, /did not answer \(ECONNRESET\), and may have done it: look at sim venue show/],
     ["foreign", "it has no controls of this version", 4092, /is no simulator that this service controls/],
-    ["refused", "BTC-PERP is delisted.", 4000, /^The venue refuses this: BTC-PERP is delisted\.$/]
+    ["refused", "BTC-USDC-PERP is delisted.", 4000, /^The venue refuses this: BTC-USDC-PERP is delisted\.$/]
   ] as const)("a venue that is %s: exit status 1 and a sentence", async (why, words, code, sentence) => {
     const error = new VenueControlError({ why, words })
     script.command = () => error
@@ -216,12 +225,12 @@ describe("operator surface, sim venue: what is refused", () => {
   })
 
   it.each([
-    [["price", "btc", "1"], "symbol", "The symbol must be a symbol such as BTC-PERP."],
+    [["price", "btc", "1"], "symbol", "The symbol must be a symbol such as BTC-USDC-PERP."],
     [["price", symbol, "1e3"], "price", "The price must be a decimal such as 60000.5."],
     [["price", symbol, "-1"], "price", "The price must be a decimal such as 60000.5."],
     [["funding", symbol, "much"], "rate", "The rate must be a decimal with its sign, such as -2.5."],
     [["book", symbol, "--size", "x"], "size", "The size must be a decimal such as 60000.5."],
-    [["fault", "slow", "--symbol", "?"], "symbol", "The symbol must be a symbol such as BTC-PERP."],
+    [["fault", "slow", "--symbol", "?"], "symbol", "The symbol must be a symbol such as BTC-USDC-PERP."],
     [["fault", "slow", "--for", "2000d"], "forMillis", /must be a whole number from 1 to/],
     [["pay", "1", "--amount", "all"], "amount", "The amount must be a decimal such as 60000.5."]
   ] as const)("%j: the service names the field", async (words, field, sentence) => {
@@ -301,7 +310,14 @@ describe("operator surface, sim venue show", () => {
       ],
       faults: [
         { kind: "slow", route: "rfq", symbol: null, until: null, timesLeft: 2, struck: 1 },
-        { kind: "outage", route: "all", symbol: "BTC-PERP", until: Date.UTC(2090, 0, 1), timesLeft: null, struck: 0 },
+        {
+          kind: "outage",
+          route: "all",
+          symbol: "BTC-USDC-PERP",
+          until: Date.UTC(2090, 0, 1),
+          timesLeft: null,
+          struck: 0
+        },
         { kind: "reset", route: "all", symbol: null, until: null, timesLeft: null, struck: 4 }
       ]
     })
@@ -311,11 +327,11 @@ describe("operator surface, sim venue show", () => {
       "last event | 41",
       "seed | 7",
       "connected to | 1 of events, 2 of market data (40 subscriptions)",
-      "BTC-PERP | 60000 | 60001 | 60002 | mark, index",
+      "BTC-USDC-PERP | 60000 | 60001 | 60002 | mark, index",
       "BTC-USDC | 60001 | 60002 | playing | halted",
       "one | normal | 200 ms | 5000 ms",
       "slow | rfq | 2 times | 1",
-      "outage | all | BTC-PERP | until 2090-01-01 00:00:00Z | 0",
+      "outage | all | BTC-USDC-PERP | until 2090-01-01 00:00:00Z | 0",
       "reset | all | until clear | 4"
     ])
   })

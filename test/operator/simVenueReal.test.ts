@@ -38,38 +38,47 @@ const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { t
 
 describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   it("a price that is set is the market's, held until clear", async () => {
-    await venue("price", "BTC-PERP", "61234")
+    await venue("price", "BTC-USDC-PERP", "61234")
     await eventually(async () =>
-      assert.deepInclude(await marketOf("BTC-PERP"), { family: "PERP", fresh: true, halted: false, delisted: false })
+      assert.deepInclude(await marketOf("BTC-USDC-PERP"), {
+        family: "PERP",
+        fresh: true,
+        halted: false,
+        delisted: false
+      })
     )
-    await eventually(async () => assert.strictEqual(Number((await marketOf("BTC-PERP")).mark), 61_234))
-    assert.sameMembers((await shownOf("BTC-PERP")).held, ["last", "mark", "index"])
+    await eventually(async () => assert.strictEqual(Number((await marketOf("BTC-USDC-PERP")).mark), 61_234))
+    assert.sameMembers((await shownOf("BTC-USDC-PERP")).held, ["last", "mark", "index"])
     await venue("clear")
-    assert.deepStrictEqual((await shownOf("BTC-PERP")).held, [])
+    assert.deepStrictEqual((await shownOf("BTC-USDC-PERP")).held, [])
   })
 
   it("a path is played, a book and a funding rate are set, dealers fall silent", async () => {
     const file = join(folder, "path.csv")
     writeFileSync(file, "offsetMs,price\n0,61000\n3600000,61500\n")
-    await venue("path", "BTC-PERP", file)
-    assert.isTrue((await shownOf("BTC-PERP")).path)
-    await venue("book", "BTC-PERP", "--size", "0.5", "--levels", "3")
-    await venue("funding", "BTC-PERP", "-0.0001")
+    await venue("path", "BTC-USDC-PERP", file)
+    assert.isTrue((await shownOf("BTC-USDC-PERP")).path)
+    await venue("book", "BTC-USDC-PERP", "--size", "0.5", "--levels", "3")
+    await venue("funding", "BTC-USDC-PERP", "-0.0001")
     await venue("dealers", "silent")
     const { dealers } = await venue("show")
     assert.deepStrictEqual([...new Set(dealers.map((row: { readonly mood: string }) => row.mood))], ["silent"])
     await venue("clear")
-    assert.isFalse((await shownOf("BTC-PERP")).path)
+    assert.isFalse((await shownOf("BTC-USDC-PERP")).path)
   })
 
   it("a halt of the venue's and one of ours are told apart", async () => {
-    await venue("halt", "BTC-PERP")
-    await service.done(["market", "halt", "BTC-PERP", "--message", "Upkeep."])
-    await eventually(async () => assert.deepInclude(await marketOf("BTC-PERP"), { halted: true, haltedByUs: true }))
-    await venue("resume", "BTC-PERP")
-    await eventually(async () => assert.deepInclude(await marketOf("BTC-PERP"), { halted: false, haltedByUs: true }))
-    await service.done(["market", "resume", "BTC-PERP"])
-    assert.deepInclude(await marketOf("BTC-PERP"), { halted: false, haltedByUs: false })
+    await venue("halt", "BTC-USDC-PERP")
+    await service.done(["market", "halt", "BTC-USDC-PERP", "--message", "Upkeep."])
+    await eventually(async () =>
+      assert.deepInclude(await marketOf("BTC-USDC-PERP"), { halted: true, haltedByUs: true })
+    )
+    await venue("resume", "BTC-USDC-PERP")
+    await eventually(async () =>
+      assert.deepInclude(await marketOf("BTC-USDC-PERP"), { halted: false, haltedByUs: true })
+    )
+    await service.done(["market", "resume", "BTC-USDC-PERP"])
+    assert.deepInclude(await marketOf("BTC-USDC-PERP"), { halted: false, haltedByUs: false })
   })
 
   it("faults are shown with what is left of them", async () => {
@@ -80,9 +89,9 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   })
 
   it("what the venue refuses is answered in its words", async () => {
-    const ran = await service.cli(["sim", "venue", "price", "NO-PERP", "1"])
+    const ran = await service.cli(["sim", "venue", "price", "NO-USDC-PERP", "1"])
     assert.deepStrictEqual([ran.status, ran.refusal.code], [1, 4000])
-    assert.match(ran.refusal.msg, /^The venue refuses this: .*NO-PERP/)
+    assert.match(ran.refusal.msg, /^The venue refuses this: .*NO-USDC-PERP/)
   })
 
   it("an offer on the board answers with its id", async () => {
@@ -93,14 +102,14 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   })
 
   it("C1: restart brings another process with the same books, and what is held", async () => {
-    await venue("price", "BTC-PERP", "62000")
+    await venue("price", "BTC-USDC-PERP", "62000")
     const before = await venue("show")
     expectLog(/the simulated venue/)
     const back = await venue("restart")
     const after = await venue("show")
     assert.isAbove(after.startedAt, before.startedAt)
     assert.isAtLeast(back.number, before.number)
-    assert.sameMembers((await shownOf("BTC-PERP")).held, ["last", "mark", "index"])
+    assert.sameMembers((await shownOf("BTC-USDC-PERP")).held, ["last", "mark", "index"])
   })
 
   it("C4: a jump moves both clocks, and market data goes on there", async () => {
@@ -109,7 +118,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.isFalse(moved.behind)
     assert.isAtLeast(moved.venueNow, before.now + 8 * 3_600_000)
     assert.isBelow(Math.abs(moved.venueNow - moved.now), 2_000)
-    await eventually(async () => assert.isTrue((await marketOf("BTC-PERP")).fresh))
+    await eventually(async () => assert.isTrue((await marketOf("BTC-USDC-PERP")).fresh))
   })
 
   it("A2-97: execute trades an account that was not there before", async () => {
@@ -118,7 +127,7 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
     assert.deepStrictEqual(events, [])
     // No order of ours takes it until there are orders: it is set aside in so many words.
     expectLog(/set aside[^]*names no object of ours/)
-    const done = await venue("execute", client, "BTC-PERP", "-0.01", "--reason", "liquidation")
+    const done = await venue("execute", client, "BTC-USDC-PERP", "-0.01", "--reason", "liquidation")
     assert.isAbove(done.number, number)
     await eventually(async () => {
       const aside = (await service.done(["venue", "quarantine", "list"])).events
@@ -127,8 +136,8 @@ describe("sim venue on the real simulator", { timeout: 60_000 }, () => {
   })
 
   it("a market that is delisted stays in the list, and stays delisted after clear", async () => {
-    await venue("delist", "ETH-PERP")
+    await venue("delist", "ETH-USDC-PERP")
     await venue("clear")
-    await eventually(async () => assert.deepInclude(await marketOf("ETH-PERP"), { delisted: true }))
+    await eventually(async () => assert.deepInclude(await marketOf("ETH-USDC-PERP"), { delisted: true }))
   })
 })

@@ -21,7 +21,7 @@ describe("holdings of an account", () => {
       id: 5,
       ref: "A-1-2",
       account: "CL-1",
-      symbol: "BTC-KO",
+      symbol: "BTC-USDC-KO",
       side: "BUY",
       qty: "0.5",
       entry: "60000",
@@ -57,29 +57,29 @@ describe("holdings of an account", () => {
     const account: VenueAccount = {
       ...side,
       positions: [
-        { symbol: "BTC-PERP", netQty: "-0.25" },
-        { symbol: "ETH-PERP", netQty: "0.000" }
+        { symbol: "BTC-USDC-PERP", netQty: "-0.25" },
+        { symbol: "ETH-USDC-PERP", netQty: "0.000" }
       ],
       contracts: [contract, { ...contract, id: 6, state: "KNOCKED_OUT" }],
       swaps: [swap, { ...swap, id: 9, end: "PAID" }]
     }
     assert.deepStrictEqual(venueHoldings(account), [
-      position("BTC-PERP", "-0.25"),
+      position("BTC-USDC-PERP", "-0.25"),
       { kind: "contract", name: "5", figure: "0.5" },
       { kind: "swap", name: "8", figure: "2" }
     ])
   })
 
   it("differences in the order of the kinds and names; trailing zeros are none", () => {
-    const service = [position("ETH-PERP", "1.50"), position("BTC-PERP", "2"), position("SOL-PERP", "10")]
+    const service = [position("ETH-USDC-PERP", "1.50"), position("BTC-USDC-PERP", "2"), position("SOL-USDC-PERP", "10")]
     const venue: ReadonlyArray<Holding> = [
       { kind: "contract", name: "5", figure: "1" },
-      position("SOL-PERP", "1"),
-      position("ETH-PERP", "1.5")
+      position("SOL-USDC-PERP", "1"),
+      position("ETH-USDC-PERP", "1.5")
     ]
     assert.deepStrictEqual(compareHoldings("CL-1", service, venue).map(differenceSentence), [
-      "position BTC-PERP of CL-1: the service has 2, the venue none",
-      "position SOL-PERP of CL-1: the service has 10, the venue 1",
+      "position BTC-USDC-PERP of CL-1: the service has 2, the venue none",
+      "position SOL-USDC-PERP of CL-1: the service has 10, the venue 1",
       "contract 5 of CL-1: the service has none, the venue 1"
     ])
     assert.deepStrictEqual(compareHoldings("CL-1", service, service), [])
@@ -134,15 +134,15 @@ describe("sim verify", () => {
     await query(service, "INSERT INTO venue_accounts (client_id, sequence) VALUES ($1, 0)", [BigInt(clientId)])
     const same = await verify()
     assert.deepStrictEqual([same.status, same.json.accounts, same.json.ok], [0, 1, true])
-    accounts.set(uid, [{ symbol: "BTC-PERP", netQty: "0.5" }])
+    accounts.set(uid, [{ symbol: "BTC-USDC-PERP", netQty: "0.5" }])
     const differs = await verify()
-    const sentence = `position BTC-PERP of ${uid}: the service has none, the venue 0.5`
+    const sentence = `position BTC-USDC-PERP of ${uid}: the service has none, the venue 0.5`
     assert.deepStrictEqual(
       [differs.status, differs.json.first, differs.refusal.msg],
       [1, sentence, `First difference: ${sentence}.`]
     )
     assert.deepStrictEqual(differs.json.differences, [
-      { account: uid, kind: "position", name: "BTC-PERP", service: null, venue: "0.5" }
+      { account: uid, kind: "position", name: "BTC-USDC-PERP", service: null, venue: "0.5" }
     ])
     accounts.clear()
   })

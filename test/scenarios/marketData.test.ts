@@ -18,7 +18,7 @@ venue.listing = {
   version: 1,
   at: now,
   markets: [
-    market("BTC-PERP", { displayName: "Bitcoin perpetual" }),
+    market("BTC-USDC-PERP", { displayName: "Bitcoin perpetual" }),
     market("EUR-USDC", {
       family: "SPOT",
       assetClass: "fx",
@@ -26,9 +26,9 @@ venue.listing = {
       qtyStep: "1",
       fundingIntervalHours: 0
     }),
-    market("BTC-KO", { family: "BARRIER", minNotional: "100", fundingIntervalHours: 0 }),
-    market("ETH-PERP", { halt: { since: now, message: "Halted by the venue." } }),
-    market("OLD-PERP", { delisted: true })
+    market("BTC-USDC-KO", { family: "BARRIER", minNotional: "100", fundingIntervalHours: 0 }),
+    market("ETH-USDC-PERP", { halt: { since: now, message: "Halted by the venue." } }),
+    market("OLD-USDC-PERP", { delisted: true })
   ],
   stakingMarkets: [stakingMarket("BTC-SWAP"), stakingMarket("OLD-SWAP", { delisted: true })]
 }
@@ -46,7 +46,7 @@ const offer = (id: number, rateBps: number, tenorDays: number, symbol = "BTC-SWA
 venue.offers = [offer(1, 400, 30), offer(2, 500, 30), offer(3, 900, 1), { ...offer(4, 1, 1), expiryAt: now }]
 const barrier = { last: null, bestBid: null, bestAsk: null, volume24h: "0", openInterest: null, funding: null }
 venue.greeting = [
-  ticker("BTC-PERP", 41, now),
+  ticker("BTC-USDC-PERP", 41, now),
   ticker("EUR-USDC", 1, now, {
     last: null,
     mark: "1.08",
@@ -57,8 +57,8 @@ venue.greeting = [
     openInterest: null,
     funding: null
   }),
-  ticker("BTC-KO", 7, now, { ...barrier, mark: "60000", index: "59999.9" }),
-  book("BTC-PERP", 9, now, {
+  ticker("BTC-USDC-KO", 7, now, { ...barrier, mark: "60000", index: "59999.9" }),
+  book("BTC-USDC-PERP", 9, now, {
     bids: [
       ["60000", "1"],
       ["59999.9", "2"]
@@ -66,12 +66,12 @@ venue.greeting = [
     asks: [["60000.1", "0.5"]]
   }),
   book("EUR-USDC", 3, now, { bids: [], asks: [] }),
-  trades("BTC-PERP", 5, now, [
+  trades("BTC-USDC-PERP", 5, now, [
     { id: 12, side: "SELL" },
     { id: 11, flags: ["LIQUIDATION"] }
   ]),
   trades("EUR-USDC", 1, now, []),
-  trades("BTC-KO", 1, now, [{ id: 13 }])
+  trades("BTC-USDC-KO", 1, now, [{ id: 13 }])
 ]
 
 const { service, key } = await openScenario({ layerVenue: venue.layer })
@@ -98,23 +98,23 @@ const answers = async (path: string, status: number) => {
 
 describe("market data", () => {
   it("/instruments: every listed market, staking at the end (A2-113)", async () => {
-    await answers("/ticker?symbol=BTC-KO", 200)
+    await answers("/ticker?symbol=BTC-USDC-KO", 200)
     const { instruments } = await data("/instruments")
     assert.deepStrictEqual(instruments, [
-      { symbol: "BTC-PERP", family: "PERP", displayName: "Bitcoin perpetual", assetClass: "crypto" },
+      { symbol: "BTC-USDC-PERP", family: "PERP", displayName: "Bitcoin perpetual", assetClass: "crypto" },
       { symbol: "EUR-USDC", family: "SPOT", displayName: "EUR-USDC", assetClass: "fx" },
-      { symbol: "BTC-KO", family: "BARRIER", displayName: "BTC-KO", assetClass: "crypto" },
-      { symbol: "ETH-PERP", family: "PERP", displayName: "ETH-PERP", assetClass: "crypto" },
+      { symbol: "BTC-USDC-KO", family: "BARRIER", displayName: "BTC-USDC-KO", assetClass: "crypto" },
+      { symbol: "ETH-USDC-PERP", family: "PERP", displayName: "ETH-USDC-PERP", assetClass: "crypto" },
       { symbol: "BTC-SWAP", family: "STAKING", displayName: "BTC-SWAP", assetClass: "crypto" }
     ])
   })
 
   it("/ticker: msg, sequence and time beside the data; nulls by family (A2-02, A2-113)", async () => {
-    assert.deepStrictEqual(await data("/ticker?symbol=BTC-PERP"), {
+    assert.deepStrictEqual(await data("/ticker?symbol=BTC-USDC-PERP"), {
       code: 0,
       msg: "ok",
       data: {
-        symbol: "BTC-PERP",
+        symbol: "BTC-USDC-PERP",
         lastPrice: "60000.5",
         markPrice: "60000.0",
         indexPrice: "59999.9",
@@ -139,7 +139,7 @@ describe("market data", () => {
       volume24h: "0",
       openInterest: null
     })
-    assert.deepInclude((await data("/ticker?symbol=BTC-KO")).data, {
+    assert.deepInclude((await data("/ticker?symbol=BTC-USDC-KO")).data, {
       ...none,
       lastPrice: "60000.0",
       bestBid: null,
@@ -158,17 +158,17 @@ describe("market data", () => {
         row.volume24h
       ]),
       [
-        ["BTC-PERP", "60000.0", "12.5000"],
+        ["BTC-USDC-PERP", "60000.0", "12.5000"],
         ["EUR-USDC", "1.0800", "0"],
-        ["BTC-KO", "60000.0", "0"],
-        ["ETH-PERP", null, null],
+        ["BTC-USDC-KO", "60000.0", "0"],
+        ["ETH-USDC-PERP", null, null],
         ["BTC-SWAP", null, "0"]
       ]
     )
   })
 
   it("/orderbook: the best levels with their own checksum; a barrier market has none (A2-06, A2-113)", async () => {
-    const whole = await data("/orderbook?symbol=BTC-PERP")
+    const whole = await data("/orderbook?symbol=BTC-USDC-PERP")
     assert.deepInclude(whole, {
       bids: [
         ["60000.0", "1.0000"],
@@ -178,30 +178,30 @@ describe("market data", () => {
       asOfSeq: 9,
       ts: now
     })
-    const best = await data("/orderbook?symbol=BTC-PERP&depth=1")
+    const best = await data("/orderbook?symbol=BTC-USDC-PERP&depth=1")
     assert.strictEqual(best.bids.length, 1)
     assert.notStrictEqual(best.checksum, whole.checksum)
     assert.deepInclude(await data("/orderbook?symbol=EUR-USDC&depth=100"), { bids: [], asks: [], checksum: 0 })
-    assert.deepInclude(await data("/orderbook?symbol=BTC-KO"), { bids: [], asks: [], checksum: 0, asOfSeq: 7 })
+    assert.deepInclude(await data("/orderbook?symbol=BTC-USDC-KO"), { bids: [], asks: [], checksum: 0, asOfSeq: 7 })
   })
 
   it("/market-trades: newest first, the taker's side, flags (A2-07)", async () => {
-    const { trades: rows, asOfSeq } = await data("/market-trades?symbol=BTC-PERP")
+    const { trades: rows, asOfSeq } = await data("/market-trades?symbol=BTC-USDC-PERP")
     assert.strictEqual(asOfSeq, 5)
     assert.deepStrictEqual(rows[0], { tradeId: 12, price: "60000.1", qty: "0.5000", side: "SELL", flags: [], ts: now })
     assert.deepStrictEqual(rows[1].flags, ["LIQUIDATION"])
-    assert.strictEqual((await data("/market-trades?symbol=BTC-PERP&limit=1")).trades.length, 1)
+    assert.strictEqual((await data("/market-trades?symbol=BTC-USDC-PERP&limit=1")).trades.length, 1)
     assert.deepStrictEqual((await data("/market-trades?symbol=EUR-USDC")).trades, [])
   })
 
   it("/index-price and /funding", async () => {
-    assert.deepStrictEqual(await data("/index-price?symbol=BTC-KO"), {
-      symbol: "BTC-KO",
+    assert.deepStrictEqual(await data("/index-price?symbol=BTC-USDC-KO"), {
+      symbol: "BTC-USDC-KO",
       indexPrice: "59999.9",
       ts: now
     })
-    assert.deepStrictEqual(await data("/funding?symbol=BTC-PERP"), {
-      symbol: "BTC-PERP",
+    assert.deepStrictEqual(await data("/funding?symbol=BTC-USDC-PERP"), {
+      symbol: "BTC-USDC-PERP",
       fundingRate: "0.0001",
       fundingRatePct: "0.01",
       predictedFundingRate: "-0.00012",
@@ -212,7 +212,7 @@ describe("market data", () => {
       nextFundingTs: now + 1_000,
       funding: { schedule: ["00:00", "08:00", "16:00"], intervalHours: 8 }
     })
-    assert.deepInclude(await data("/funding?symbol=BTC-KO"), {
+    assert.deepInclude(await data("/funding?symbol=BTC-USDC-KO"), {
       fundingRate: null,
       predictedFundingRatePct: null,
       fundingRateAnnualizedPct: null,
@@ -222,7 +222,7 @@ describe("market data", () => {
   })
 
   it("/market-info: tiers, schedule and commission; barrier and spot blocks (A2-08..A2-10, A2-18)", async () => {
-    const perpetual = await data("/market-info?symbol=BTC-PERP")
+    const perpetual = await data("/market-info?symbol=BTC-USDC-PERP")
     assert.deepInclude(perpetual, {
       priceTick: "0.1",
       minQty: "0.0001",
@@ -243,7 +243,7 @@ describe("market data", () => {
         [null, 5]
       ]
     )
-    const knockOut = await data("/market-info?symbol=BTC-KO")
+    const knockOut = await data("/market-info?symbol=BTC-USDC-KO")
     assert.deepInclude(knockOut, {
       knockOutRebateBps: 500,
       strictTakeProfitPremiumBps: 4_000,
@@ -268,7 +268,7 @@ describe("market data", () => {
     const { data: status } = await data("/trading-status")
     assert.isTrue(status.halted)
     assert.deepStrictEqual(status.halts, [
-      { scope: "ETH-PERP", since: now, until: null, message: "Halted by the venue." }
+      { scope: "ETH-USDC-PERP", since: now, until: null, message: "Halted by the venue." }
     ])
   })
 
@@ -311,7 +311,7 @@ describe("klines (A2-04, A2-05)", () => {
     oldestAvailable: first,
     asOf: now
   }
-  const klines = async (query: string) => (await data(`/klines?symbol=BTC-PERP${query}`)).data
+  const klines = async (query: string) => (await data(`/klines?symbol=BTC-USDC-PERP${query}`)).data
   const opens = (page: { klines: ReadonlyArray<{ t: number }> }) => page.klines.map(({ t }) => (t - first) / minute)
 
   it("fills buckets without trades with the close before them; the open one is partial", async () => {
@@ -355,9 +355,9 @@ describe("bad input", () => {
       const { status, json } = await read(`/${route}${query}`)
       assert.deepStrictEqual([status, json.code, json.msg], [400, 4000, wanted])
     }
-    const twice = await read(`/${route}?symbol=BTC-PERP&symbol=BTC-PERP`)
+    const twice = await read(`/${route}?symbol=BTC-USDC-PERP&symbol=BTC-USDC-PERP`)
     assert.strictEqual(twice.json.data.errors.symbol, "The parameter symbol must be sent once.")
-    for (const symbol of ["btc-perp", "XYZ", "OLD-PERP", "BTC-SWAP", "__proto__", "%00", "A".repeat(2_000)]) {
+    for (const symbol of ["btc-perp", "XYZ", "OLD-USDC-PERP", "BTC-SWAP", "__proto__", "%00", "A".repeat(2_000)]) {
       const { status, json } = await read(`/${route}?symbol=${symbol}`)
       assert.deepStrictEqual([status, json.code, json.msg], [404, 4004, "This market is not offered."])
     }
@@ -391,7 +391,7 @@ describe("bad input", () => {
   ] as ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string]>)(
     "/%s %o: %s",
     async (route, parameters, sentence) => {
-      const symbol = route.startsWith("staking") ? "BTC-SWAP" : "BTC-PERP"
+      const symbol = route.startsWith("staking") ? "BTC-SWAP" : "BTC-USDC-PERP"
       const { status, json } = await read(`/${route}?${new URLSearchParams({ symbol, ...parameters }).toString()}`)
       assert.deepStrictEqual([status, json.code, json.msg], [400, 4000, sentence])
     }
@@ -406,7 +406,7 @@ describe("bad input", () => {
     ["klines", "interval=1d"],
     ["orderbook", "depth=100"]
   ])("/%s takes %s", async (route, query) => {
-    await data(`/${route}?symbol=BTC-PERP&${query}`)
+    await data(`/${route}?symbol=BTC-USDC-PERP&${query}`)
   })
 
   it("names every wrong parameter in one answer, before the market is looked for", async () => {
@@ -423,14 +423,14 @@ describe("bad input", () => {
 describe("without a venue", () => {
   const routes = [
     "/instruments",
-    "/ticker?symbol=BTC-PERP",
+    "/ticker?symbol=BTC-USDC-PERP",
     "/tickers",
-    "/klines?symbol=BTC-PERP",
-    "/orderbook?symbol=BTC-PERP",
-    "/market-trades?symbol=BTC-PERP",
-    "/index-price?symbol=BTC-PERP",
-    "/funding?symbol=BTC-PERP",
-    "/market-info?symbol=BTC-PERP",
+    "/klines?symbol=BTC-USDC-PERP",
+    "/orderbook?symbol=BTC-USDC-PERP",
+    "/market-trades?symbol=BTC-USDC-PERP",
+    "/index-price?symbol=BTC-USDC-PERP",
+    "/funding?symbol=BTC-USDC-PERP",
+    "/market-info?symbol=BTC-USDC-PERP",
     "/trading-status",
     "/currencies",
     "/staking/markets",

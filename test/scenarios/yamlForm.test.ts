@@ -161,7 +161,7 @@ describe("scenario files: what they say", () => {
   })
 
   it("market data and the venue need a venue", () => {
-    const found = scenario(`${head}steps:\n  - partner: GET /ticker?symbol=BTC-PERP\n`)
+    const found = scenario(`${head}steps:\n  - partner: GET /ticker?symbol=BTC-USDC-PERP\n`)
     assert.deepStrictEqual([found.needs, found.alone], [["venue"], false])
     assert.isTrue(scenario(`${head}steps:\n  - venue: clear\n`).alone)
   })

@@ -123,7 +123,7 @@ export const trades = (
 const unused = () => Effect.die(new Error("the scripted venue does not trade"))
 
 export class ScriptedVenue {
-  listing: VenueListing = { version: 1, at: 0, markets: [market("BTC-PERP")], stakingMarkets: [] }
+  listing: VenueListing = { version: 1, at: 0, markets: [market("BTC-USDC-PERP")], stakingMarkets: [] }
   offers: ReadonlyArray<VenueOffer> = []
   at = 0
   page: KlinePage = { klines: [], before: null, oldestAvailable: null, asOf: 0 }

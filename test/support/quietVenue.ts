@@ -19,7 +19,7 @@ export const quietView: VenueView = {
   number: 41,
   startedAt: 1_795_000_000_123,
   readers: { events: 1, marketData: 2, subscriptions: 40 },
-  markets: [market("BTC-PERP"), market("BTC-USDC")],
+  markets: [market("BTC-USDC-PERP"), market("BTC-USDC")],
   dealers: [{ name: "one", mood: "normal", latencyMillis: 200, validityMillis: 5_000 }],
   faults: []
 }

@@ -6,7 +6,7 @@ import type { Market } from "../../simulator/venue/core/Market.ts"
 
 /** Ticks and lots are whole USDC and whole units: figures of the cases as they are printed. */
 const market: Market = {
-  symbol: "IX-KO",
+  symbol: "IX-USDC-KO",
   family: "BARRIER",
   base: "IX",
   assetClass: "index",
@@ -26,7 +26,7 @@ const contractOf = (parts: Partial<Contract> = {}): Contract => ({
   tradeId: 1,
   accountId: 1,
   dealer: "alpha",
-  symbol: "IX-KO",
+  symbol: "IX-USDC-KO",
   side: "BUY",
   quantity: 10,
   entry: 10_000,

@@ -9,7 +9,7 @@ import { orderRequest } from "./orderRequest.ts"
 import { PlainExchange } from "./plainExchange.ts"
 
 const market: Market = {
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   family: "PERP",
   base: "BTC",
   assetClass: "crypto",
@@ -30,7 +30,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: fc.record({
       place: fc.record({
         accountId: fc.integer({ min: 1, max: 4 }),
-        symbol: fc.constant("BTC-PERP"),
+        symbol: fc.constant("BTC-USDC-PERP"),
         side: fc.constantFrom("BUY" as const, "SELL" as const),
         price: fc.option(fc.integer({ min: 95, max: 105 }), { freq: 8 }),
         quantity: fc.integer({ min: 1, max: 20 }),
@@ -94,7 +94,7 @@ describe("the exchange", () => {
           plain.orders.map(({ ref, state, left }) => ({ ref, state, left }))
         )
         for (const [id, account] of exchange.accounts)
-          assert.strictEqual(account.lotsOf("BTC-PERP"), plain.positions.get(id) ?? 0)
+          assert.strictEqual(account.lotsOf("BTC-USDC-PERP"), plain.positions.get(id) ?? 0)
       }),
       { numRuns: 400 }
     )
@@ -113,7 +113,7 @@ describe("the exchange", () => {
           positions.reduce((sum, { flow }) => sum + flow, 0n),
           0n
         )
-        const book = exchange.listings.get("BTC-PERP")?.book
+        const book = exchange.listings.get("BTC-USDC-PERP")?.book
         const bid = book?.best("BUY") ?? Number.NEGATIVE_INFINITY
         assert.isBelow(bid, book?.best("SELL") ?? Number.POSITIVE_INFINITY)
         const trades = Map.groupBy(
@@ -138,7 +138,7 @@ describe("the exchange", () => {
       { place: orderRequest({ side: "SELL", price: 100, quantity: 5 }) },
       { place: orderRequest({ accountId: 2, side: "BUY", price: 101, quantity: 3 }) }
     ])
-    assert.strictEqual(exchange.accounts.get(2)?.positions.get("BTC-PERP")?.flow, -valueOf(market, 100, 3))
+    assert.strictEqual(exchange.accounts.get(2)?.positions.get("BTC-USDC-PERP")?.flow, -valueOf(market, 100, 3))
     assert.strictEqual(events.filter(({ kind }) => kind === "fill").length, 2)
   })
 })

@@ -8,7 +8,7 @@ describe("published cases against the whole venue", () => {
   /** The clients' book alone, as the cases have it. */
   const matching = () => {
     const world = opened()
-    world.command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     return {
       ...world,
       quote: () => {
@@ -59,9 +59,9 @@ describe("published cases against the whole venue", () => {
   ] as const
   it.each(cases)("%s", (_, price, qty, rate, amount) => {
     const { command, place, venue, news, balance } = opened()
-    command({ type: "price", symbol: "XRP-PERP", price, only: null })
-    command({ type: "funding", symbol: "XRP-PERP", rate })
-    place({ symbol: "XRP-PERP", side: "SELL", qty, tif: "IOC" })
+    command({ type: "price", symbol: "XRP-USDC-PERP", price, only: null })
+    command({ type: "funding", symbol: "XRP-USDC-PERP", rate })
+    place({ symbol: "XRP-USDC-PERP", side: "SELL", qty, tif: "IOC" })
     venue.apply({ type: "time", to: stamp + 1_000 })
     const paid = news().flatMap((one) => (one.type === "funding" ? [one.funding] : []))
     assert.lengthOf(paid, 1)
@@ -72,9 +72,9 @@ describe("published cases against the whole venue", () => {
   /** A contract of one ounce of gold at 2,720. */
   const gold = (levels: { readonly barrier: string; readonly takeProfit: string | null }) => {
     const world = opened()
-    const mark = (price: string) => world.command({ type: "price", symbol: "XAU-KO", price, only: null })
+    const mark = (price: string) => world.command({ type: "price", symbol: "XAU-USDC-KO", price, only: null })
     mark("2720")
-    world.request({ ref: "R-1", symbol: "XAU-KO", qty: "1", premiumBps: 10_000, ...levels })
+    world.request({ ref: "R-1", symbol: "XAU-USDC-KO", qty: "1", premiumBps: 10_000, ...levels })
     const quoted = { type: "quote", rfqRef: "R-1", dealer: "alpha", price: "2720", qty: "1" } as const
     const { id: quoteId } = world.venue.apply({ ...quoted, validUntil: world.venue.now + 1_000 })
     world.call("acceptQuote", { ref: "A-1", target: "R-1", quoteId })

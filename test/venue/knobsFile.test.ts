@@ -10,7 +10,7 @@ describe("readKnobs", () => {
       "processes:",
       "  BTC: { volatility: 0.9, jumps: 12, jumpSize: 0.05 }",
       "books:",
-      "  BTC-PERP: { levels: 20, spread: 2, size: '1.5' }",
+      "  BTC-USDC-PERP: { levels: 20, spread: 2, size: '1.5' }",
       "dealers:",
       "  - name: alpha",
       "    latencyMillis: 200",

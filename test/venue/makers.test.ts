@@ -8,7 +8,7 @@ import { Makers } from "../../simulator/venue/core/Makers.ts"
 import type { Order, OrderRequest } from "../../simulator/venue/core/Order.ts"
 import { orderRequest } from "./orderRequest.ts"
 
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 const shape = { levels: 5, spread: 2, size: 100 }
 
 const opened = (seed = 1) => {

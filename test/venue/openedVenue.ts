@@ -35,7 +35,7 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
   const tick = (millis = 1_000): void => void venue.apply({ type: "time", to: venue.now + millis })
   const place = (parts: Parts<"placeOrder">): VenueOutcome =>
     call("placeOrder", {
-      symbol: "BTC-PERP",
+      symbol: "BTC-USDC-PERP",
       side: "BUY",
       price: null,
       qty: "0.1",
@@ -47,7 +47,7 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
     })
   const request = (parts: Parts<"requestQuotes">): VenueOutcome =>
     call("requestQuotes", {
-      symbol: "BTC-KO",
+      symbol: "BTC-USDC-KO",
       side: "BUY",
       qty: "0.1",
       barrier: "59000",
@@ -76,6 +76,6 @@ export const opened = (knobs: VenueKnobs = {}, start = startAt) => {
       .find((one) => one.account === account)
       ?.balances.find((one) => one.asset === asset)?.amount
   for (const account of ["CL-1", "CL-2", "CL-4"]) call("openAccount", { account })
-  command({ type: "price", symbol: "BTC-PERP", price: "60000", only: null })
+  command({ type: "price", symbol: "BTC-USDC-PERP", price: "60000", only: null })
   return { venue, events, messages, start, call, command, refusal, tick, place, request, quote, deal, news, balance }
 }

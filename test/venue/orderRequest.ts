@@ -4,7 +4,7 @@ import type { OrderRequest } from "../../simulator/venue/core/Order.ts"
 export const orderRequest = (parts: Partial<OrderRequest> = {}): OrderRequest => ({
   ref: "O-1",
   accountId: 1,
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   side: "BUY",
   price: null,
   quantity: 1,

@@ -7,7 +7,7 @@ import { orderRequest } from "./orderRequest.ts"
 
 /** Prices with three places, as the published cases have them: 90.005 is 90,005 ticks. */
 const market: Market = {
-  symbol: "USDJPY-PERP",
+  symbol: "USDJPY-USDC-PERP",
   family: "PERP",
   base: "USDJPY",
   assetClass: "fx",

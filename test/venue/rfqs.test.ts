@@ -6,7 +6,7 @@ import { type Rfq, type RfqRequest, Rfqs } from "../../simulator/venue/core/Rfqs
 const asked: RfqRequest = {
   ref: "R-1",
   accountId: 1,
-  symbol: "BTC-KO",
+  symbol: "BTC-USDC-KO",
   side: "BUY",
   quantity: 10,
   barrier: 590_000,
@@ -24,7 +24,7 @@ const contract: Contract = {
   tradeId: 1,
   accountId: 1,
   dealer: "alpha",
-  symbol: "BTC-KO",
+  symbol: "BTC-USDC-KO",
   side: "BUY",
   quantity: 10,
   entry: 600_000,

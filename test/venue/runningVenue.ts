@@ -39,7 +39,7 @@ export type TestVenue = Awaited<ReturnType<typeof runVenue>>
 export const restingOrder = (ref: string, over: Readonly<Record<string, unknown>> = {}) => ({
   ref,
   account: "CL1",
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   side: "BUY",
   price: "58000",
   qty: "0.1",
@@ -54,7 +54,7 @@ export const restingOrder = (ref: string, over: Readonly<Record<string, unknown>
 export const quoteRequest = (ref: string, now: number, over: Readonly<Record<string, unknown>> = {}) => ({
   ref,
   account: "CL1",
-  symbol: "BTC-KO",
+  symbol: "BTC-USDC-KO",
   side: "BUY",
   qty: "0.1",
   barrier: "50000",

@@ -40,17 +40,17 @@ describe("what can't be read", () => {
     ["/venue/v1/orders", { ...restingOrder("r"), qty: 1 }, 400],
     ["/venue/v1/orders", { ...restingOrder("r"), side: "LONG" }, 400],
     ["/venue/v1/lookups", { refs: Array.from({ length: 501 }, (_, n) => `r${n}`) }, 400],
-    ["/venue/v1/control", { type: "price", symbol: "BTC-PERP", price: "dear", only: null }, 400],
+    ["/venue/v1/control", { type: "price", symbol: "BTC-USDC-PERP", price: "dear", only: null }, 400],
     ["/venue/v1/control", { type: "price", symbol: "NOPE", price: "1", only: null }, 400],
     ["/venue/v1/control", { type: "fault", kind: "earthquake" }, 400],
     ["/venue/v1/control", fault({ times: 0 }), 400],
     ["/venue/v1/control", { type: "set", knobs: "speed: 1" }, 400],
     ["/venue/v1/nothing", {}, 404],
-    ["/venue/v1/klines?symbol=BTC-PERP&interval=2m&limit=1", undefined, 400],
-    ["/venue/v1/klines?symbol=BTC-PERP&interval=1m", undefined, 400],
-    ["/venue/v1/klines?symbol=NO-PERP&interval=1m&limit=1", undefined, 404],
-    ["/venue/v1/market-data/depth/BTC-PERP", undefined, 400],
-    ["/venue/v1/market-data/ticker/NO-PERP", undefined, 404],
+    ["/venue/v1/klines?symbol=BTC-USDC-PERP&interval=2m&limit=1", undefined, 400],
+    ["/venue/v1/klines?symbol=BTC-USDC-PERP&interval=1m", undefined, 400],
+    ["/venue/v1/klines?symbol=NO-USDC-PERP&interval=1m&limit=1", undefined, 404],
+    ["/venue/v1/market-data/depth/BTC-USDC-PERP", undefined, 400],
+    ["/venue/v1/market-data/ticker/NO-USDC-PERP", undefined, 404],
     ["/venue/v1/accounts/nobody", undefined, 404],
     ["/venue/v1/events", undefined, 400],
     ["/venue/v1/events?after=-1", undefined, 400],
@@ -58,8 +58,8 @@ describe("what can't be read", () => {
     ["/venue/v1/events?after=999999999", undefined, 410],
     ["/venue/v1/market-data", undefined, 400],
     ["/venue/v1/market-data?subscribe=", undefined, 400],
-    ["/venue/v1/market-data?subscribe=depth:BTC-PERP", undefined, 400],
-    ["/venue/v1/market-data?subscribe=ticker:NO-PERP", undefined, 404]
+    ["/venue/v1/market-data?subscribe=depth:BTC-USDC-PERP", undefined, 400],
+    ["/venue/v1/market-data?subscribe=ticker:NO-USDC-PERP", undefined, 404]
   ])("%s with %j answers %d in words", async (path, body, status) => {
     const answer = await venue.client.ask(path, body)
     assert.strictEqual(answer.status, status, answer.text)
@@ -72,7 +72,7 @@ describe("what can't be read", () => {
     assert.strictEqual((await venue.client.ask("/venue/v1/orders", "x".repeat(70_000))).status, 413)
     // A path of prices may be long.
     const points = Array.from({ length: 10_000 }, (_, n) => ({ offsetMs: n * 1_000, price: "0.6" }))
-    await venue.client.command({ type: "path", symbol: "XRP-PERP", points })
+    await venue.client.command({ type: "path", symbol: "XRP-USDC-PERP", points })
   })
 
   it("headers beyond 16 KB are not read", async () => {
@@ -126,7 +126,7 @@ describe("events", () => {
 describe("market data", () => {
   it("a snapshot of each subscription first, then what changes; show counts who reads", async () => {
     const stream = await venue.client.open(
-      "/venue/v1/market-data?subscribe=ticker:BTC-PERP,book:BTC-PERP,trades:BTC-PERP,ticker:BTC-PERP"
+      "/venue/v1/market-data?subscribe=ticker:BTC-USDC-PERP,book:BTC-USDC-PERP,trades:BTC-USDC-PERP,ticker:BTC-USDC-PERP"
     )
     assert.isTrue((await stream.next()).heartbeat)
     const snapshots = [await stream.next(), await stream.next(), await stream.next()]
@@ -146,8 +146,8 @@ describe("market data", () => {
   })
 
   it("a held price is stamped anew", async () => {
-    await venue.client.command({ type: "price", symbol: "ETH-PERP", price: "3100", only: null })
-    const stream = await venue.client.open("/venue/v1/market-data?subscribe=ticker:ETH-PERP")
+    await venue.client.command({ type: "price", symbol: "ETH-USDC-PERP", price: "3100", only: null })
+    const stream = await venue.client.open("/venue/v1/market-data?subscribe=ticker:ETH-USDC-PERP")
     const first = await stream.next((line) => line.mark === "3100")
     const second = await stream.next((line) => line.mark === "3100" && line.ts > first.ts)
     assert.isBelow(second.ts - first.ts, 1_500)

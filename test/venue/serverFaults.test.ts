@@ -56,10 +56,10 @@ const ofCalls: ReadonlyArray<readonly [kind: FaultKind, sees: RegExp, outcome: s
 
 describe("faults of one call", () => {
   it.each(ofCalls)("%s, once, on its route and symbol alone", async (kind, sees, outcome) => {
-    await fault(kind, { route: "order", symbol: "BTC-PERP", times: 1, delayMillis: 400 })
+    await fault(kind, { route: "order", symbol: "BTC-USDC-PERP", times: 1, delayMillis: 400 })
     const [other, hit, after] = [ref(), ref(), ref()]
     // Neither another market nor another route.
-    assert.strictEqual((await place(other, { symbol: "ETH-PERP", price: "2900" })).json.outcome, "EXECUTED")
+    assert.strictEqual((await place(other, { symbol: "ETH-USDC-PERP", price: "2900" })).json.outcome, "EXECUTED")
     assert.strictEqual(
       (await venue.client.ask("/venue/v1/orders/cancel", { ref: ref(), account: "CL1", target: other })).json.outcome,
       "EXECUTED"
@@ -170,7 +170,7 @@ describe("faults of the events", () => {
     const stream = await open()
     await fault("silent", { route: "events" })
     await place(ref())
-    const market = await venue.client.open("/venue/v1/market-data?subscribe=ticker:BTC-PERP")
+    const market = await venue.client.open("/venue/v1/market-data?subscribe=ticker:BTC-USDC-PERP")
     await market.next((line) => line.heartbeat)
     await market.next((line) => line.heartbeat)
     await market.next((line) => line.heartbeat)
@@ -204,15 +204,15 @@ describe("faults of market data", () => {
   const open = (symbol: string) => venue.client.open(`/venue/v1/market-data?subscribe=ticker:${symbol}`)
 
   it("stale-marks: no mark comes, a snapshot shows the one of the beginning, heartbeats go on", async () => {
-    const before = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-PERP")).json
-    await fault("stale-marks", { symbol: "SOL-PERP" })
-    const [stale, fresh] = [await open("SOL-PERP"), await open("ETH-PERP")]
+    const before = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-USDC-PERP")).json
+    await fault("stale-marks", { symbol: "SOL-USDC-PERP" })
+    const [stale, fresh] = [await open("SOL-USDC-PERP"), await open("ETH-USDC-PERP")]
     const shown = await stale.next((line) => line.channel === "ticker")
     assert.isAtMost(shown.ts - before.ts, 1_000)
     for (let n = 0; n < 6; n++) await fresh.next((line) => line.channel === "ticker")
     assert.isFalse(stale.waiting().some((line) => line.channel === "ticker"))
     await stale.next((line) => line.heartbeat)
-    const again = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-PERP")).json
+    const again = (await venue.client.ask("/venue/v1/market-data/ticker/SOL-USDC-PERP")).json
     assert.deepStrictEqual([again.ts, again.mark], [shown.ts, shown.mark])
     await venue.client.command({ type: "clear" })
     assert.isAbove((await stale.next((line) => line.channel === "ticker")).ts, shown.ts)
@@ -221,11 +221,11 @@ describe("faults of market data", () => {
   })
 
   it("drop, duplicate: the sequence shows it", async () => {
-    const stream = await open("BNB-PERP")
+    const stream = await open("BNB-USDC-PERP")
     const { seq } = await stream.next((line) => line.channel === "ticker")
-    await fault("drop-events", { route: "market-data", symbol: "BNB-PERP", times: 1 })
+    await fault("drop-events", { route: "market-data", symbol: "BNB-USDC-PERP", times: 1 })
     const jumped = await stream.next((line) => line.channel === "ticker" && line.seq > seq + 1)
-    await fault("duplicate-events", { route: "market-data", symbol: "BNB-PERP", times: 1 })
+    await fault("duplicate-events", { route: "market-data", symbol: "BNB-USDC-PERP", times: 1 })
     let last = jumped.seq
     for (;;) {
       const line = await stream.next((each) => each.channel === "ticker")

@@ -58,8 +58,8 @@ describe("how it ends", () => {
     const venue = await start(directory)
     await open(venue)
     await place(venue, "r1")
-    await venue.client.command({ type: "price", symbol: "BTC-PERP", price: "61000", only: "mark" })
-    await venue.client.command({ type: "halt", symbol: "ETH-PERP" })
+    await venue.client.command({ type: "price", symbol: "BTC-USDC-PERP", price: "61000", only: "mark" })
+    await venue.client.command({ type: "halt", symbol: "ETH-USDC-PERP" })
     await venue.client.command({
       type: "fault",
       kind: "slow",
@@ -77,8 +77,8 @@ describe("how it ends", () => {
     assert.deepStrictEqual(await accountOf(again), account)
     const { markets, faults } = await again.client.show()
     const marketOf = (symbol: string) => markets.find((market) => market.symbol === symbol)
-    assert.deepInclude(marketOf("BTC-PERP"), { mark: "61000", held: ["mark"] })
-    assert.isTrue(marketOf("ETH-PERP")?.halted)
+    assert.deepInclude(marketOf("BTC-USDC-PERP"), { mark: "61000", held: ["mark"] })
+    assert.isTrue(marketOf("ETH-USDC-PERP")?.halted)
     assert.deepStrictEqual(faults, [])
   })
 

@@ -31,7 +31,7 @@ const limits = { backlogBytes: 256 * 1024, stallMillis: 60_000 }
 const listed = (number: number): VenueEvent => ({
   number,
   at: 1,
-  fact: { type: "listing", version: number, symbol: "BTC-PERP" }
+  fact: { type: "listing", version: number, symbol: "BTC-USDC-PERP" }
 })
 /** Events as a venue keeps them, growing. */
 const eventSource = (count: number) => {
@@ -49,7 +49,7 @@ const eventSource = (count: number) => {
 const ticker = (seq: number, text: string): ChannelMessage => ({
   channel: "ticker",
   kind: "snapshot",
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   seq,
   ts: 1,
   last: text,
@@ -97,7 +97,7 @@ describe("market data", () => {
     let seq = 1
     const source = { now: 1, number: 0, snapshot: () => ticker(seq, "1") }
     const feed = new MarketFeed(source, faults(), limits)
-    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-PERP" }]))
+    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-USDC-PERP" }]))
     const [slow, fast] = [await open(), await open()]
     slow.stall()
     await fast.next((line) => line.channel === "ticker")
@@ -124,7 +124,7 @@ describe("market data", () => {
       })
     }
     const feed = new MarketFeed({ now: 1, number: 0, snapshot: () => ticker(1, "1") }, faults(), limits)
-    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-PERP" }]))
+    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-USDC-PERP" }]))
     feed.happened(counted(2))
     feed.flush()
     assert.strictEqual(encodings, 0)
@@ -140,7 +140,7 @@ describe("market data", () => {
   it("a jump of time is one snapshot, not thousands of messages", async () => {
     let seq = 1
     const feed = new MarketFeed({ now: 1, number: 0, snapshot: () => ticker(seq, "1") }, faults(), limits)
-    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-PERP" }]))
+    const open = await serving((response) => feed.open(response, [{ channel: "ticker", symbol: "BTC-USDC-PERP" }]))
     const stream = await open()
     await stream.next((line) => line.channel === "ticker")
     while (seq < 5_000) feed.happened(ticker(++seq, "1"))

@@ -9,7 +9,7 @@ describe("calls of the venue", () => {
     assert.deepInclude(first, { outcome: "EXECUTED", reason: null })
     assert.strictEqual(first.order?.state, "FILLED")
     assert.deepStrictEqual(place({ ref: "O-1", qty: "0.7" }), first)
-    assert.deepStrictEqual(venue.account("CL-1")?.positions, [{ symbol: "BTC-PERP", netQty: "0.5" }])
+    assert.deepStrictEqual(venue.account("CL-1")?.positions, [{ symbol: "BTC-USDC-PERP", netQty: "0.5" }])
   })
 
   it("A2-26: a voided ref is never executed; one that was executed or refused stays what it was", () => {
@@ -46,8 +46,8 @@ describe("calls of the venue", () => {
       place({ price: "59500.05" }),
       place({ qty: "0.00001" }),
       place({ trigger: { source: "MARK", price: "1.23", direction: "AT_OR_BELOW" } }),
-      place({ symbol: "NO-PERP" }),
-      place({ symbol: "BTC-KO" }),
+      place({ symbol: "NO-USDC-PERP" }),
+      place({ symbol: "BTC-USDC-KO" }),
       place({ account: "CL-nobody" }),
       place({ qty: "0.0001", price: "45000" }),
       call("cancelOrder", { ref: "C-1", target: "O-none" }),
@@ -97,7 +97,7 @@ describe("A2-40: an order's quantity is amended", () => {
   const resting = () => {
     const world = opened()
     // No ladder: the book is the clients' alone.
-    world.command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     world.place({ ref: "O-1", side: "BUY", price: "59500", qty: "0.5" })
     world.place({ ref: "O-2", account: "CL-2", side: "BUY", price: "59500", qty: "0.5" })
     return world
@@ -145,7 +145,7 @@ describe("contracts of the venue", () => {
       ["rfq", "quote", "contract", "rfq"]
     )
     tick()
-    const trades = venue.snapshot("trades", "BTC-KO")
+    const trades = venue.snapshot("trades", "BTC-USDC-KO")
     const [trade] = trades?.channel === "trades" ? trades.trades : []
     assert.deepStrictEqual(
       [trade?.id, trade?.price, trade?.qty, trade?.side],
@@ -174,7 +174,7 @@ describe("contracts of the venue", () => {
       { offsetMs: 2_000, price: "59800" },
       { offsetMs: 4_000, price: "60000" }
     ]
-    command({ type: "path", symbol: "BTC-KO", points })
+    command({ type: "path", symbol: "BTC-USDC-KO", points })
     tick(10_000)
     const [ended] = venue.lookup([contract])
     assert.deepInclude(ended?.contract, { state: "KNOCKED_OUT", settlePrice: "59900", endedAt: start + 1_000 })
@@ -184,7 +184,7 @@ describe("contracts of the venue", () => {
     const { deal, call, command, venue } = opened()
     const contractId = venue.lookup([deal({ barrier: "59900" })])[0]?.contract?.id
     call("requestClose", { ref: "R-9", contractId, windowEndsAt: venue.now + 60_000 })
-    command({ type: "price", symbol: "BTC-PERP", price: "59850", only: null })
+    command({ type: "price", symbol: "BTC-USDC-PERP", price: "59850", only: null })
     assert.deepInclude(venue.lookup(["R-9"])[0]?.rfq, { state: "CANCELLED", reason: "contract ended" })
   })
 
@@ -203,10 +203,10 @@ describe("contracts of the venue", () => {
     const { deal, call, command, venue } = opened()
     const [one, other] = [deal({ ref: "R-1" }), deal({ ref: "R-2" })]
     const contractId = venue.lookup([one])[0]?.contract?.id
-    const mark = venue.markets().find(({ symbol }) => symbol === "BTC-KO")?.mark ?? null
+    const mark = venue.markets().find(({ symbol }) => symbol === "BTC-USDC-KO")?.mark ?? null
     assert.deepInclude(call("tearUp", { ref: "T-1", contractId }).contract, { state: "TORN_UP", settlePrice: mark })
     assert.strictEqual(call("tearUp", { ref: "T-2", contractId }).reason, "contract has ended")
-    command({ type: "delist", symbol: "BTC-KO" })
+    command({ type: "delist", symbol: "BTC-USDC-KO" })
     assert.deepInclude(venue.lookup([other])[0]?.contract, { state: "CLOSED", settlePrice: mark })
   })
 

@@ -11,21 +11,21 @@ const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol: string) => {
 describe("commands to the venue", () => {
   it("a price moves every market of its base at once, is held, and its book with it; other bases stay", () => {
     const world = opened()
-    const eth = tickerOf(world, "ETH-PERP").mark
-    world.command({ type: "price", symbol: "BTC-PERP", price: "61234.5", only: null })
-    for (const symbol of ["BTC-PERP", "BTC-USDC", "BTC-KO"])
+    const eth = tickerOf(world, "ETH-USDC-PERP").mark
+    world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "61234.5", only: null })
+    for (const symbol of ["BTC-USDC-PERP", "BTC-USDC", "BTC-USDC-KO"])
       assert.deepInclude(tickerOf(world, symbol), { index: "61234.5", mark: "61234.5", last: "61234.5" })
-    assert.deepInclude(tickerOf(world, "BTC-PERP"), { bestBid: "61234.3", bestAsk: "61234.6" })
-    assert.strictEqual(tickerOf(world, "ETH-PERP").mark, eth)
-    const { seq } = tickerOf(world, "BTC-PERP")
+    assert.deepInclude(tickerOf(world, "BTC-USDC-PERP"), { bestBid: "61234.3", bestAsk: "61234.6" })
+    assert.strictEqual(tickerOf(world, "ETH-USDC-PERP").mark, eth)
+    const { seq } = tickerOf(world, "BTC-USDC-PERP")
     world.tick(5_000)
     // Held, and stamped anew.
-    assert.deepInclude(tickerOf(world, "BTC-PERP"), { mark: "61234.5", last: "61234.5", seq: seq + 1 })
-    assert.strictEqual(tickerOf(world, "BTC-PERP").ts, world.venue.now)
+    assert.deepInclude(tickerOf(world, "BTC-USDC-PERP"), { mark: "61234.5", last: "61234.5", seq: seq + 1 })
+    assert.strictEqual(tickerOf(world, "BTC-USDC-PERP").ts, world.venue.now)
     const held = (symbol: string) => world.venue.markets().find((market) => market.symbol === symbol)?.held
-    assert.deepStrictEqual([held("BTC-KO"), held("ETH-KO")], [["last", "mark", "index"], []])
+    assert.deepStrictEqual([held("BTC-USDC-KO"), held("ETH-USDC-KO")], [["last", "mark", "index"], []])
     world.command({ type: "clear" })
-    assert.deepStrictEqual(held("BTC-KO"), [])
+    assert.deepStrictEqual(held("BTC-USDC-KO"), [])
   })
 
   it("SC-ORD-14: --only last moves the last price alone, and fires those that look at it", () => {
@@ -33,8 +33,8 @@ describe("commands to the venue", () => {
     const trigger = (source: "LAST" | "MARK") => ({ source, price: "60500", direction: "AT_OR_ABOVE" }) as const
     world.place({ ref: "O-1", trigger: trigger("LAST") })
     world.place({ ref: "O-2", trigger: trigger("MARK") })
-    world.command({ type: "price", symbol: "BTC-PERP", price: "60600", only: "last" })
-    assert.deepInclude(tickerOf(world, "BTC-PERP"), { last: "60600", mark: "60000" })
+    world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "60600", only: "last" })
+    assert.deepInclude(tickerOf(world, "BTC-USDC-PERP"), { last: "60600", mark: "60000" })
     const states = world.venue.lookup(["O-1", "O-2"]).map(({ order }) => order?.state)
     assert.deepStrictEqual(states, ["FILLED", "WAITING"])
   })
@@ -44,7 +44,7 @@ describe("commands to the venue", () => {
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW" } as const
     world.place({ ref: "O-2", side: "SELL", qty: "0.5", reduceOnly: true, trigger })
-    world.command({ type: "price", symbol: "BTC-PERP", price: "59000", only: null })
+    world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "59000", only: null })
     const fills = world.news().flatMap((news) => (news.type === "fill" ? [news.fill] : []))
     assert.deepInclude(fills.at(-1), { ref: "O-2", price: "58999.8" })
   })
@@ -64,10 +64,10 @@ describe("commands to the venue", () => {
   it("A2-97: the venue trades an account by itself: a fill of no order of anybody's, at the mark or a price", () => {
     const world = opened()
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
-    const asked = { type: "execute", account: "CL-1", symbol: "BTC-PERP" } as const
+    const asked = { type: "execute", account: "CL-1", symbol: "BTC-USDC-PERP" } as const
     world.command({ ...asked, qty: "-0.2", price: null, reason: "deleverage" })
     const trades = () => {
-      const message = world.venue.snapshot("trades", "BTC-PERP")
+      const message = world.venue.snapshot("trades", "BTC-USDC-PERP")
       return message?.channel === "trades" ? message.trades : []
     }
     const seen = trades().length
@@ -91,15 +91,15 @@ describe("commands to the venue", () => {
     const trigger = { source: "MARK", price: "59500", direction: "AT_OR_BELOW" } as const
     world.place({ ref: "O-2", side: "SELL", qty: "0.5", reduceOnly: true, trigger })
     const { version } = world.venue.listing()
-    world.command({ type: "halt", symbol: "BTC-PERP" })
-    assert.strictEqual(world.refusal({ type: "halt", symbol: "BTC-PERP" }), "BTC-PERP is halted already.")
+    world.command({ type: "halt", symbol: "BTC-USDC-PERP" })
+    assert.strictEqual(world.refusal({ type: "halt", symbol: "BTC-USDC-PERP" }), "BTC-USDC-PERP is halted already.")
     const listed = world.venue.listing()
     assert.strictEqual(listed.version, version + 1)
-    assert.strictEqual(listed.markets.find(({ symbol }) => symbol === "BTC-PERP")?.halt?.since, world.venue.now)
+    assert.strictEqual(listed.markets.find(({ symbol }) => symbol === "BTC-USDC-PERP")?.halt?.since, world.venue.now)
     assert.strictEqual(world.place({ ref: "O-3" }).reason, "market halted")
-    world.command({ type: "price", symbol: "BTC-PERP", price: "59000", only: null })
+    world.command({ type: "price", symbol: "BTC-USDC-PERP", price: "59000", only: null })
     assert.strictEqual(world.venue.lookup(["O-2"])[0]?.order?.state, "WAITING")
-    world.command({ type: "resume", symbol: "BTC-PERP" })
+    world.command({ type: "resume", symbol: "BTC-USDC-PERP" })
     assert.strictEqual(world.venue.lookup(["O-2"])[0]?.order?.state, "FILLED")
     assert.deepStrictEqual(
       world.events.flatMap(({ fact }) => (fact.type === "listing" ? [fact.version] : [])),
@@ -111,7 +111,7 @@ describe("commands to the venue", () => {
     const world = opened()
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     world.place({ ref: "O-2", price: "59500" })
-    world.command({ type: "delist", symbol: "BTC-PERP" })
+    world.command({ type: "delist", symbol: "BTC-USDC-PERP" })
     const account = world.venue.account("CL-1")
     assert.deepStrictEqual([account?.positions, account?.orders], [[], []])
     const fill = world
@@ -120,25 +120,25 @@ describe("commands to the venue", () => {
       .at(-1)
     assert.deepInclude(fill, { side: "SELL", qty: "0.5", price: "60000", reason: "delisting" })
     assert.strictEqual(world.place({ ref: "O-3" }).reason, "market delisted")
-    assert.strictEqual(world.refusal({ type: "delist", symbol: "BTC-PERP" }), "BTC-PERP is delisted.")
+    assert.strictEqual(world.refusal({ type: "delist", symbol: "BTC-USDC-PERP" }), "BTC-USDC-PERP is delisted.")
     for (const { positions } of world.venue.ledger())
-      for (const { symbol, netQty } of positions) if (symbol === "BTC-PERP") assert.strictEqual(netQty, "0")
+      for (const { symbol, netQty } of positions) if (symbol === "BTC-USDC-PERP") assert.strictEqual(netQty, "0")
     world.command({ type: "clear" })
-    assert.isTrue(world.venue.listing().markets.find(({ symbol }) => symbol === "BTC-PERP")?.delisted)
+    assert.isTrue(world.venue.listing().markets.find(({ symbol }) => symbol === "BTC-USDC-PERP")?.delisted)
   })
 
   it("another book until clear; of size nothing it is empty", () => {
     const world = opened()
-    world.command({ type: "book", symbol: "BTC-PERP", size: "0.5", levels: 2, spread: 10 })
+    world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0.5", levels: 2, spread: 10 })
     const book = () => {
-      const message = world.venue.snapshot("book", "BTC-PERP")
+      const message = world.venue.snapshot("book", "BTC-USDC-PERP")
       return message?.channel === "book" ? message : null
     }
     assert.deepStrictEqual(
       book()?.bids.map(([price]) => price),
       ["59999.4", "59999.3"]
     )
-    world.command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     assert.deepInclude(book(), { bids: [], asks: [], checksum: 0 })
     assert.strictEqual(world.place({ ref: "O-1" }).reason, "no market")
     world.command({ type: "clear" })
@@ -148,27 +148,30 @@ describe("commands to the venue", () => {
   it("knobs of a file are turned, their problems named by line, and nothing is turned when one can't be", () => {
     const world = opened()
     const set = (knobs: string) => world.refusal({ type: "set", knobs })
-    assert.isNull(set("books:\n  BTC-PERP: {levels: 3}\ntickMillis: 500\n"))
+    assert.isNull(set("books:\n  BTC-USDC-PERP: {levels: 3}\ntickMillis: 500\n"))
     assert.deepStrictEqual(world.venue.tickMillis, 500)
-    assert.match(set("takers: 2\nbooks:\n  BTC-PERP:\n    levels: many\n") ?? "", /^line 1: takers: .*; line 4: books/)
+    assert.match(
+      set("takers: 2\nbooks:\n  BTC-USDC-PERP:\n    levels: many\n") ?? "",
+      /^line 1: takers: .*; line 4: books/
+    )
     assert.match(set("colour: red") ?? "", /^line 1: colour/)
     assert.match(set("takers: [1") ?? "", /^line 1/)
     assert.strictEqual(set("takers: 1\nprocesses: {DOGE: {jumps: 1}}"), "processes: no base DOGE.")
-    assert.strictEqual(set("tickMillis: 250\nbooks: {BTC-KO: {levels: 1}}"), "books: BTC-KO has no book.")
+    assert.strictEqual(set("tickMillis: 250\nbooks: {BTC-USDC-KO: {levels: 1}}"), "books: BTC-USDC-KO has no book.")
     assert.strictEqual(world.venue.tickMillis, 500)
   })
 
   it("what can't be followed is refused in words, with nothing done", () => {
     const world = opened()
     const before = JSON.stringify(world.venue.state())
-    const execute = { type: "execute", symbol: "BTC-PERP", price: null, reason: "deleverage" } as const
+    const execute = { type: "execute", symbol: "BTC-USDC-PERP", price: null, reason: "deleverage" } as const
     const refusals = [
-      world.refusal({ type: "price", symbol: "NO-PERP", price: "1", only: null }),
-      world.refusal({ type: "price", symbol: "BTC-PERP", price: "60000.05", only: null }),
-      world.refusal({ type: "path", symbol: "BTC-PERP", points: [] }),
+      world.refusal({ type: "price", symbol: "NO-USDC-PERP", price: "1", only: null }),
+      world.refusal({ type: "price", symbol: "BTC-USDC-PERP", price: "60000.05", only: null }),
+      world.refusal({ type: "path", symbol: "BTC-USDC-PERP", points: [] }),
       world.refusal({
         type: "path",
-        symbol: "BTC-PERP",
+        symbol: "BTC-USDC-PERP",
         points: [
           { offsetMs: 5, price: "60000" },
           { offsetMs: 4, price: "60000" }
@@ -179,20 +182,20 @@ describe("commands to the venue", () => {
       world.refusal({ ...execute, account: "CL-1", qty: "0.00001" }),
       world.refusal({ type: "offer", symbol: "BTC-SWAP", rateBps: 500, tenorDays: 31, qty: "1" }),
       world.refusal({ type: "pay", contractId: 7, amount: null }),
-      world.refusal({ type: "resume", symbol: "BTC-PERP" }),
+      world.refusal({ type: "resume", symbol: "BTC-USDC-PERP" }),
       world.refusal({ type: "restart" })
     ]
     assert.deepStrictEqual(refusals, [
-      "No market NO-PERP.",
-      "The price 60000.05 is off the grid of BTC-PERP.",
+      "No market NO-USDC-PERP.",
+      "The price 60000.05 is off the grid of BTC-USDC-PERP.",
       "A path needs a point.",
       "Point 2 of the path lies before the one ahead of it.",
       "BTC-USDC has no funding.",
       "No account CL-9.",
-      "The quantity 0.00001 is off the grid of BTC-PERP.",
+      "The quantity 0.00001 is off the grid of BTC-USDC-PERP.",
       "BTC-SWAP has 1 to 30 days.",
       "No swap 7.",
-      "BTC-PERP is not halted.",
+      "BTC-USDC-PERP is not halted.",
       "restart is the server's to follow, not the books'."
     ])
     assert.strictEqual(JSON.stringify(world.venue.state()), before)

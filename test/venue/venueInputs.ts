@@ -25,8 +25,8 @@ const mostly = <A>(usual: fc.Arbitrary<A>, rare: fc.Arbitrary<A>): fc.Arbitrary<
 const account = mostly(fc.constantFrom(...clients), fc.constant("CL-nobody"))
 const side = fc.constantFrom("BUY" as const, "SELL" as const)
 const orderMarket = mostly(
-  fc.constantFrom("BTC-PERP", "BTC-PERP", "BTC-USDC"),
-  fc.constantFrom("ETH-PERP", "BTC-KO", "NO-PERP")
+  fc.constantFrom("BTC-USDC-PERP", "BTC-USDC-PERP", "BTC-USDC"),
+  fc.constantFrom("ETH-USDC-PERP", "BTC-USDC-KO", "NO-USDC-PERP")
 )
 /** Around 60,000, some of them off the grid. */
 const price = mostly(
@@ -77,7 +77,7 @@ const request: fc.Arbitrary<Draft> = fc
     return call("requestQuotes", {
       ref: `R-${n}`,
       account: name,
-      symbol: "BTC-KO",
+      symbol: "BTC-USDC-KO",
       side: way,
       qty: "0.1",
       barrier: String(60_000 - sign * away),
@@ -150,7 +150,7 @@ const refs: fc.Arbitrary<Draft> = fc
 const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
   fc.record({
     type: fc.constant("price" as const),
-    symbol: fc.constantFrom("BTC-PERP", "BTC-KO", "ETH-PERP"),
+    symbol: fc.constantFrom("BTC-USDC-PERP", "BTC-USDC-KO", "ETH-USDC-PERP"),
     price,
     only: fc.constantFrom(null, "last" as const, "mark" as const, "index" as const)
   }),
@@ -163,7 +163,7 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
   }),
   fc.record({
     type: fc.constant("book" as const),
-    symbol: fc.constant("BTC-PERP"),
+    symbol: fc.constant("BTC-USDC-PERP"),
     size: fc.constantFrom("0", "0.2", "3"),
     levels: fc.option(fc.nat(5), { nil: null }),
     spread: fc.option(fc.integer({ min: 1, max: 40 }), { nil: null })
@@ -171,17 +171,17 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
   fc.record({
     type: fc.constant("execute" as const),
     account,
-    symbol: fc.constantFrom("BTC-PERP", "BTC-USDC"),
+    symbol: fc.constantFrom("BTC-USDC-PERP", "BTC-USDC"),
     qty: fc.constantFrom("0.3", "-0.3", "-5"),
     price: fc.option(price, { nil: null }),
     reason: fc.constantFrom("deleverage" as const, "liquidation" as const)
   }),
   fc.record({
     type: fc.constantFrom("halt" as const, "resume" as const, "delist" as const),
-    symbol: fc.constantFrom("BTC-PERP", "BTC-KO", "ETH-PERP", "BTC-SWAP", "ETH-SWAP")
+    symbol: fc.constantFrom("BTC-USDC-PERP", "BTC-USDC-KO", "ETH-USDC-PERP", "BTC-SWAP", "ETH-SWAP")
   }),
   fc.constantFrom<VenueCommand>(
-    { type: "funding", symbol: "BTC-PERP", rate: "-0.001" },
+    { type: "funding", symbol: "BTC-USDC-PERP", rate: "-0.001" },
     { type: "offer", symbol: "ETH-SWAP", rateBps: 500, tenorDays: 2, qty: "30" },
     { type: "pay", contractId: 1, amount: null },
     { type: "pay", contractId: 2, amount: "0.25" },
@@ -197,7 +197,7 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
     },
     { type: "clear" },
     { type: "set", knobs: "takers: 0.9\nwriters: {default: 0.2, late: 0.3, short: 0.3}\n" },
-    { type: "set", knobs: "seed: 9\nbooks: {BTC-PERP: {levels: 3}}\n" }
+    { type: "set", knobs: "seed: 9\nbooks: {BTC-USDC-PERP: {levels: 3}}\n" }
   )
 ]
 const command: fc.Arbitrary<Draft> = fc.oneof(...commands).map((said) => () => ({ type: "command", command: said }))

@@ -55,15 +55,16 @@ describe("market data of the venue", () => {
       place({ ref: `O-${n}`, side: n % 2 === 0 ? "BUY" : "SELL", price: n % 3 === 0 ? null : `${59_900 + n * 3}` })
       tick()
     }
-    const book = venue.snapshot("book", "BTC-PERP")
-    assert.deepStrictEqual(read(messages, "BTC-PERP"), book)
+    const book = venue.snapshot("book", "BTC-USDC-PERP")
+    assert.deepStrictEqual(read(messages, "BTC-USDC-PERP"), book)
     assert.isAbove(book?.seq ?? 0, 50)
   })
 
   it("a book is said once a tick and only when it has changed, not once an order", () => {
     const { messages, command, place, tick } = opened()
-    command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
-    const books = () => messages.filter(({ channel, symbol }) => channel === "book" && symbol === "BTC-PERP").length
+    command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
+    const books = () =>
+      messages.filter(({ channel, symbol }) => channel === "book" && symbol === "BTC-USDC-PERP").length
     const before = books()
     for (let n = 0; n < 10; n++) place({ ref: `O-${n}`, price: "59500" })
     assert.strictEqual(books(), before)
@@ -80,14 +81,16 @@ describe("market data of the venue", () => {
     }
     const said = messages.length
     tick()
-    const trades = venue.snapshot("trades", "BTC-PERP")
+    const trades = venue.snapshot("trades", "BTC-USDC-PERP")
     const ids = trades?.channel === "trades" ? trades.trades.map(({ id }) => id) : []
     assert.lengthOf(ids, 500)
     assert.deepStrictEqual(
       ids,
       ids.toSorted((one, other) => other - one)
     )
-    const update = messages.slice(said).find(({ channel, symbol }) => channel === "trades" && symbol === "BTC-PERP")
+    const update = messages
+      .slice(said)
+      .find(({ channel, symbol }) => channel === "trades" && symbol === "BTC-USDC-PERP")
     assert.deepStrictEqual(update?.channel === "trades" ? update.trades.map(({ id }) => id) : [], ids.slice(0, 99))
   })
 
@@ -95,7 +98,7 @@ describe("market data of the venue", () => {
     const { venue, deal, tick } = opened()
     deal({})
     tick()
-    const ticker = venue.snapshot("ticker", "BTC-KO")
+    const ticker = venue.snapshot("ticker", "BTC-USDC-KO")
     assert.deepInclude(ticker ?? {}, {
       last: "60000",
       bestBid: null,
@@ -103,13 +106,13 @@ describe("market data of the venue", () => {
       volume24h: "0.1",
       openInterest: null
     })
-    assert.deepInclude(venue.snapshot("book", "BTC-KO") ?? {}, { bids: [], asks: [], checksum: 0 })
+    assert.deepInclude(venue.snapshot("book", "BTC-USDC-KO") ?? {}, { bids: [], asks: [], checksum: 0 })
   })
 
   it("open interest is that of all long positions, and volume that of a day", () => {
     const { venue, place, tick, command } = opened()
     const figures = () => {
-      const ticker = venue.snapshot("ticker", "BTC-PERP")
+      const ticker = venue.snapshot("ticker", "BTC-USDC-PERP")
       return ticker?.channel === "ticker" ? [Number(ticker.openInterest), Number(ticker.volume24h)] : []
     }
     const [open = 0, volume = 0] = figures()
@@ -121,11 +124,11 @@ describe("market data of the venue", () => {
     const longs = venue
       .ledger()
       .flatMap(({ positions }) => positions)
-      .filter(({ symbol, netQty }) => symbol === "BTC-PERP" && !netQty.startsWith("-"))
+      .filter(({ symbol, netQty }) => symbol === "BTC-USDC-PERP" && !netQty.startsWith("-"))
       .reduce((sum, { netQty }) => sum + Number(netQty), 0)
     assert.approximately(figures()[0] ?? 0, longs, 1e-9)
     assert.notStrictEqual(figures()[0], open)
-    command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     tick(day + minute)
     assert.strictEqual(figures()[1], 0)
   })
@@ -135,7 +138,7 @@ describe("klines of the venue", () => {
   /** A trade at each of some minutes after the start, which is a minute before eight. */
   const traded = (...minutes: ReadonlyArray<number>) => {
     const world = opened()
-    world.command({ type: "book", symbol: "BTC-PERP", size: "0", levels: null, spread: null })
+    world.command({ type: "book", symbol: "BTC-USDC-PERP", size: "0", levels: null, spread: null })
     minutes.forEach((at, n) => {
       world.venue.apply({ type: "time", to: startAt + at * minute })
       world.place({ ref: `S-${n}`, account: "CL-2", side: "SELL", price: `${60_000 + n}`, qty: "0.2" })
@@ -144,7 +147,7 @@ describe("klines of the venue", () => {
     })
     const page = (interval: KlineInterval, from: number | null, to: number | null, limit: number) => {
       const at = (minutes_: number | null) => (minutes_ === null ? null : startAt + minutes_ * minute)
-      const found = world.venue.klines({ symbol: "BTC-PERP", interval, from: at(from), to: at(to), limit })
+      const found = world.venue.klines({ symbol: "BTC-USDC-PERP", interval, from: at(from), to: at(to), limit })
       return {
         rows: found?.klines.map(({ t, close, trades }) => [(t - startAt) / minute, close, trades]),
         before: found?.before,
@@ -191,16 +194,16 @@ describe("klines of the venue", () => {
   it("A2-04: nothing before the first trade ever, and an unknown market has none", () => {
     const { page, venue } = traded(3)
     assert.isNull(page("1m", -50, null, 10).before)
-    assert.isNull(venue.klines({ symbol: "NO-PERP", interval: "1m", from: null, to: null, limit: 1 }))
+    assert.isNull(venue.klines({ symbol: "NO-USDC-PERP", interval: "1m", from: null, to: null, limit: 1 }))
   })
 
   it("A2-113: a barrier market's move with its mark", () => {
     const { venue, command, tick } = opened()
     tick(minute)
-    command({ type: "price", symbol: "BTC-PERP", price: "60500", only: null })
-    command({ type: "price", symbol: "BTC-PERP", price: "59500", only: null })
+    command({ type: "price", symbol: "BTC-USDC-PERP", price: "60500", only: null })
+    command({ type: "price", symbol: "BTC-USDC-PERP", price: "59500", only: null })
     tick()
-    const page = venue.klines({ symbol: "BTC-KO", interval: "1m", from: null, to: null, limit: 1 })
+    const page = venue.klines({ symbol: "BTC-USDC-KO", interval: "1m", from: null, to: null, limit: 1 })
     assert.deepInclude(page?.klines[0], {
       open: "60000",
       high: "60500",
@@ -215,16 +218,16 @@ describe("klines of the venue", () => {
     const { venue, tick } = opened({ tickMillis: 10 * minute })
     for (let n = 0; n < 130; n++) tick(day)
     const oldest = (interval: KlineInterval) =>
-      venue.klines({ symbol: "BTC-KO", interval, from: null, to: null, limit: 1 })?.oldestAvailable ?? 0
+      venue.klines({ symbol: "BTC-USDC-KO", interval, from: null, to: null, limit: 1 })?.oldestAvailable ?? 0
     for (const interval of ["1m", "5m", "30m"] as const) assert.isAtLeast(oldest(interval), venue.now - 3 * day)
     for (const interval of ["1h", "4h", "1d"] as const) {
       assert.isAtMost(oldest(interval), venue.now - 100 * day)
       assert.isAtLeast(oldest(interval), venue.now - 102 * day)
       assert.strictEqual(oldest(interval) % day, 0)
     }
-    const early = venue.klines({ symbol: "BTC-KO", interval: "1d", from: 0, to: null, limit: 1_000 })
+    const early = venue.klines({ symbol: "BTC-USDC-KO", interval: "1d", from: 0, to: null, limit: 1_000 })
     assert.deepInclude(early ?? {}, { klines: [], before: null })
-    const first = venue.klines({ symbol: "BTC-KO", interval: "1d", from: oldest("1d"), to: null, limit: 1 })
+    const first = venue.klines({ symbol: "BTC-USDC-KO", interval: "1d", from: oldest("1d"), to: null, limit: 1 })
     assert.isNotNull(first?.before)
   })
 })

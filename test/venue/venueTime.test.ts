@@ -5,7 +5,7 @@ import { startAt } from "./venueInputs.ts"
 
 const day = 86_400_000
 const hour = 3_600_000
-const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol = "BTC-PERP") => {
+const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol = "BTC-USDC-PERP") => {
   const ticker = venue.snapshot("ticker", symbol)
   if (ticker?.channel !== "ticker") throw new Error(`no ticker of ${symbol}`)
   return ticker
@@ -14,7 +14,7 @@ const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol = "BTC-PERP") => 
 describe("time at the venue", () => {
   it("SC-FUN-01: three stamps in one jump, each once, in the account's sequence, at the stamp's own time", () => {
     const world = opened()
-    world.command({ type: "funding", symbol: "BTC-PERP", rate: "0.0002" })
+    world.command({ type: "funding", symbol: "BTC-USDC-PERP", rate: "0.0002" })
     world.place({ ref: "O-1", qty: "0.5", tif: "IOC" })
     world.tick(day)
     const funding = world.news().flatMap((news) => (news.type === "funding" ? [news] : []))
@@ -88,7 +88,7 @@ describe("time at the venue", () => {
       { offsetMs: hour, price: "60500" },
       { offsetMs: 2 * hour, price: "60000" }
     ]
-    world.command({ type: "path", symbol: "BTC-PERP", points })
+    world.command({ type: "path", symbol: "BTC-USDC-PERP", points })
     world.tick(3 * hour)
     const [rested, fired] = world.venue.lookup(["O-1", "O-2"])
     assert.strictEqual(rested?.order?.state, "FILLED")

@@ -8,7 +8,7 @@ export type Family = "PERP" | "SPOT" | "BARRIER"
 export type AssetClass = "crypto" | "fx" | "index" | "metal" | "energy"
 
 export interface Market {
-  /** Such as BTC-PERP. */
+  /** Such as BTC-USDC-PERP. */
   readonly symbol: string
   readonly family: Family
   readonly base: string

@@ -49,7 +49,7 @@ function base(
   return { base: code, name, assetClass, tick, lot, opening, volatility, families }
 }
 
-const suffixOf: Readonly<Record<Family, string>> = { SPOT: "USDC", PERP: "PERP", BARRIER: "KO" }
+const suffixOf: Readonly<Record<Family, string>> = { SPOT: "USDC", PERP: "USDC-PERP", BARRIER: "USDC-KO" }
 const titleOf: Readonly<Record<Family, string>> = { SPOT: "", PERP: " perpetual", BARRIER: " knock-out" }
 
 /** What the largest order is worth at the opening price, in USDC. */

@@ -1,6 +1,6 @@
 /** An answer of each market-data route, as the reference shows them; test/http/openApi.test.ts holds them against their schemas. */
 const btc = {
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   lastPrice: "60012.3",
   markPrice: "60010.0",
   indexPrice: "60008.4",
@@ -19,12 +19,12 @@ const disclosure =
 
 export const marketExamples = {
   instruments: {
-    instruments: [{ symbol: "BTC-PERP", family: "PERP", displayName: "Bitcoin perpetual", assetClass: "crypto" }]
+    instruments: [{ symbol: "BTC-USDC-PERP", family: "PERP", displayName: "Bitcoin perpetual", assetClass: "crypto" }]
   },
   ticker: { code: 0, msg: "ok", data: btc, asOfSeq: 48_211, ts },
   tickers: { asOf: ts, tickers: [btc] },
   klines: {
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     interval: "1m",
     intervalMs: 60_000,
     klines: [
@@ -44,7 +44,7 @@ export const marketExamples = {
     asOf: ts + 21_000
   },
   orderbook: {
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     bids: [["60009.9", "0.5000"]],
     asks: [["60010.1", "0.4000"]],
     checksum: -187_001_429,
@@ -52,14 +52,14 @@ export const marketExamples = {
     ts
   },
   marketTrades: {
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     trades: [{ tradeId: 7_001, price: "60012.3", qty: "0.0200", side: "BUY", flags: [], ts }],
     asOfSeq: 5_210,
     ts
   },
-  indexPrice: { symbol: "BTC-PERP", indexPrice: "60008.4", ts },
+  indexPrice: { symbol: "BTC-USDC-PERP", indexPrice: "60008.4", ts },
   funding: {
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     fundingRate: "0.0001",
     fundingRatePct: "0.01",
     predictedFundingRate: "0.00012",
@@ -71,7 +71,7 @@ export const marketExamples = {
     funding: { schedule: ["00:00", "08:00", "16:00"], intervalHours: 8 }
   },
   marketInfo: {
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     family: "PERP",
     displayName: "Bitcoin perpetual",
     assetClass: "crypto",
@@ -89,7 +89,7 @@ export const marketExamples = {
   tradingStatus: {
     asOf: ts,
     halted: true,
-    halts: [{ scope: "BTC-PERP", since: ts - 60_000, until: null, message: "Halted by the venue." }]
+    halts: [{ scope: "BTC-USDC-PERP", since: ts - 60_000, until: null, message: "Halted by the venue." }]
   },
   currencies: {
     cash: "USDC",

@@ -14,7 +14,7 @@ const halt = setup({
 
 type Said = Pick<TradingHaltContext, "scope" | "message" | "until">
 
-/** Such as `BTC-PERP until 1795000000000`: what the audit shows of a halt. */
+/** Such as `BTC-USDC-PERP until 1795000000000`: what the audit shows of a halt. */
 const named = ({ scope, until }: Said): string => (until === null ? scope : `${scope} until ${until}`)
 
 const timerOf = (haltId: number) => `${haltTimer}:${haltId}` as const

@@ -21,7 +21,7 @@ export const VenueId = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 
 
 /** A name of ours that the venue keeps: of an account, an order, an accept. Executed once. */
 export const Ref = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/))
-export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8})?$/))
+export const Symbol = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/))
 export const Side = Schema.Literals(["BUY", "SELL"])
 /** The venue's own words, shown as they are after being cut to this length. */
 export const Words = Schema.String.check(Schema.isMaxLength(256))

@@ -5,7 +5,7 @@ export const venueProbeInput: VenueProbeInput = {
   probeId: 1,
   clientId: 1,
   account: "ACM-00000001",
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   side: "BUY",
   price: "60000",
   qty: "0.001",

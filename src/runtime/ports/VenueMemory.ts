@@ -51,7 +51,7 @@ type Reader = Queue.Queue<Line, VenueUnanswered | Cause.Done>
 
 /** The market it lists. */
 export const memoryMarket: VenueMarket = {
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   family: "PERP",
   base: "BTC",
   displayName: "Bitcoin perpetual",

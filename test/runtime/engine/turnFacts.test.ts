@@ -11,8 +11,8 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 /** The market as it stands at its n-th asking. */
 const marketAt = (n: number): Facts => ({
   takenAt: n,
-  marks: new Map([["BTC-PERP", { price: new MoneyDecimal(60_000 + n), at: n, current: true }]]),
-  instruments: new Map([["BTC-PERP", { symbol: "BTC-PERP", family: "PERP", priceDecimals: 1 }]])
+  marks: new Map([["BTC-USDC-PERP", { price: new MoneyDecimal(60_000 + n), at: n, current: true }]]),
+  instruments: new Map([["BTC-USDC-PERP", { symbol: "BTC-USDC-PERP", family: "PERP", priceDecimals: 1 }]])
 })
 
 let bench: HostBench
@@ -63,7 +63,7 @@ describe("facts of a turn", () => {
 
   it("readers see them beside the state, of a subject in memory and of one that has to be read first", async () => {
     const price = Effect.runPromise(
-      bench.host.read("client:1", (_, { marks }) => marks.get("BTC-PERP")?.price.toString())
+      bench.host.read("client:1", (_, { marks }) => marks.get("BTC-USDC-PERP")?.price.toString())
     )
     assert.strictEqual(await price, "60001")
     await run(increment(1))

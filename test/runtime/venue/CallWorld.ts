@@ -184,7 +184,7 @@ export class CallProcess {
 
 const startProbe = (turn: Turn, clientId: number): number => {
   const id = turn.nextId("venueProbe")
-  const input = { symbol: "BTC-PERP", side: "BUY", price: "58500", qty: "0.001" } as const
+  const input = { symbol: "BTC-USDC-PERP", side: "BUY", price: "58500", qty: "0.001" } as const
   start(turn, "venueProbes", {
     input: { probeId: id, clientId, account: uidOf(clientId), ...input, startedAt: turn.now },
     columns: { id, partnerId: 1, clientId, startedAt: turn.now }

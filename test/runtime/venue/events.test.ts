@@ -17,7 +17,7 @@ const orderOf = (ref: string | null, change: Partial<VenueOrder> = {}): VenueOrd
   id: 900,
   ref,
   account,
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   side: "BUY",
   price: "58500",
   qty: "0.001",
@@ -101,7 +101,7 @@ describe("events of the venue", () => {
         (at, ref) => [orderOf(ref, { qty: "101" }), at],
         "its quantity is beyond the market's limit"
       ],
-      ["of no market", (at, ref) => [orderOf(ref, { symbol: "XXX-PERP" }), at], "its market is not listed"]
+      ["of no market", (at, ref) => [orderOf(ref, { symbol: "XXX-USDC-PERP" }), at], "its market is not listed"]
     ]
   it.each(hostile)("A2-115: an event %s is set aside, alarmed once and passed", (_, make, reason) => {
     const { world, id, ref } = withVoidProbe()

@@ -10,7 +10,7 @@ import type { MarketFeed } from "../../../src/runtime/services/market/MarketFeed
 import { book, market, ticker, trades } from "../../support/ScriptedVenue.ts"
 import { openFeed, settle, start } from "./feedBench.ts"
 
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 const mark = (feed: MarketFeed["Service"]) => feed.facts().marks.get(symbol)
 const shown = (feed: MarketFeed["Service"]) => feed.mirror.markets.get(symbol)
 const last = (feed: MarketFeed["Service"]) => shown(feed)?.ticker.show()?.data.lastPrice
@@ -27,7 +27,11 @@ describe("the connection", () => {
       const { venue, feed, say } = yield* openFeed((script) => {
         script.listing = {
           ...script.listing,
-          markets: [market(symbol), market("BTC-KO", { family: "BARRIER" }), market("OLD-PERP", { delisted: true })]
+          markets: [
+            market(symbol),
+            market("BTC-USDC-KO", { family: "BARRIER" }),
+            market("OLD-USDC-PERP", { delisted: true })
+          ]
         }
       })
       yield* say(ticker(symbol, 1, start))
@@ -37,8 +41,8 @@ describe("the connection", () => {
           { channel: "ticker", symbol },
           { channel: "book", symbol },
           { channel: "trades", symbol },
-          { channel: "ticker", symbol: "BTC-KO" },
-          { channel: "trades", symbol: "BTC-KO" }
+          { channel: "ticker", symbol: "BTC-USDC-KO" },
+          { channel: "trades", symbol: "BTC-USDC-KO" }
         ]
       ])
       assert.strictEqual(venue.listings, 1)
@@ -125,7 +129,7 @@ describe("the connection", () => {
       yield* settle
       assert.deepStrictEqual(shown(feed)?.market.halt, halt)
       assert.strictEqual(last(feed), "60000.5")
-      venue.listing = { ...venue.listing, version: 3, markets: [market(symbol), market("ETH-PERP")] }
+      venue.listing = { ...venue.listing, version: 3, markets: [market(symbol), market("ETH-USDC-PERP")] }
       yield* say(venue.beat(10))
       yield* TestClock.adjust("1200 millis")
       yield* settle
@@ -180,7 +184,7 @@ describe("tickers", () => {
     ["a bid above the ask", { bestBid: "60000.1", bestAsk: "60000.1" }, /best bid/],
     ["a funding rate of more than all", { funding: { rate: "1.5", predicted: "0", nextAt: start } }, /funding rate/],
     ["tomorrow's time", { ts: start + 5_001 }, /time to come/],
-    ["a market that is not listed", { symbol: "XYZ-PERP" }, /not listed/]
+    ["a market that is not listed", { symbol: "XYZ-USDC-PERP" }, /not listed/]
   ]
   for (const [title, parts, reason] of absurd) {
     it.effect(`A2-115: ${title} is set aside with its bytes and not applied`, () =>

@@ -12,7 +12,7 @@ import type { Verdict } from "../../../src/machines/shared/Refusal.ts"
 import { book, ticker, trades } from "../../support/ScriptedVenue.ts"
 import { openFeed, start } from "./feedBench.ts"
 
-const symbol = "BTC-PERP"
+const symbol = "BTC-USDC-PERP"
 const halt = { scope: "PERP", since: start, until: start + 1, message: "Maintenance." }
 const unused = () => Effect.die(new Error("nothing is halted here"))
 const layerHalts = Layer.succeed(MarketHalts, {

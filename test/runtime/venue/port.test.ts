@@ -41,7 +41,7 @@ const inProcess = (): Promise<Bench> => {
 const order = (ref: string, change: Partial<VenueRequest<"placeOrder">> = {}): VenueRequest<"placeOrder"> => ({
   ref,
   account: "ACM-00000001",
-  symbol: "BTC-PERP",
+  symbol: "BTC-USDC-PERP",
   side: "BUY",
   price: "58500",
   qty: "0.01",
@@ -61,7 +61,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
     let venue: VenueShape
     const run = <A, E>(effect: Effect.Effect<A, E>): Promise<A> => Effect.runPromise(effect)
     const priceBelow = async (): Promise<string> => {
-      const ticker = await run(venue.snapshot({ channel: "ticker", symbol: "BTC-PERP" }))
+      const ticker = await run(venue.snapshot({ channel: "ticker", symbol: "BTC-USDC-PERP" }))
       const mark = ticker.channel === "ticker" ? Number(ticker.mark) : Number.NaN
       return String(Math.round(mark * 0.98))
     }
@@ -80,20 +80,20 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       const listing = await run(venue.listing)
       assert.include(
         listing.markets.map(({ symbol }) => symbol),
-        "BTC-PERP"
+        "BTC-USDC-PERP"
       )
       assert.isAtLeast(await run(venue.clock), listing.at)
       for (const channel of ["ticker", "book", "trades"] as const) {
-        const snapshot = await run(venue.snapshot({ channel, symbol: "BTC-PERP" }))
-        assert.deepInclude(snapshot, { channel, kind: "snapshot", symbol: "BTC-PERP" })
+        const snapshot = await run(venue.snapshot({ channel, symbol: "BTC-USDC-PERP" }))
+        assert.deepInclude(snapshot, { channel, kind: "snapshot", symbol: "BTC-USDC-PERP" })
       }
-      const page = await run(venue.klines({ symbol: "BTC-PERP", interval: "1m", from: null, to: null, limit: 5 }))
+      const page = await run(venue.klines({ symbol: "BTC-USDC-PERP", interval: "1m", from: null, to: null, limit: 5 }))
       assert.isAtMost(page.klines.length, 5)
       assert.isArray((await run(venue.offers)).offers)
     })
 
     it("what it does not know is unanswered, an account it does not have null", async () => {
-      const failed = await run(Effect.flip(venue.snapshot({ channel: "book", symbol: "NONE-PERP" })))
+      const failed = await run(Effect.flip(venue.snapshot({ channel: "book", symbol: "NONE-USDC-PERP" })))
       assert.deepStrictEqual([failed._tag, /VenueNotFound/.test(failed.reason)], ["VenueUnanswered", true])
       assert.isNull(await run(venue.account("ACM-99999999")))
     })
@@ -121,7 +121,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
 
     it("what it refuses it says in words, and refuses again", async () => {
       const ref = newRef()
-      const refused = await run(venue.write("placeOrder", order(ref, { symbol: "NONE-PERP" })))
+      const refused = await run(venue.write("placeOrder", order(ref, { symbol: "NONE-USDC-PERP" })))
       assert.deepStrictEqual([refused.outcome, refused.order], ["REFUSED", null])
       assert.isNotEmpty(refused.reason)
       const [found] = await run(venue.voidRefs([ref]))
@@ -191,8 +191,8 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       const lines = await run(
         venue
           .marketData([
-            { channel: "ticker", symbol: "BTC-PERP" },
-            { channel: "book", symbol: "ETH-PERP" }
+            { channel: "ticker", symbol: "BTC-USDC-PERP" },
+            { channel: "book", symbol: "ETH-USDC-PERP" }
           ])
           .pipe(Stream.take(3), Stream.runCollect)
       )
@@ -203,7 +203,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
             ? line.reason
             : `${line.channel} ${line.symbol} ${line.kind}`
       )
-      assert.sameMembers(seen, ["heartbeat", "ticker BTC-PERP snapshot", "book ETH-PERP snapshot"])
+      assert.sameMembers(seen, ["heartbeat", "ticker BTC-USDC-PERP snapshot", "book ETH-USDC-PERP snapshot"])
     })
 
     it("an event that happens comes to whoever listens", async () => {

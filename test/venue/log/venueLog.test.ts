@@ -39,7 +39,7 @@ const order = (n: number): VenueInput => ({
   request: {
     ref: `O-${n}`,
     account: "CL-1",
-    symbol: "BTC-PERP",
+    symbol: "BTC-USDC-PERP",
     side: "BUY",
     price: n % 2 === 0 ? null : "59000",
     qty: "0.01",

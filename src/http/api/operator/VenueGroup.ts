@@ -26,7 +26,7 @@ const shaped = (label: string, pattern: RegExp, form: string) => {
 const digits = "(0|[1-9][0-9]{0,14})(\\.[0-9]{1,12})?"
 const decimal = (label: string) => shaped(label, new RegExp(`^${digits}$`), "a decimal such as 60000.5")
 const signed = (label: string) => shaped(label, new RegExp(`^-?${digits}$`), "a decimal with its sign, such as -2.5")
-const symbol = shaped("The symbol", /^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8})?$/, "a symbol such as BTC-PERP")
+const symbol = shaped("The symbol", /^[A-Z0-9]{1,12}(-[A-Z0-9]{1,8}){0,2}$/, "a symbol such as BTC-USDC-PERP")
 const contractId = rangeOf("The contract id", 1, Number.MAX_SAFE_INTEGER)
 const millis = (label: string) => Schema.optionalKey(rangeOf(label, 1, 86_400_000_000))
 

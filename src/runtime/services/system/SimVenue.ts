@@ -102,15 +102,17 @@ export class SimVenue extends Context.Service<
               Effect.catch((error) => Effect.succeed(refuse(venueRefusal(error)) as Verdict<VenueView>))
             )
           : Effect.succeed(sandboxOnly),
-        command: (caller, command) =>
-          inSandbox(() =>
+        command: (caller, given) => {
+          const command = withFullSymbol(given)
+          return inSandbox(() =>
             currentDryRun() === null ? carryOut(caller, command, control.command(command)) : rehearse(caller, command)
-          ),
+          )
+        },
         execute: (caller, { client, ...rest }) =>
           inSandbox(() =>
             Effect.flatMap(findClient(host, sql, client), (row): Commanded => {
               if (row === null) return Effect.succeed(refuse(unknown("Client")))
-              const command = { type: "execute", account: row.uid, ...rest } as const
+              const command = withFullSymbol({ type: "execute", account: row.uid, ...rest })
               if (currentDryRun() !== null) return rehearse(caller, command)
               const work = Effect.andThen(control.openAccount(row.uid), control.command(command))
               return carryOut(caller, command, work)
@@ -124,6 +126,12 @@ export class SimVenue extends Context.Service<
     })
   )
 }
+
+/** Testers may leave the quote out, which is USDC everywhere: BTC-PERP is BTC-USDC-PERP. */
+const withFullSymbol = (command: VenueCommand): VenueCommand =>
+  "symbol" in command && command.symbol !== null
+    ? { ...command, symbol: command.symbol.replace(/^([A-Z0-9]+)-(PERP|KO)$/, "$1-USDC-$2") }
+    : command
 
 const restart = { type: "restart" } as const
 const sandboxOnly = refuse(conflict("The venue can be controlled in a sandbox service only."))

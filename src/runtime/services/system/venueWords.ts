@@ -26,7 +26,7 @@ export const venueRefusal = ({ why, words }: VenueControlError): Refusal => {
 /** Longer values are shown by their length. */
 const longest = 64
 
-/** Such as `symbol BTC-PERP, price 60000`. */
+/** Such as `symbol BTC-USDC-PERP, price 60000`. */
 export const describeCommand = (command: VenueCommand): string =>
   Object.entries(command)
     .filter(([name, value]) => name !== "type" && value !== null)
