@@ -48,7 +48,8 @@ export const scenarioBoard = (
   const ended: Array<ScenarioResult> = []
   const draw = () =>
     createElement(BoardView, { ended: [...ended], running: [...running.values()], total: scenarios.length, styled })
-  const screen = render(draw(), { stdout, exitOnCtrlC: false, patchConsole: false })
+  // Whoever asks for a board has a terminal, wherever that runs.
+  const screen = render(draw(), { stdout, interactive: true, exitOnCtrlC: false, patchConsole: false })
   const timer = setInterval(() => screen.rerender(draw()), redrawMillis)
   return {
     began: (scenario) => void running.set(scenario, { scenario, startedAt: Date.now(), number: 0, step: "given" }),

@@ -296,8 +296,8 @@ export const machines = {
     reached: {
       IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
       EXECUTED: operator("`sim venue probe C`"),
-      REFUSED: operator("`sim venue probe C`, with the fault `reject` on orders"),
-      VOID: operator("`sim venue probe C`, with the fault `timeout-before` on orders")
+      REFUSED: operator("`sim venue fault reject --route order`, then `sim venue probe C`"),
+      VOID: operator("`sim venue fault timeout-before --route order`, then `sim venue probe C`")
     }
   }),
   tradingHalt: entry({

@@ -3,7 +3,7 @@
  * are in flight and answers are lost: each probe's order is executed at most once, and in the end known on both sides alike
  * (architecture, Engine: venue calls; D6, A2-26).
  */
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { afterAll, afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -38,14 +38,14 @@ const start = async (directory = dataDir, venue?: { readonly url: string; readon
   return service
 }
 
-beforeAll(async () => {
+beforeEach(async () => {
   database = await makeTestDatabase()
 })
-afterAll(async () => {
-  for (const service of open) await service.stop()
+afterEach(async () => {
+  for (const service of open.splice(0)) await service.stop()
   await database.drop()
-  rmSync(folder, { recursive: true, force: true })
 })
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const venueFile = (): { readonly seat: string; readonly url: string; readonly keyFile: string } =>
   JSON.parse(readFileSync(join(venueDir, "venue.json"), "utf8"))

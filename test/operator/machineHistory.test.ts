@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
+import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -24,7 +25,8 @@ let clientId: number
 
 beforeAll(async () => {
   service = await startOperatorService({
-    settings: { webhookHosts: new Set(["127.0.0.1"]), fourEyes: new Set(["ledger adjust"]) }
+    settings: { webhookHosts: new Set(["127.0.0.1"]), fourEyes: new Set(["ledger adjust"]) },
+    layerVenue: new VenueMemory({ now: () => Date.now() }).layer()
   })
   const partner = await service.partner({ code: "HIST" })
   const call = (method: string, path: string, body?: unknown) =>
@@ -81,6 +83,8 @@ beforeAll(async () => {
   const { haltId } = await service.done(["market", "halt", "ALL", "--message", "test"])
   await service.done(["market", "resume", "ALL"])
   add("tradingHalt", haltId, "market.halt", "market.resume")
+  const { probes } = await service.done(["sim", "venue", "probe", String(clientId)])
+  add("venueProbe", probes[0].probeId, "venueProbe.begin", "venueProbe.end")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
   add("webhookDelivery", deliveryId, "webhook.redeliver")
 })

@@ -99,7 +99,7 @@ const rowTests = () => {
     )
     assert.sameMembers(
       (await load("system")).rows.map(({ table }) => table),
-      ["operatorKeys", "operatorKeys", "questionnaires", "questionnaires", "approvals", "approvals"]
+      ["operatorKeys", "questionnaires", "approvals", "tradingHalts"].flatMap((table) => [table, table])
     )
   })
 
