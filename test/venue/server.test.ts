@@ -45,6 +45,7 @@ describe("what can't be read", () => {
     ["/venue/v1/control", { type: "fault", kind: "earthquake" }, 400],
     ["/venue/v1/control", fault({ times: 0 }), 400],
     ["/venue/v1/control", { type: "set", knobs: "speed: 1" }, 400],
+    ["//", {}, 400],
     ["/venue/v1/nothing", {}, 404],
     ["/venue/v1/klines?symbol=BTC-USDC-PERP&interval=2m&limit=1", undefined, 400],
     ["/venue/v1/klines?symbol=BTC-USDC-PERP&interval=1m", undefined, 400],

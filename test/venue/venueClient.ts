@@ -40,7 +40,8 @@ export class VenueClient {
   ask(path: string, body?: unknown, over: { readonly key?: string; readonly timeoutMillis?: number } = {}) {
     const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body)
     return new Promise<Answer>((resolve, reject) => {
-      const asked = request(new URL(path, this.url), {
+      const asked = request(this.url, {
+        path,
         method: text === undefined ? "GET" : "POST",
         agent: false,
         headers: { authorization: `Bearer ${over.key ?? this.key}`, "content-type": "application/json" }
@@ -73,7 +74,11 @@ export class VenueClient {
   /** Opens one of the two streams. Rejects when the connection breaks before an answer comes. */
   open(path: string): Promise<OpenStream> {
     return new Promise((resolve, reject) => {
-      const asked = request(new URL(path, this.url), { agent: false, headers: { authorization: `Bearer ${this.key}` } })
+      const asked = request(this.url, {
+        path,
+        agent: false,
+        headers: { authorization: `Bearer ${this.key}` }
+      })
       asked.on("error", reject)
       asked.on("response", (response) => resolve(streamOf(response)))
       asked.end()

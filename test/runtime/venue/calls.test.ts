@@ -44,6 +44,15 @@ describe("calls of the venue", () => {
     assert.strictEqual(process.figures.made, 6)
   })
 
+  it("A2-95: a venue that refuses the account gets no call of it", () => {
+    const world = new CallWorld((name) => (name === "openAccount" ? { refused: "no more accounts" } : {}))
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(3_000)
+    assert.deepStrictEqual([world.venue.came.get("P-1") ?? 0, process.figures.made], [0, 0])
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["VOID"]])
+  })
+
   it("a client's calls are made one after the other in the order of their commits, clients side by side", () => {
     const order: Array<string> = []
     const world = new CallWorld((name, [ref = ""]) => {

@@ -68,7 +68,13 @@ export class LostCalls {
   }
 
   /** Asks for ever. */
-  readonly run: Effect.Effect<never> = Effect.suspend(() => this.round).pipe(Effect.forever({ disableYield: true }))
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.round).pipe(
+    // A fault of one round must not end the asking for good.
+    Effect.catchCause((cause) =>
+      Effect.andThen(Effect.logError("lost calls of the venue could not be asked for", cause), Effect.sleep(1_000))
+    ),
+    Effect.forever({ disableYield: true })
+  )
 
   private get now(): number {
     return this.parts.wall.currentTimeMillisUnsafe()

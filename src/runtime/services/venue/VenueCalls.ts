@@ -134,6 +134,11 @@ class Executor {
     if (!this.lanes.has(row.ref)) this.lost.add(row, this.committedAt(row), false)
   }
 
+  /** Not answered, or never made; its age counts from the commit, whatever the business clock has done since. */
+  private lose({ row, deadline }: Waiting, made: boolean): void {
+    this.lost.add(row, deadline - callWithin, made)
+  }
+
   /** Makes what can be made, for ever. */
   readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
     Effect.andThen(Effect.suspend(() => this.round)),
@@ -199,7 +204,7 @@ class Executor {
       ),
       Effect.catchDefect((defect) => Effect.as(Effect.logError("a call of the venue broke", defect), false)),
       Effect.map((taken) => {
-        if (!taken) this.lost.add(row, this.committedAt(row), true)
+        if (!taken) this.lose(waiting, true)
         this.finish(waiting)
       })
     )
@@ -210,7 +215,11 @@ class Executor {
     return this.write("openAccount", { ref: `U-${account}`, account }).pipe(
       Effect.matchCauseEffect({
         onFailure: () => Effect.sync(() => this.missed(waiting)),
-        onSuccess: () => {
+        onSuccess: ({ outcome, reason }) => {
+          if (outcome !== "EXECUTED") {
+            this.missed(waiting)
+            return Effect.logError("the venue opens no account", account, reason)
+          }
           if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
           this.opened.add(account)
           return this.again(waiting)
@@ -239,7 +248,7 @@ class Executor {
   /** Its time is over before it was made: it is never made. */
   private missed(waiting: Waiting): void {
     this.tooLate++
-    this.lost.add(waiting.row, this.committedAt(waiting.row), false)
+    this.lose(waiting, false)
     this.finish(waiting)
   }
 
