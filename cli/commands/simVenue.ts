@@ -210,7 +210,9 @@ const addProbeCommand = (venue: Command, cli: Cli): void => {
         (api) => api.venue.probe({ payload: { client, ...given({ calls }) } }),
         (data) =>
           stack(
-            text(`${data.probes.length} orders of ${data.symbol} at ${data.price}`),
+            text(
+              `${data.probes.length} ${data.probes.length === 1 ? "order" : "orders"} of ${data.symbol} at ${data.price}`
+            ),
             table(
               data.probes,
               {

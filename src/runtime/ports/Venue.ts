@@ -18,6 +18,9 @@ export class VenueUnanswered extends Schema.TaggedError<VenueUnanswered>()("Venu
   reason: Schema.String
 }) {}
 
+/** The answer of a service that no venue is attached to. */
+export const noVenue = new VenueUnanswered({ reason: "this service has no venue" })
+
 /** The venue does not keep events this far back. */
 export class VenueEventsGone extends Schema.TaggedError<VenueEventsGone>()("VenueEventsGone", {
   after: Schema.Number

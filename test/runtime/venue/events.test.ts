@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import type { AccountFact, VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 import { CallWorld, uidOf } from "./CallWorld.ts"
@@ -116,6 +117,62 @@ describe("events of the venue", () => {
     world.venue.say(account, saying(orderOf(ref)))
     world.run(1_000)
     assert.strictEqual(world.probes.get(id), "EXECUTED")
+  })
+
+  /** A world like that of `withVoidProbe`, whose venue is asked again for what it now has executed, or gives no answer. */
+  const withLateProbe = (answers: boolean) => {
+    const asked: Array<string> = []
+    const late = { now: false }
+    const world = new CallWorld(
+      (name) => (name === "placeOrder" ? { lost: "before" } : {}),
+      (venue) => ({
+        ...venue,
+        lookup: (refs) =>
+          Effect.suspend(() => {
+            if (!late.now) return venue.lookup(refs)
+            asked.push(...refs)
+            if (!answers) return Effect.fail(new VenueUnanswered({ reason: "lost" }))
+            return Effect.map(venue.lookup(refs), (outcomes) =>
+              outcomes.map((each) => ({ ...each, outcome: "EXECUTED" as const, order: orderOf(each.ref) }))
+            )
+          })
+      })
+    )
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(5_000)
+    const id = [...world.probes.keys()][0] as number
+    assert.strictEqual(world.probes.get(id), "VOID")
+    late.now = true
+    return { world, id, ref: `P-${id}`, asked }
+  }
+
+  it("A2-115: an object of ours that a hostile event names is read again before the event is passed", () => {
+    const { world, id, ref, asked } = withLateProbe(true)
+    const event = world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
+    world.venue.send(event)
+    world.run(1_000)
+    assert.deepStrictEqual(
+      [world.probes.get(id), aside(world), mark(world), asked],
+      ["EXECUTED", ["its quantity is off the market's grid"], 1, [ref]]
+    )
+    // What names no object of ours has nothing to be read again.
+    world.venue.say(account, saying(orderOf(null, { qty: "0.0015" })))
+    world.run(1_000)
+    assert.deepStrictEqual([asked.length, mark(world)], [1, 2])
+  })
+
+  it("A2-115: a venue that gives no answer for the object stops nothing: the event is passed, and alarmed", () => {
+    const { world, id, ref, asked } = withLateProbe(false)
+    world.venue.say(account, saying(orderOf(ref, { qty: "0.0015" })))
+    world.run(100)
+    assert.deepStrictEqual([mark(world), aside(world)], [undefined, []])
+    world.run(5_000)
+    assert.deepStrictEqual([mark(world), sequence(world), world.probes.get(id), asked.length], [1, 1, "VOID", 3])
+    assert.deepStrictEqual(world.errors, [
+      "an object that something hostile was said of can't be read again",
+      "something that the venue said is set aside"
+    ])
   })
 
   it("C4: while the venue plays ahead by command its events are taken; what lies beyond the jump is set aside", () => {

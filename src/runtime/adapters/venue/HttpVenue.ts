@@ -9,7 +9,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
 import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
-import { Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
 import { channelLine, eventLine, venueLines } from "./venueLines.ts"
 
@@ -140,8 +140,7 @@ const inOrder = (
       : Effect.fail(new VenueUnanswered({ reason: "the answer is of other refs" }))
   )
 
-const none = new VenueUnanswered({ reason: "this service has no venue" })
-const unanswered = Effect.fail(none)
+const unanswered = Effect.fail(noVenue)
 
 const nowhere: VenueShape = {
   listing: unanswered,
@@ -154,6 +153,6 @@ const nowhere: VenueShape = {
   lookup: () => unanswered,
   voidRefs: () => unanswered,
   write: () => unanswered,
-  events: () => Stream.fail(none),
-  marketData: () => Stream.fail(none)
+  events: () => Stream.fail(noVenue),
+  marketData: () => Stream.fail(noVenue)
 }

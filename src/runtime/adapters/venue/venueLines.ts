@@ -1,7 +1,7 @@
 /**
  * A stream of the venue: lines of JSON on one response that stays open. A line that is too long or can't be read as what it
- * should be is handed on as its bytes (A2-115); a stream that is silent for 5 s is over; one of another version is not read.
- * What nobody takes stays in the socket.
+ * should be is handed on as its bytes (A2-115). A stream without a whole line for 5 s is over, one that does not begin with
+ * this version is not read. What nobody takes stays in the socket.
  */
 import { Effect, Redacted, Result, Schema, Stream } from "effect"
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from "node:http"
@@ -15,7 +15,7 @@ import type { VenueConnection } from "../../ports/VenueConnection.ts"
 export const lineLimit = 1024 * 1024
 /** Characters of an unreadable line that are kept. */
 const keptChars = 4_096
-/** Longest silence: a heartbeat comes every second. Ms. */
+/** Longest time without a whole line: a heartbeat comes every second. Ms. */
 const silence = 5_000
 
 type Read<A> = (value: unknown) => Result.Result<A, unknown>
@@ -26,12 +26,13 @@ export const eventLine: Read<VenueEvent> = Schema.decodeUnknownResult(VenueEvent
 export const channelLine: Read<ChannelMessage> = Schema.decodeUnknownResult(ChannelMessage)
 const heartbeatLine = Schema.decodeUnknownResult(VenueHeartbeat)
 
-/** `after`: of a stream of events, which may be gone (410); else null. */
+/** `after`: of a stream of events, which may be gone (410); else null. `patience`: the longest silence, ms. */
 export const venueLines = <A>(
   connection: VenueConnection,
   path: string,
   read: Read<A>,
-  after: number | null
+  after: number | null,
+  patience: number = silence
 ): Stream.Stream<A | VenueHeartbeat | UnreadableLine, VenueUnanswered | VenueEventsGone> =>
   Stream.unwrap(
     Effect.map(
@@ -39,20 +40,22 @@ export const venueLines = <A>(
         Effect.sync(() => connect(connection, path)),
         (opened) => Effect.sync(() => opened.destroy())
       ),
-      (opened) =>
-        Stream.fromAsyncIterable(pieces(opened), failureOf(after)).pipe(
-          Stream.mapEffect((piece) => linesOf(piece, read), { concurrency: 1 }),
+      (opened) => {
+        const reader = new LineReader(read)
+        return Stream.fromAsyncIterable(pieces(opened, patience), failureOf(after)).pipe(
+          Stream.mapEffect((piece) => reader.take(piece), { concurrency: 1 }),
           Stream.flattenIterable
         )
+      }
     )
   )
 
-/** The status of an answer that is no stream. */
-class NotOpened extends Error {
-  readonly status: number
+/** Why a stream is over, in words that may be shown; of an answer that is no stream its status. */
+class StreamOver extends Error {
+  readonly status: number | null
 
-  constructor(status: number) {
-    super(`status ${status}`)
+  constructor(words: string, status: number | null = null) {
+    super(words)
     this.status = status
   }
 }
@@ -60,9 +63,9 @@ class NotOpened extends Error {
 const failureOf =
   (after: number | null) =>
   (error: unknown): VenueUnanswered | VenueEventsGone =>
-    error instanceof NotOpened && error.status === 410 && after !== null
+    error instanceof StreamOver && error.status === 410 && after !== null
       ? new VenueEventsGone({ after })
-      : new VenueUnanswered({ reason: error instanceof NotOpened ? error.message : "the stream broke" })
+      : new VenueUnanswered({ reason: error instanceof StreamOver ? error.message : "the stream broke" })
 
 const connect = ({ url, key, ca }: VenueConnection, path: string): ClientRequest => {
   const target = new URL(path, url)
@@ -74,20 +77,25 @@ const connect = ({ url, key, ca }: VenueConnection, path: string): ClientRequest
 }
 
 /** Whole lines as they come, a piece for what one read of the socket brought. */
-async function* pieces(opened: ClientRequest): AsyncGenerator<ReadonlyArray<Line>> {
-  const incoming = await answerOf(opened)
-  if (incoming.statusCode !== 200) throw new NotOpened(incoming.statusCode ?? 0)
+async function* pieces(opened: ClientRequest, patience: number): AsyncGenerator<ReadonlyArray<Line>> {
+  const incoming = await answerOf(opened, patience)
+  const { statusCode = 0 } = incoming
+  if (statusCode !== 200) throw new StreamOver(`status ${statusCode}`, statusCode)
   let heardAt = performance.now()
-  // What waits to be read is no silence of the venue's.
+  // What waits to be read is no silence of the venue's. Bytes of a line that never ends are.
   const watch = setInterval(() => {
-    if (incoming.readableLength === 0 && performance.now() - heardAt > silence) incoming.destroy(new Error("silent"))
-  }, 500)
+    if (incoming.readableLength === 0 && performance.now() - heardAt > patience) {
+      incoming.destroy(new StreamOver(`silent for ${patience} ms`))
+    }
+  }, patience / 10)
   const cutter = new LineCutter()
   try {
     for await (const chunk of incoming) {
-      heardAt = performance.now()
       const lines = cutter.cut(chunk as Buffer)
-      if (lines.length > 0) yield lines
+      if (lines.length === 0) continue
+      yield lines
+      // The time that the reader took with them is not the venue's.
+      heardAt = performance.now()
     }
   } finally {
     clearInterval(watch)
@@ -95,9 +103,9 @@ async function* pieces(opened: ClientRequest): AsyncGenerator<ReadonlyArray<Line
   }
 }
 
-const answerOf = (opened: ClientRequest): Promise<IncomingMessage> =>
+const answerOf = (opened: ClientRequest, patience: number): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const late = setTimeout(() => opened.destroy(new Error("no answer")), silence)
+    const late = setTimeout(() => opened.destroy(new StreamOver(`no answer within ${patience} ms`)), patience)
     opened.once("response", (incoming) => {
       clearTimeout(late)
       resolve(incoming)
@@ -116,7 +124,7 @@ interface Line {
 }
 
 /** Cuts bytes at line ends; holds at most one line of the limit's length. */
-export class LineCutter {
+class LineCutter {
   private rest: Array<Buffer> = []
   private length = 0
 
@@ -149,33 +157,58 @@ export class LineCutter {
   }
 }
 
-const linesOf = <A>(
-  lines: ReadonlyArray<Line>,
-  read: Read<A>
-): Effect.Effect<ReadonlyArray<A | VenueHeartbeat | UnreadableLine>, VenueUnanswered> =>
-  Effect.suspend(() => {
-    const found: Array<A | VenueHeartbeat | UnreadableLine> = []
-    for (const line of lines) {
-      const heard = lineOf(line, read)
-      if (heard !== null && typeof heard === "object" && "heartbeat" in heard && heard.version !== venueStreamVersion) {
-        const reason = `the venue streams version ${heard.version}, and this service reads version ${venueStreamVersion}`
-        return Effect.fail(new VenueUnanswered({ reason }))
-      }
-      found.push(heard)
-    }
-    return Effect.succeed(found)
-  })
+/** Reads the lines of one connection, once its first has said that they are of this version. */
+class LineReader<A> {
+  private readonly read: Read<A>
+  private begun = false
 
-const lineOf = <A>({ text, whole }: Line, read: Read<A>): A | VenueHeartbeat | UnreadableLine => {
-  if (!whole) return unreadable(text, "longer than 1 MiB")
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return unreadable(text, "no JSON")
+  constructor(read: Read<A>) {
+    this.read = read
   }
-  const isHeartbeat = typeof value === "object" && value !== null && "heartbeat" in value
-  const result: Result.Result<A | VenueHeartbeat, unknown> = isHeartbeat ? heartbeatLine(value) : read(value)
+
+  take(lines: ReadonlyArray<Line>): Effect.Effect<ReadonlyArray<A | VenueHeartbeat | UnreadableLine>, VenueUnanswered> {
+    return Effect.suspend(() => {
+      const found: Array<A | VenueHeartbeat | UnreadableLine> = []
+      for (const { text, whole } of lines) {
+        const value = whole ? jsonOf(text) : tooLong
+        const wrong = this.wrongVersion(value)
+        if (wrong !== null) return Effect.fail(new VenueUnanswered({ reason: wrong }))
+        found.push(lineOf(text, value, this.read))
+      }
+      return Effect.succeed(found)
+    })
+  }
+
+  /** A heartbeat of another version may have any other form: its version is looked at first. */
+  private wrongVersion(value: unknown): string | null {
+    if (isHeartbeat(value)) {
+      this.begun = true
+      return "version" in value && value.version === venueStreamVersion
+        ? null
+        : `the venue streams another version than ${venueStreamVersion}, which this service reads`
+    }
+    return this.begun ? null : "the venue's stream does not begin with its version"
+  }
+}
+
+const tooLong = Symbol("longer than a line may be")
+const noJson = Symbol("no JSON")
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return noJson
+  }
+}
+
+const isHeartbeat = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && "heartbeat" in value
+
+const lineOf = <A>(text: string, value: unknown, read: Read<A>): A | VenueHeartbeat | UnreadableLine => {
+  if (value === tooLong) return unreadable(text, "longer than 1 MiB")
+  if (value === noJson) return unreadable(text, "no JSON")
+  const result: Result.Result<A | VenueHeartbeat, unknown> = isHeartbeat(value) ? heartbeatLine(value) : read(value)
   return Result.isSuccess(result) ? result.success : unreadable(text, "not what the stream should hold")
 }
 

@@ -1,6 +1,7 @@
 /**
  * Events of accounts on their way to mailboxes: one account's in the order of its sequence, accounts side by side. A gap is
- * fetched first; what is known is dropped; what can't be applied is set aside in the turn that passes it (A2-96, A2-115).
+ * fetched first; what is known is dropped; what can't be applied is set aside in the turn that passes it, and the object of
+ * ours that it names takes over there what the venue answers when it is asked for it (A2-96, A2-115).
  */
 import { Decimal } from "decimal.js"
 import { Effect, Semaphore } from "effect"
@@ -12,6 +13,8 @@ import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorH
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
+import { definite } from "./LostCalls.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
 
@@ -23,6 +26,15 @@ const accountsKept = 100_000
 const fetchPage = 1_000
 /** Fetches of a gap before the venue is believed that it has no more. */
 const fetches = 3
+
+/** How an event is to be taken. */
+interface Judged {
+  /** Why it can't be believed; null when it can. */
+  readonly wrong: string | null
+  readonly past: boolean
+  /** What the venue answers for the object that it names, when it can't be believed. */
+  readonly answer: DefiniteOutcome | null
+}
 
 export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 type Apart = (what: SetAside) => Effect.Effect<void>
@@ -142,28 +154,58 @@ export class AccountEvents {
     wrong: string | null,
     past: boolean
   ): Effect.Effect<Taken, DispatchError> {
+    if (wrong === null) return this.commit(clientId, event, { wrong, past, answer: null })
+    return Effect.flatMap(this.lookedUp(clientId, event), (answer) =>
+      this.commit(clientId, event, { wrong, past, answer })
+    )
+  }
+
+  private commit(clientId: number, event: AccountEvent, judged: Judged): Effect.Effect<Taken, DispatchError> {
+    const { wrong, past, answer } = judged
     const taken = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by: byVenue,
-      decide: (turn) => this.decideIn(turn, clientId, event, { wrong, past })
+      decide: (turn) => this.decideIn(turn, clientId, event, judged)
     })
     // What our own code can't take is a fault of ours: it is passed, too, and stops nothing.
     const passed = (cause: unknown) =>
       Effect.andThen(
         Effect.logError("an event of the venue could not be applied", cause),
-        this.decide(clientId, event, "it could not be applied", past)
+        this.commit(clientId, event, { wrong: wrong ?? "it could not be applied", past, answer: null })
       )
     const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : alarmAside(is)))
-    return wrong === null
+    return wrong === null || answer !== null
       ? alarmed.pipe(Effect.catchTag("CommitRejected", passed), Effect.catchDefect(passed))
       : alarmed
+  }
+
+  /**
+   * What the venue answers for the object of ours that an event names which can't be believed; null: it names none, was taken
+   * before, or the venue has nothing definite to say. Asked a few times only, for one bad event must not hold up an account.
+   */
+  private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
+    const ref = ownerOfFact(fact) === null ? null : refOf(fact)
+    if (ref === null) return Effect.succeed(null)
+    return Effect.gen({ self: this }, function* () {
+      if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
+      for (let tries = 0; tries < fetches; tries++) {
+        const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null))
+        const [outcome] = found ?? []
+        if (outcome !== undefined) return outcome.ref === ref ? definite(outcome) : null
+        yield* Effect.sleep(250 << tries)
+      }
+      yield* Effect.annotateLogs(Effect.logError("an object that something hostile was said of can't be read again"), {
+        ref
+      })
+      return null
+    })
   }
 
   private decideIn(
     turn: Turn,
     clientId: number,
     { fact, at, number, ...event }: AccountEvent,
-    { wrong, past }: { readonly wrong: string | null; readonly past: boolean }
+    { wrong, past, answer }: Judged
   ): Taken {
     const known = turn.state.one("venueAccounts")?.sequence ?? 0
     if (fact.sequence <= known) return { is: "known" }
@@ -173,6 +215,11 @@ export class AccountEvents {
     const applied =
       wrong === null && owner !== null && this.parts.handlers[owner.owner].said(turn, { id: owner.id, at, fact })
     if (applied) return { is: "taken" }
+    if (answer !== null && owner !== null) {
+      const call = turn.state.get("venueCalls", answer.ref) ?? null
+      if (call !== null) turn.draft.endCall(answer.ref)
+      this.parts.handlers[owner.owner].ended(turn, { id: owner.id, outcome: answer, call })
+    }
     const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }

@@ -28,6 +28,10 @@ export interface Said {
 }
 
 export interface VenueHandler {
+  /**
+   * Also hears what the venue answers for an object of which something unbelievable was said: a noun that holds money opens
+   * the break of the difference here (A2-115).
+   */
   readonly ended: (turn: Turn, end: CallEnd) => void
   /** False when there is no such object: what was said is set aside (A2-115). */
   readonly said: (turn: Turn, said: Said) => boolean

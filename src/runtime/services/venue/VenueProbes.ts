@@ -11,7 +11,7 @@ import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { start } from "../../effects/advance.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
-import { Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { VenueProbeRow } from "../../store/tables/venue.ts"
@@ -76,7 +76,7 @@ export class VenueProbes extends Context.Service<
             const client = yield* findClient(host, sql, name)
             if (client === null) return refuse(unknown("Client"))
             const found = yield* Effect.result(probeOrder(venue))
-            if (found._tag === "Failure") return noVenue
+            if (found._tag === "Failure") return venueAway(found.failure)
             const order = found.success
             if (order === null) return noMarket
             const ids = yield* host.dispatch({
@@ -94,7 +94,10 @@ export class VenueProbes extends Context.Service<
 }
 
 const sandboxOnly = refuse(conflict("Probes of the venue are for a sandbox service only."))
-const noVenue = refuse(conflict("The venue does not answer now."))
+const venueAway = ({ reason }: VenueUnanswered) =>
+  reason === noVenue.reason
+    ? refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)
+    : refuse({ _tag: "VenueAway", sentence: `The venue does not answer (${reason}): nothing was done.` } as const)
 const noMarket = refuse(conflict("The venue lists no market that has a price and is open."))
 
 const viewOf = ({ id, state, context: { venueOrderId, reason } }: VenueProbeRow): ProbeView => ({

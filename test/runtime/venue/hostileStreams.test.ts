@@ -1,0 +1,288 @@
+/**
+ * The venue's two streams over HTTP, against a server that is hostile or broken: what can't be read is handed on as its bytes
+ * and stops nothing, another version is never read, and a connection that is silent or cut is over (A2-115, F3).
+ */
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Stream } from "effect"
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
+import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
+import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
+
+let server: Server | null = null
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = null
+})
+
+const listening = (listener: RequestListener): Promise<string> =>
+  new Promise((resolve) => {
+    const opened = createServer(listener).listen(0, "127.0.0.1", () =>
+      resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`)
+    )
+    server = opened
+  })
+const connectionTo = (url: string) => ({ url, key: Redacted.make("vnk_test"), ca: null })
+
+/** What of a stream was read before it was over, and why it was. */
+interface Heard {
+  readonly lines: ReadonlyArray<object>
+  readonly over: string
+}
+
+const heardOf = <A extends object, E extends { readonly _tag: string }>(
+  stream: Stream.Stream<A, E>
+): Promise<Heard> => {
+  const lines: Array<object> = []
+  return Effect.runPromise(
+    Stream.runForEach(stream, (line) => Effect.sync(() => void lines.push(line))).pipe(
+      Effect.match({
+        onSuccess: () => ({ lines, over: "ended" }),
+        onFailure: (error) => ({ lines, over: "reason" in error ? String(error.reason) : error._tag })
+      })
+    )
+  )
+}
+
+/** Reads a stream of a server that writes these pieces one by one, and then does what `last` says. */
+const heard = async (
+  pieces: ReadonlyArray<string | Buffer>,
+  read: (venue: VenueShape) => Stream.Stream<object, { readonly _tag: string }> = (venue) => venue.events(0),
+  last: (response: ServerResponse) => void = (response) => response.end()
+): Promise<Heard> => {
+  const url = await listening((_, response) => void writeAll(response, pieces).then(() => last(response)))
+  return Effect.runPromise(
+    Effect.flatMap(Venue, (venue) => Effect.promise(() => heardOf(read(venue)))).pipe(
+      Effect.provide(HttpVenue.layer(connectionTo(url)))
+    )
+  )
+}
+
+const writeAll = async (response: ServerResponse, pieces: ReadonlyArray<string | Buffer>): Promise<void> => {
+  response.writeHead(200, { "content-type": "application/x-ndjson" })
+  response.flushHeaders()
+  for (const piece of pieces) await new Promise<void>((done) => response.write(piece, () => done()))
+}
+
+const heartbeat = { heartbeat: true, version: 1, number: 3, at: 1_795_000_000_000 }
+const listingEvent = (number: number) => ({
+  number,
+  at: 1_795_000_000_000,
+  fact: { type: "listing", version: 2, symbol: "BTC-USDC-PERP" }
+})
+const line = (value: unknown): string => `${JSON.stringify(value)}\n`
+const begin = line(heartbeat)
+
+describe("streams of a hostile venue", () => {
+  it("A2-115: a line over 1 MiB is handed on as its beginning, and what follows is read", async () => {
+    const long = `{"number":1,"account":"ACM-00000007","fact":"${"x".repeat(lineLimit)}"}\n`
+    const { lines, over } = await heard([begin, long, line(listingEvent(2))])
+    const [, aside, event] = lines
+    assert.deepStrictEqual(aside, {
+      unreadable: long.slice(0, 4_096),
+      reason: "longer than 1 MiB",
+      number: 1,
+      account: "ACM-00000007"
+    })
+    assert.deepStrictEqual([event, lines.length, over], [listingEvent(2), 3, "ended"])
+  })
+
+  it("a line of exactly 1 MiB is read as what it is, one of a byte more is not", async () => {
+    const padded = (length: number): string => {
+      const text = JSON.stringify(listingEvent(1))
+      return `${text}${" ".repeat(length - text.length)}\n`
+    }
+    const { lines } = await heard([begin, padded(lineLimit), padded(lineLimit + 1)])
+    assert.deepStrictEqual(lines[1], listingEvent(1))
+    assert.deepInclude(lines[2], { reason: "longer than 1 MiB", number: 1, account: null })
+  })
+
+  it("a line that never ends holds no more than the limit, and is over with its connection", async () => {
+    const chunk = Buffer.alloc(256 * 1024, 120)
+    const { lines, over } = await heard([begin, ...Array.from({ length: 40 }, () => chunk)])
+    assert.deepStrictEqual([lines.length, over], [1, "ended"])
+  })
+
+  it.each([
+    ["broken JSON", '{"number":1,"at":', "no JSON", 1, null],
+    [
+      "broken JSON that shows whose it is",
+      '{"number":1,"fact":{"account":"ACM-00000007",',
+      "no JSON",
+      1,
+      "ACM-00000007"
+    ],
+    ["nothing", "", "no JSON", null, null],
+    ["a page", "<html>", "no JSON", null, null],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), "no JSON", null, null],
+    ["null", "null", "not what the stream should hold", null, null],
+    ["a list", "[1]", "not what the stream should hold", null, null],
+    ["a number that is none", '{"number":-4}', "not what the stream should hold", null, null],
+    ["a number beyond every number", '{"number":99999999999999999}', "not what the stream should hold", null, null],
+    ["an account that is no name", '{"number":7,"account":"a b"}', "not what the stream should hold", 7, null],
+    [
+      "no event, but with number and account",
+      '{"number":8,"fact":{"type":"flood","account":"ACM-00000007","sequence":1}}',
+      "not what the stream should hold",
+      8,
+      "ACM-00000007"
+    ],
+    ["a heartbeat that is none", '{"heartbeat":true,"version":1}', "not what the stream should hold", null, null],
+    [
+      "a price of 10^30",
+      line({ number: 9, at: 1, fact: { ...listingEvent(9).fact, version: "1e30" } }).trim(),
+      "not what the stream should hold",
+      9,
+      null
+    ]
+  ] as const)("A2-115: %s is set aside, and what follows is read", async (_, text, reason, number, account) => {
+    const bytes = Buffer.concat([
+      Buffer.from(begin),
+      Buffer.from(text),
+      Buffer.from("\n"),
+      Buffer.from(line(listingEvent(2)))
+    ])
+    const { lines, over } = await heard([bytes])
+    assert.deepStrictEqual(lines[1], { unreadable: String(text), reason, number, account })
+    assert.deepStrictEqual([lines[0], lines[2], lines.length, over], [heartbeat, listingEvent(2), 3, "ended"])
+  })
+
+  it("market data is read as strictly, and its unreadable lines stop nothing", async () => {
+    const { lines, over } = await heard([begin, "{\n", line(listingEvent(1)), begin], (venue) =>
+      venue.marketData([{ channel: "ticker", symbol: "BTC-USDC-PERP" }])
+    )
+    const seen = lines.map((each) => ("reason" in each ? each.reason : "heartbeat"))
+    assert.deepStrictEqual(seen, ["heartbeat", "no JSON", "not what the stream should hold", "heartbeat"])
+    assert.strictEqual(over, "ended")
+  })
+
+  const otherVersion = "the venue streams another version than 1, which this service reads"
+  it.each([
+    ["a newer version", [line({ ...heartbeat, version: 2 }), line(listingEvent(1))], otherVersion, 0],
+    ["a newer version in another form", [line({ heartbeat: { version: 2 } }), line(listingEvent(1))], otherVersion, 0],
+    ["a version that is a word", [line({ ...heartbeat, version: "1" })], otherVersion, 0],
+    [
+      "another version in mid-stream",
+      [begin, line(listingEvent(1)), line({ ...heartbeat, version: 0 }), line(listingEvent(2))],
+      otherVersion,
+      2
+    ],
+    [
+      "events before any version",
+      [line(listingEvent(1)), begin],
+      "the venue's stream does not begin with its version",
+      0
+    ],
+    ["garbage before any version", ["<html>\n", begin], "the venue's stream does not begin with its version", 0]
+  ])("%s is refused in a sentence, and never read", async (_, pieces, sentence, read) => {
+    for (const stream of [
+      (venue: VenueShape) => venue.events(0),
+      (venue: VenueShape) => venue.marketData([{ channel: "ticker", symbol: "BTC-USDC-PERP" }])
+    ]) {
+      const { lines, over } = await heard(pieces, stream)
+      assert.strictEqual(over, sentence)
+      // What came with the same read of the socket may be left out: the next connection has it.
+      assert.isAtMost(lines.length, read)
+      server?.close()
+    }
+  })
+
+  it("a cut in mid-line: what was whole is read, the rest never", async () => {
+    const half = line(listingEvent(2)).slice(0, 20)
+    for (const [last, over] of [
+      [(response: ServerResponse) => void response.destroy(), "the stream broke"],
+      [(response: ServerResponse) => void response.end(), "ended"]
+    ] as const) {
+      const got = await heard([begin, line(listingEvent(1)), half], (venue) => venue.events(0), last)
+      assert.deepStrictEqual(got, { lines: [heartbeat, listingEvent(1)], over })
+      server?.close()
+    }
+  })
+
+  it("a line in many pieces, also within a letter, is one line", async () => {
+    const event = { ...listingEvent(1), note: "ä€" }
+    const bytes = Buffer.from(line(event))
+    const { lines } = await heard([begin, ...Array.from(bytes, (byte) => Buffer.from([byte]))])
+    assert.deepStrictEqual(lines[1], listingEvent(1))
+  })
+})
+
+describe("streams that a venue does not give", () => {
+  const answering = async (status: number, stream: (venue: VenueShape) => Stream.Stream<object, { _tag: string }>) => {
+    const url = await listening((_, response) => response.writeHead(status).end(begin))
+    return Effect.runPromise(
+      Effect.flatMap(Venue, (venue) => Effect.promise(() => heardOf(stream(venue)))).pipe(
+        Effect.provide(HttpVenue.layer(connectionTo(url)))
+      )
+    )
+  }
+  const ticker = (venue: VenueShape) => venue.marketData([{ channel: "ticker", symbol: "BTC-USDC-PERP" }])
+
+  it("410: events so far back are gone; of market data it is no answer", async () => {
+    assert.deepStrictEqual(await answering(410, (venue) => venue.events(7)), { lines: [], over: "VenueEventsGone" })
+    server?.close()
+    assert.deepStrictEqual(await answering(410, ticker), { lines: [], over: "status 410" })
+  })
+
+  it.each([204, 301, 401, 429, 500, 503])("status %i says its number, and no line is read", async (status) => {
+    assert.deepStrictEqual(await answering(status, (venue) => venue.events(0)), { lines: [], over: `status ${status}` })
+  })
+
+  it("nobody listens", async () => {
+    const url = await listening((_, response) => response.end())
+    await new Promise((resolve) => void server?.close(resolve))
+    const { over } = await heardOf(venueLines(connectionTo(url), "/events", eventLine, 0))
+    assert.strictEqual(over, "the stream broke")
+  })
+})
+
+describe("streams that fall silent", () => {
+  /** Ms; the service waits 5 s. */
+  const patience = 150
+  const reading = async (listener: RequestListener): Promise<Heard> =>
+    heardOf(venueLines(connectionTo(await listening(listener)), "/events", eventLine, 0, patience))
+
+  it("no answer at all", async () => {
+    assert.deepStrictEqual(await reading(() => {}), { lines: [], over: "no answer within 150 ms" })
+  })
+
+  it("silence after an event", async () => {
+    const heardLines = await reading((_, response) => void writeAll(response, [begin, line(listingEvent(1))]))
+    assert.deepStrictEqual(heardLines, { lines: [heartbeat, listingEvent(1)], over: "silent for 150 ms" })
+  })
+
+  it("bytes without a line's end are silence, too", async () => {
+    const timers: Array<NodeJS.Timeout> = []
+    const heardLines = await reading((_, response) => {
+      void writeAll(response, [begin])
+      timers.push(setInterval(() => void response.write("x"), 20))
+    })
+    for (const timer of timers) clearInterval(timer)
+    assert.deepStrictEqual(heardLines, { lines: [heartbeat], over: "silent for 150 ms" })
+  })
+
+  it("a reader that takes its time is no silence of the venue's", async () => {
+    const url = await listening((_, response) => {
+      void writeAll(response, [begin]).then(() => {
+        const beat = setInterval(() => {
+          if (response.destroyed) clearInterval(beat)
+          else response.write(begin)
+        }, 20)
+      })
+    })
+    let taken = 0
+    const slowly = venueLines(connectionTo(url), "/events", eventLine, 0, patience).pipe(
+      Stream.take(3),
+      Stream.mapEffect(() =>
+        Effect.delay(
+          Effect.sync(() => ++taken),
+          2 * patience
+        )
+      )
+    )
+    assert.strictEqual((await heardOf(Stream.map(slowly, (count) => ({ count })))).over, "ended")
+    assert.strictEqual(taken, 3)
+  })
+})
