@@ -21,12 +21,16 @@ export const VenueMarket = Schema.Struct({
   /** How far from the mark a limit price may lie, basis points. */
   bandBps: Schema.Int,
   /** 0 but on perpetuals. */
-  fundingIntervalHours: Schema.Int,
+  fundingIntervalHours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 24 })),
   /** Set while the venue has halted it. */
   halt: Schema.NullOr(Schema.Struct({ since: Millis, message: Words })),
   delisted: Schema.Boolean
 })
 export type VenueMarket = typeof VenueMarket.Type
+
+/** Hours from one funding to the next; 0 on every market but a perpetual, whatever the venue says (doc 2, GET /funding). */
+export const fundingHoursOf = ({ family, fundingIntervalHours }: VenueMarket): number =>
+  family === "PERP" ? fundingIntervalHours : 0
 
 export const VenueStakingMarket = Schema.Struct({
   symbol: Symbol,

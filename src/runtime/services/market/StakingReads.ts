@@ -7,6 +7,7 @@ import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 import { notOffered, unreached } from "./MarketReads.ts"
@@ -18,11 +19,12 @@ export class StakingReads extends Context.Service<
     offers(query: { readonly asset?: string; readonly symbol?: string }): Verdict<StakingOffersWire>
   }
 >()("brokerage/runtime/services/market/StakingReads") {
-  static readonly layer: Layer.Layer<StakingReads, never, MarketFeed | Settings> = Layer.effect(
+  static readonly layer: Layer.Layer<StakingReads, never, MarketFeed | Settings | BusinessClock> = Layer.effect(
     StakingReads,
     Effect.gen(function* () {
       const feed = yield* MarketFeed
       const { marketTerms: terms } = yield* Settings
+      const clock = yield* BusinessClock
       const board = {
         disclosure: terms.stakingDisclosure,
         commissionRewardBps: terms.commissionRewardBps
@@ -41,12 +43,13 @@ export class StakingReads extends Context.Service<
           if (symbol !== undefined && !markets.some((market) => market.symbol === symbol)) return refuse(notOffered)
           const read = feed.offers()
           if (read === null) return refuse({ _tag: "VenueAway", sentence: "The venue can not be reached." })
+          const now = Math.max(read.at, clock.now())
           const wanted = markets.filter(
             (market) => (symbol ?? market.symbol) === market.symbol && (asset ?? market.asset) === market.asset
           )
           const offers = wanted.flatMap((market) =>
             read.offers
-              .filter((offer) => offer.symbol === market.symbol && offer.expiryAt > read.at)
+              .filter((offer) => offer.symbol === market.symbol && offer.expiryAt > now)
               .sort(byTenor)
               .map((offer) => offerOf(offer, market, terms))
           )

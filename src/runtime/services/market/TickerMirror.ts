@@ -7,7 +7,7 @@ import { type Grid, type GridValue, onGrid } from "../../../machines/market/Grid
 import type { FundingWire, TickerRow, TickerWire } from "../../../machines/market/MarketWire.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { TickerMessage } from "../../../machines/venue/marketData.ts"
-import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 
 type Prices = Readonly<Record<(typeof priced)[number], string | null>>
 const priced = ["last", "mark", "index", "bestBid", "bestAsk"] as const
@@ -96,7 +96,8 @@ export class TickerMirror {
 
   funding(): FundingWire | null {
     if (this.message === null) return null
-    const { symbol, fundingIntervalHours: hours, family } = this.market
+    const { symbol, family } = this.market
+    const hours = fundingHoursOf(this.market)
     const funding = family === "PERP" ? this.message.funding : null
     const schedule = fundingTimes(hours)
     return {

@@ -4,7 +4,7 @@ import type { MarketInfoWire } from "../../../machines/market/MarketWire.ts"
 import { type MarketTerms, riskTiersOf } from "../../../machines/market/marketTerms.ts"
 import { currencyFacts, isCurrency } from "../../../machines/shared/Currency.ts"
 import { ceilToMinor, formatAmount } from "../../../machines/shared/Money.ts"
-import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import { fundingHoursOf, type VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { ListedMarket } from "./MarketMirror.ts"
 import { fundingTimes } from "./TickerMirror.ts"
 
@@ -15,7 +15,8 @@ const written = (text: string, grid: Grid): string => onGrid(text, grid)?.text ?
 const whole = 10_000
 
 export const marketInfoOf = ({ market, qty }: ListedMarket, terms: MarketTerms): MarketInfoWire => {
-  const { symbol, family, displayName, assetClass, fundingIntervalHours } = market
+  const { symbol, family, displayName, assetClass } = market
+  const fundingIntervalHours = fundingHoursOf(market)
   const perpetual = family === "PERP"
   return {
     symbol,

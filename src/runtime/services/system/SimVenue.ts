@@ -141,7 +141,7 @@ const unsure = (error: DispatchError): DispatchError =>
   error._tag === "Unavailable" ? new Unavailable({ unknown: true }) : error
 
 /** Commands whose symbol may be a staking market's, which has no price and is not shown. */
-const staking: ReadonlySet<string> = new Set(["offer", "delist"])
+const staking: ReadonlySet<string> = new Set(["offer", "halt", "resume", "delist"])
 
 /** Why the venue has no such market to do this to; null when it has, or when the command is about none with a price. */
 const symbolFault = (command: VenueCommand, { markets }: VenueView): string | null => {
