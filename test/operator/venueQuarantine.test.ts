@@ -177,6 +177,36 @@ describe("operator surface, venue quarantine drop", () => {
   })
 })
 
+describe("operator surface, metrics of the venue", () => {
+  it("feed and calls are counted, and what is set aside", async () => {
+    expectAlarm()
+    const figures = async () => {
+      const { metrics } = await service.done(["metrics"], "SUPPORT")
+      const lines: ReadonlyArray<string> = metrics.split("\n").filter((line: string) => !line.startsWith("#"))
+      return new Map(lines.map((line) => [line.split(" ")[0] ?? "", Number(line.split(" ")[1])]))
+    }
+    await vi.waitFor(async () => assert.strictEqual((await figures()).get("brokerage_feed_connected"), 1))
+    const before = await figures()
+    assert.isAtLeast(before.get("brokerage_feed_connections_total") ?? 0, 1)
+    assert.isAtLeast(before.get("brokerage_feed_listings_total") ?? 0, 1)
+    for (const name of ["gaps_total", "wrong_checksums_total", 'messages_total{end="absurd"}']) {
+      assert.strictEqual(before.get(`brokerage_feed_${name}`), 0, name)
+    }
+    for (const name of [
+      'calls{state="in_flight"}',
+      'calls{state="lost"}',
+      "lookups_total",
+      "alarms_total",
+      "calls_made_total"
+    ]) {
+      assert.isTrue(before.has(`brokerage_venue_${name}`), name)
+    }
+    await setAside()
+    const name = "brokerage_venue_set_aside_total"
+    assert.strictEqual((await figures()).get(name), (before.get(name) ?? 0) + 1)
+  })
+})
+
 describe("operator surface, venue quarantine without a venue, outside a sandbox", () => {
   it("is there, and empty", async () => {
     const other = await startOperatorService({ settings: { sandbox: false } })

@@ -10,11 +10,13 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
+import { MarketFeed } from "../market/MarketFeed.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { setAsideCount } from "../venue/venueQuarantine.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
 import { droppedLines } from "../../adapters/LineOutput.ts"
 import { answerCounts } from "./answerCounts.ts"
+import { feedFamilies } from "./feedFamilies.ts"
 import { FollowedBooks } from "./followedBooks.ts"
 import { loopLag } from "./loopLag.ts"
 import { databaseFamilies, processFamilies } from "./metricFamilies.ts"
@@ -41,6 +43,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const clock = yield* BusinessClock
       const webhooks = yield* DeliveryWorker
       const calls = yield* VenueCalls
+      const feed = yield* MarketFeed
       const lag = yield* loopLag
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const books = new FollowedBooks()
@@ -101,7 +104,8 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               memory: process.memoryUsage(),
               lag: lag.figures(),
               droppedLines: droppedLines()
-            })
+            }),
+            ...feedFamilies(feed.figures())
           ])
         )
       })
