@@ -3,7 +3,7 @@
  * is still in flight after 10 s (operator surface, Developers and QA).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { compareHoldings, differenceSentence, type Holding, venueHoldings } from "../../src/machines/venue/holdings.ts"
 import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
@@ -89,11 +89,20 @@ describe("holdings of an account", () => {
 const venue = new VenueMemory({ now: () => Date.now() })
 const accounts = new Map<string, VenueAccount["positions"]>()
 let away = false
+/** Events that the venue says it has beyond those that anybody was sent. */
+let unsent = 0
 const layerVenue = Layer.effect(
   Venue,
   Effect.map(Venue, (port) =>
     Venue.of({
       ...port,
+      events: (after) => {
+        // Each stream keeps what was so when it began: the service's own, which began first, stays as it is.
+        const more = unsent
+        return Stream.map(port.events(after), (line) =>
+          "heartbeat" in line ? { ...line, number: line.number + more } : line
+        )
+      },
       account: (account) =>
         away
           ? Effect.fail(new VenueUnanswered({ reason: "no answer in time" }))
@@ -166,6 +175,18 @@ describe("sim verify", () => {
     await query(service, "DELETE FROM venue_calls")
     assert.deepStrictEqual([status, json.first, json.inFlight], [1, "the call P-1 is still in flight", ["P-1"]])
     assert.strictEqual((await verify()).status, 0)
+  })
+
+  it("events of the venue that the service has not taken fail it after 10 s, by their number", async () => {
+    unsent = 3
+    const behind = await verify()
+    unsent = 0
+    assert.deepStrictEqual(
+      [behind.status, behind.json.first, behind.json.eventsBehind, behind.json.inFlight],
+      [1, "3 events of the venue are not taken yet", 3, []]
+    )
+    const caughtUp = await verify()
+    assert.deepStrictEqual([caughtUp.status, caughtUp.json.eventsBehind], [0, 0])
   })
 })
 
