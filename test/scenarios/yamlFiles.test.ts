@@ -78,6 +78,14 @@ describe("sim run, on the service of the data directory", () => {
     assert.deepStrictEqual([first.json.ok, second.json.ok], [true, true])
   })
 
+  it("runs with one seed at the same moment do not take each other's names", async () => {
+    const runs = await Promise.all(Array.from({ length: 4 }, () => sim(["run", "SC-CUS-02", "--seed", "8", "--json"])))
+    assert.deepStrictEqual(
+      runs.map(({ json }) => json.scenarios[0].failure),
+      [null, null, null, null]
+    )
+  })
+
   it("what fails is said with its line and the answer, also in the JUnit file, and the command exits 1", async () => {
     const junit = join(folder, "junit.xml")
     const file = written("failing.yaml", failing)

@@ -5,7 +5,6 @@
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import { makePartnerClient, type PartnerClient } from "../../partner/PartnerClient.ts"
 import { registerWebhook } from "../../partner/registerWebhook.ts"
-import { SeededRandom } from "../../partner/SeededRandom.ts"
 import { acknowledge, type Reaction } from "../../partner/WebhookBehaviour.ts"
 import { type ReceivedDelivery, startWebhookReceiver, type WebhookReceiver } from "../../partner/WebhookReceiver.ts"
 import { shown } from "./matching.ts"
@@ -44,6 +43,8 @@ export interface Firm {
 
 /** Far above what any scenario sends; those of limits say their own. */
 const generous = 1_000_000
+/** A conflict: of a creation that is in order, the code or uid prefix of another partner. */
+const codeTaken = 4092
 const connections = 16
 const timeoutMillis = 20_000
 
@@ -57,10 +58,10 @@ export class Session {
   private references = 0
   private ahead = 0
 
-  constructor(world: World, tag: string, random: SeededRandom) {
+  constructor(world: World, tag: string, firstPerson: number) {
     this.world = world
     this.tag = tag
-    this.firstPerson = random.between(1, 90_000)
+    this.firstPerson = firstPerson
     this.variables = new Variables(tag.toLowerCase(), () => this.now())
   }
 
@@ -117,15 +118,18 @@ export class Session {
     })
   }
 
-  /** Creates a firm whose code nobody has yet. */
-  addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<Firm, Broken, Scope.Scope> {
+  /** Creates a firm; false when another has its code: the service decides, as another run may take it at the same moment. */
+  addFirm(name: string, code: string, form: PartnerForm): Effect.Effect<boolean, Broken, Scope.Scope> {
     const create = Effect.fnUntraced(function* (this: Session) {
       const custody = form.custody ?? "PARTNER"
       const owner = ["--name", `Scenario ${code}`, "--legal-name", `Scenario ${code} AG`, "--country", "DE"]
       const asset = custody === "PARTNER" ? ["--collateral-asset", "EURD"] : []
       const terms = ["--licence", "MICA_CASP", "--custody", custody, "--uid-prefix", code, ...asset]
       const sandbox = form.sandbox === true ? ["--sandbox"] : []
-      yield* this.command("partner", "create", "--code", code, ...owner, ...terms, ...sandbox)
+      const words = ["partner", "create", "--code", code, ...owner, ...terms, ...sandbox]
+      const { exit, refusal } = yield* Effect.promise(() => this.world.command(words))
+      if (refusal?.code === codeTaken) return false
+      if (exit !== 0) return yield* broken(`The partner ${code} could not be created: ${refusal?.msg ?? exit}`)
       const { reliance = "APPROVED", read = generous, trade = generous } = form
       if (reliance !== "NONE") yield* this.command("partner", "reliance", code, reliance, "--reason", "scenario")
       yield* this.command("partner", "limits", code, "--read", String(read), "--trade", String(trade))
@@ -133,7 +137,7 @@ export class Session {
       const firm: Firm = { code, client, receivers: new Map(), keys: new Map() }
       this.firms.set(name, firm)
       this.variables.set(name, code)
-      return firm
+      return true
     })
     return create.call(this)
   }

@@ -103,15 +103,15 @@ const openSession = (
       .between(0, 36 ** 5 - 1)
       .toString(36)
       .padStart(5, "0")}`.toUpperCase()
+    const firstPerson = random.between(1, 90_000)
     for (let run = 0; run < mostRuns; run++) {
       const tag = `${stem}${run.toString(36).toUpperCase()}`
-      const taken = (yield* Effect.promise(() => world.command(["partner", "show", `${tag}X`]))).exit === 0
-      if (taken) continue
-      const session = new Session(world, tag, random)
+      const session = new Session(world, tag, firstPerson)
       yield* session.lookAtClock
-      yield* session.addFirm("partner", `${tag}X`, given.partner ?? {})
+      if (!(yield* session.addFirm("partner", `${tag}X`, given.partner ?? {}))) continue
       for (const [index, [name, form]] of Object.entries(given.partners ?? {}).entries()) {
-        yield* session.addFirm(name, `${tag}${otherFirms[index]}`, form)
+        const code = `${tag}${otherFirms[index]}`
+        if (!(yield* session.addFirm(name, code, form))) return yield* broken(`Another partner has the code ${code}.`)
       }
       yield* Effect.addFinalizer(() => leave(session))
       return session
