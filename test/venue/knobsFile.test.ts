@@ -37,6 +37,13 @@ describe("readKnobs", () => {
     ["a value out of its bounds", "seed: 1\n\nwriters:\n  late: 2\n", /^k\.yaml, line 4: writers\.late: /],
     ["a value of another kind", "tickMillis: soon", /^k\.yaml, line 1: tickMillis: /],
     ["an unknown key of a dealer", "dealers:\n  - name: a\n    mood: bad", /^k\.yaml, line [23]: dealers\.0/],
+    ["an alias of nothing", "tickMillis: 100\nseed: *x", /^k\.yaml, line 2: .*x/],
+    ["a merge of a number", "%YAML 1.1\n---\n<<: 5\nseed: 1", /^k\.yaml, line \d: /],
+    [
+      "aliases that unfold without end",
+      `a: &a [x]\n${[..."bcdef"].map((name, n) => `${name}: &${name} [${"abcde"[n]}`.replace("[", "[*") + `, *${"abcde"[n]}`.repeat(8) + "]").join("\n")}`,
+      /^k\.yaml, line \d: /
+    ],
     ["a list instead of knobs", "- 1\n- 2", /^k\.yaml, line 1: the file: /]
   ])("names the line of %s", (_title, text, sentence) => {
     assert.match(String(readKnobs(text, "k.yaml")), sentence)

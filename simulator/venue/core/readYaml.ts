@@ -1,6 +1,6 @@
 /** Files of the simulated venue: YAML read by a schema, where every problem names its line and what was meant. */
 import { Result, Schema, SchemaIssue } from "effect"
-import { isNode, LineCounter, parseDocument } from "yaml"
+import { isNode, LineCounter, parseDocument, visit } from "yaml"
 
 export interface Problem {
   /** Of the text, from 1. */
@@ -26,8 +26,10 @@ export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line)
   if (document.errors.length > 0)
     return failed(document.errors.map(({ message, pos }) => ({ line: lineAt(pos[0]), message })))
+  const unfolded = unfold(document)
+  if (Result.isFailure(unfolded)) return failed([{ line: lineAt(firstAlias(document)), message: unfolded.failure }])
   const decoded = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(
-    document.toJS({ maxAliasCount: aliasLimit }) ?? {}
+    unfolded.success ?? {}
   )
   if (Result.isSuccess(decoded)) return { ok: true, value: decoded.success }
   return failed(
@@ -39,6 +41,27 @@ export const readYaml = <A, I>(schema: Schema.Codec<A, I>, text: string): Read<A
       }
     })
   )
+}
+
+type Document = ReturnType<typeof parseDocument>
+
+/** The values of a document; why its aliases or merges can't be followed. */
+const unfold = (document: Document): Result.Result<unknown, string> =>
+  Result.try({
+    try: (): unknown => document.toJS({ maxAliasCount: aliasLimit }),
+    catch: (error) => (error instanceof Error ? error.message : String(error))
+  })
+
+/** Where the first alias stands, or the beginning. */
+const firstAlias = (document: Document): number => {
+  let place: number | null = null
+  visit(document, {
+    Alias: (_, { range }) => {
+      place ??= range?.[0] ?? null
+      return visit.BREAK
+    }
+  })
+  return place ?? 0
 }
 
 const failed = (found: ReadonlyArray<Problem>): Read<never> => {
@@ -53,7 +76,7 @@ const messageOf = (problems: ReadonlyArray<Problem>): string =>
     .slice(0, messageLimit)
 
 /** Where in the text a path lies, or as much of it as there is. */
-const placeOf = (document: ReturnType<typeof parseDocument>, keys: ReadonlyArray<PropertyKey>): number => {
+const placeOf = (document: Document, keys: ReadonlyArray<PropertyKey>): number => {
   for (let length = keys.length; length >= 0; length--) {
     const node = document.getIn(keys.slice(0, length), true)
     if (isNode(node) && node.range) return node.range[0]

@@ -53,6 +53,18 @@ describe("calls of the venue", () => {
     assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["VOID"]])
   })
 
+  it("A2-95: a refusal of the account that has passed is asked past, under another ref", () => {
+    let refusing = true
+    const world = new CallWorld((name) => (name === "openAccount" && refusing ? { refused: "not now" } : {}))
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(3_000)
+    refusing = false
+    process.probe(7, 1)
+    world.run(3_000)
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [[], ["VOID", "EXECUTED"]])
+  })
+
   it("a client's calls are made one after the other in the order of their commits, clients side by side", () => {
     const order: Array<string> = []
     const world = new CallWorld((name, [ref = ""]) => {

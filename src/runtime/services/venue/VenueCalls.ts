@@ -211,12 +211,14 @@ class Executor {
   }
 
   /** The account is opened before its first call; it costs nothing to ask for one that is there (A2-95). */
-  private open(waiting: Waiting, account: string): Effect.Effect<void> {
-    return this.write("openAccount", { ref: `U-${account}`, account }).pipe(
+  private open(waiting: Waiting, account: string, ref = `U-${account}`): Effect.Effect<void> {
+    return this.write("openAccount", { ref, account }).pipe(
       Effect.matchCauseEffect({
         onFailure: () => Effect.sync(() => this.missed(waiting)),
         onSuccess: ({ outcome, reason }) => {
           if (outcome !== "EXECUTED") {
+            // The venue keeps to what it has said of a ref: a refusal that has passed needs another one.
+            if (ref === `U-${account}`) return this.open(waiting, account, `${ref}-${this.now}`)
             this.missed(waiting)
             return Effect.logError("the venue opens no account", account, reason)
           }
