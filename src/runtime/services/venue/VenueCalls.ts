@@ -220,7 +220,7 @@ class Executor {
             // The venue keeps to what it has said of a ref: a refusal that has passed needs another one.
             if (ref === `U-${account}`) return this.open(waiting, account, `${ref}-${this.now}`)
             this.missed(waiting)
-            return Effect.logError("the venue opens no account", account, reason)
+            return Effect.logWarning("the venue opens no account", account, reason)
           }
           if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
           this.opened.add(account)
