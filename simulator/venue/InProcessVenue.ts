@@ -119,7 +119,7 @@ export class InProcessVenue {
       snapshot: ({ channel, symbol }) => read(() => known(this.core.snapshot(channel, symbol))),
       klines: (window) => read(() => known(this.core.klines(window))),
       account: (name) => read(() => this.core.account(name)),
-      accountEvents: (name, after) => read(() => known(this.core.accountEvents(name, after))),
+      accountEvents: (name, after) => read(() => this.core.accountEvents(name, after) ?? []),
       lookup: (refs) => Effect.suspend(() => ask(faultOf("lookup", refs), () => this.core.lookup(refs))),
       voidRefs: (refs) =>
         Effect.suspend(() => ask(faultOf("voidRefs", refs), () => this.core.apply({ type: "void", refs }).outcomes)),

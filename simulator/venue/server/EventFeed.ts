@@ -4,7 +4,12 @@
  * one that is read again later comes as it was.
  */
 import type { ServerResponse } from "node:http"
-import { type VenueEvent, type VenueHeartbeat, venueStreamVersion } from "../../../src/machines/venue/VenueEvent.ts"
+import {
+  refOfFact,
+  type VenueEvent,
+  type VenueHeartbeat,
+  venueStreamVersion
+} from "../../../src/machines/venue/VenueEvent.ts"
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Faults, Target } from "./Faults.ts"
@@ -153,17 +158,17 @@ export class EventFeed {
   }
 
   private decide(event: VenueEvent): Line {
-    const refs = refsOf(event)
+    const ref = refOfFact(event.fact)
     const symbol = symbolOf(event)
     const onStream: Target = { route: "events", symbol }
     const struck = (kind: FaultKind) =>
       this.faults.strike([kind], onStream) ?? this.faults.strike([kind], { route: routeOf(event), symbol })
-    if (refs.some((ref) => this.muted.has(ref)) || this.faults.strike(["silent"], onStream) !== null) return nothing
+    if ((ref !== null && this.muted.has(ref)) || this.faults.strike(["silent"], onStream) !== null) return nothing
     if (struck("drop-events") !== null) return nothing
     const line = encoded(event)
     if (this.faults.strike(["broken-json"], onStream) !== null) return { lines: [broken(line)], lateMillis: 0 }
     const lines = struck("duplicate-events") === null ? [line] : [line, line]
-    const late = event.fact.type === "order" ? refs.map((ref) => this.late.get(ref)).find((ms) => ms !== undefined) : 0
+    const late = event.fact.type === "order" && ref !== null ? this.late.get(ref) : 0
     const moved = this.faults.strike(["slow"], onStream) ?? struck("reorder-events")
     return { lines, lateMillis: Math.max(late ?? 0, moved?.delayMillis ?? 0) }
   }
@@ -215,24 +220,5 @@ const symbolOf = ({ fact }: VenueEvent): string | null => {
       return fact.symbol
     default:
       return null
-  }
-}
-
-/** The names of ours that an event is of. */
-const refsOf = ({ fact }: VenueEvent): ReadonlyArray<string> => {
-  switch (fact.type) {
-    case "order":
-    case "fill":
-      return fact.order.ref === null ? [] : [fact.order.ref]
-    case "rfq":
-      return [fact.rfq.ref]
-    case "quote":
-      return [fact.rfqRef]
-    case "contract":
-      return [fact.contract.ref]
-    case "swap":
-      return [fact.swap.ref]
-    default:
-      return []
   }
 }

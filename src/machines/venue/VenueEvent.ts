@@ -42,6 +42,27 @@ export const VenueFact = Schema.Union(facts)
 export type VenueFact = typeof VenueFact.Type
 export type AccountFact = Extract<VenueFact, { readonly account: string }>
 
+/** The name of ours that a fact is of; null: of positions, trades or listings, or the venue's own doing. */
+export const refOfFact = (fact: VenueFact): string | null => {
+  switch (fact.type) {
+    case "order":
+    case "fill":
+      return fact.order.ref
+    case "rfq":
+      return fact.rfq.ref
+    case "quote":
+      return fact.rfqRef
+    case "contract":
+      return fact.contract.ref
+    case "swap":
+      return fact.swap.ref
+    case "funding":
+    case "bust":
+    case "listing":
+      return null
+  }
+}
+
 /** One line of the stream. */
 export const VenueEvent = Schema.Struct({ number: VenueId, at: Millis, fact: VenueFact })
 export type VenueEvent = typeof VenueEvent.Type

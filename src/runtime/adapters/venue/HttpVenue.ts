@@ -64,7 +64,12 @@ const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
     account: (account) =>
       answered(Effect.catchTag(reads.account({ params: { account } }), "VenueNotFound", () => Effect.succeed(null))),
     accountEvents: (account, after) =>
-      Effect.map(answered(reads.accountEvents({ params: { account }, query: { after } })), ({ events }) => events),
+      answered(
+        reads.accountEvents({ params: { account }, query: { after } }).pipe(
+          Effect.map(({ events }) => events),
+          Effect.catchTag("VenueNotFound", () => Effect.succeed([]))
+        )
+      ),
     lookup: (refs) => inOrder(refs, answered(reads.lookup({ payload: { refs } }))),
     voidRefs: (refs) => inOrder(refs, answered(reads.voidRefs({ payload: { refs } }))),
     write: (name, request) =>

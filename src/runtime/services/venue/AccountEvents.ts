@@ -5,13 +5,13 @@
  */
 import { Decimal } from "decimal.js"
 import { Effect, Semaphore } from "effect"
-import type { AccountFact, VenueEvent } from "../../../machines/venue/VenueEvent.ts"
+import { type AccountFact, refOfFact, type VenueEvent } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { Venue } from "../../ports/Venue.ts"
+import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { definite } from "./LostCalls.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
@@ -119,7 +119,7 @@ export class AccountEvents {
       })
       yield* this.decide(clientId, event, wrong, true)
     }).pipe(
-      // The database is away, or the mailbox full: the event waits, and with it what follows in its account.
+      // The database or the venue is away, or the mailbox full: the event waits, and with it what follows in its account.
       Effect.catch(() =>
         Effect.delay(
           Effect.suspend(() => this.apply(event, apart)),
@@ -129,11 +129,15 @@ export class AccountEvents {
     )
   }
 
-  /** Applies what the venue has of an account after a sequence; what can't be had is missing still. */
-  private fetch(clientId: number, account: string, after: number): Effect.Effect<void, DispatchError> {
+  /** Applies what the venue has of an account after a sequence; what it does not keep is missing still. */
+  private fetch(
+    clientId: number,
+    account: string,
+    after: number
+  ): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let from = after; ;) {
-        const missed = yield* Effect.catch(this.parts.venue.accountEvents(account, from), () => Effect.succeed([]))
+        const missed = yield* this.parts.venue.accountEvents(account, from)
         for (const event of missed) {
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
@@ -184,7 +188,7 @@ export class AccountEvents {
    * before, or the venue has nothing definite to say. Asked a few times only, for one bad event must not hold up an account.
    */
   private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
-    const ref = ownerOfFact(fact) === null ? null : refOf(fact)
+    const ref = ownerOfFact(fact) === null ? null : refOfFact(fact)
     if (ref === null) return Effect.succeed(null)
     return Effect.gen({ self: this }, function* () {
       if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
@@ -269,29 +273,8 @@ const asideOf = (event: AccountEvent, reason: string): SetAside => ({
 
 /** The object that a fact is about, by the ref of ours that it carries. */
 const ownerOfFact = (fact: AccountFact): RefOwner | null => {
-  const ref = refOf(fact)
+  const ref = refOfFact(fact)
   return ref === null ? null : ownerOfRef(ref)
-}
-
-const refOf = (fact: AccountFact): string | null => {
-  switch (fact.type) {
-    case "order":
-      return fact.order.ref
-    case "fill":
-      return fact.fill.ref
-    case "rfq":
-      return fact.rfq.ref
-    case "quote":
-      return fact.rfqRef
-    case "contract":
-      return fact.contract.ref
-    case "swap":
-      return fact.swap.ref
-    case "funding":
-    case "bust":
-      // Of positions and trades; nothing here has them yet.
-      return null
-  }
 }
 
 /** What of an order or a fill is off its market's grid; null: nothing. */
