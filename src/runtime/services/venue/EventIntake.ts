@@ -1,0 +1,275 @@
+/**
+ * The one reader of the venue's events (VenueEvents): connects, takes line by line, keeps the mark, and asks again for what
+ * does not come.
+ */
+import { type Clock, Effect, Latch, type Scope, type Semaphore, Stream } from "effect"
+import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { Journal } from "../../engine/journal/Journal.ts"
+import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import { KindRate } from "../market/KindRate.ts"
+import type { AccountEvents } from "./AccountEvents.ts"
+import { EventCursor } from "./EventCursor.ts"
+import type { VenueLink } from "./VenueLink.ts"
+import { type SetAside, setAsideApart } from "./venueQuarantine.ts"
+
+/** Pauses before the stream is connected again, ms; the last one again and again. */
+const pauses = [100, 250, 500, 1_000, 2_000, 5_000]
+/** How long a missing number may come late, and how often holes are looked for, ms. */
+const holePatience = 1_000
+/** Longest pause between two connections for the same missing number, ms. */
+const longestPatience = 60_000
+/** Between two writings of the cursor, ms. */
+const cursorPause = 250
+/** Characters of something without a number by which it is known to be the same again. */
+const kindChars = 512
+
+export interface EventFigures {
+  /** Every event up to this number is taken. */
+  readonly mark: number
+  /** Events above the mark that are taken or being taken. */
+  readonly held: number
+  readonly reconnects: number
+}
+
+export interface EventIntakeParts {
+  readonly host: ActorHost["Service"]
+  readonly journal: Journal["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly wall: Clock.Clock
+  readonly link: VenueLink["Service"]
+  readonly room: Semaphore.Semaphore
+  /** Events on their way end with it. */
+  readonly scope: Scope.Scope
+  readonly accounts: AccountEvents
+  readonly mark: number
+}
+
+type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
+
+/** A number that does not come. */
+interface Hole {
+  readonly after: number
+  /** Wall time from which it is asked for on another connection, and the pause after that. */
+  askAt: number
+  patience: number
+}
+
+export class EventIntake {
+  private cursor: EventCursor
+  private reconnects = 0
+  private readonly parts: EventIntakeParts
+  private readonly moved = Latch.makeUnsafe(false)
+  /** Opened to end the present connection. */
+  private readonly cut = Latch.makeUnsafe(false)
+  private failures = 0
+  private hole: Hole | null = null
+  /** Of what has no number: the same is set aside once a minute. */
+  private readonly rate: KindRate
+
+  constructor(parts: EventIntakeParts) {
+    this.parts = parts
+    this.cursor = new EventCursor(parts.mark)
+    this.rate = new KindRate(() => this.now)
+  }
+
+  figures(): EventFigures {
+    const { cursor, reconnects } = this
+    return { mark: cursor.mark, held: cursor.held, reconnects }
+  }
+
+  /** Done when every event up to this number is taken or set aside. */
+  reached(number: number): Effect.Effect<void> {
+    const look: Effect.Effect<void> = Effect.suspend(() =>
+      this.cursor.mark >= number ? Effect.void : Effect.delay(look, "20 millis")
+    )
+    return look
+  }
+
+  private get now(): number {
+    return this.parts.wall.currentTimeMillisUnsafe()
+  }
+
+  /** One connection after the other, for ever. */
+  readonly read: Effect.Effect<never> = Effect.suspend(() => {
+    this.cut.closeUnsafe()
+    this.cursor.again()
+    return Effect.raceFirst(
+      Stream.runForEach(this.parts.venue.events(this.cursor.mark), (line) => this.take(line)),
+      this.cut.await
+    )
+  }).pipe(
+    Effect.catchTag("VenueEventsGone", () => this.gone),
+    Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
+    Effect.catchDefect((defect) => Effect.logError("the venue's events could not be read", defect)),
+    Effect.andThen(Effect.suspend(() => this.pause)),
+    Effect.forever({ disableYield: true })
+  )
+
+  private readonly pause = Effect.suspend(() => {
+    const { link } = this.parts
+    if (link.state().connected) link.set({ connected: false, since: this.now })
+    this.reconnects++
+    return Effect.sleep(pauses[this.failures++] ?? (pauses.at(-1) as number))
+  })
+
+  private lost(reason: string): Effect.Effect<void> {
+    return this.failures === 0
+      ? Effect.logWarning("the connection to the venue's events is lost", reason)
+      : Effect.logDebug("the venue's events can still not be read", reason)
+  }
+
+  private take(line: Line): Effect.Effect<void> {
+    if ("heartbeat" in line) return this.takeHeartbeat(line)
+    if ("unreadable" in line) {
+      const { number } = line
+      return this.takeUnreadable(number !== null && !this.cursor.believes(number) ? { ...line, number: null } : line)
+    }
+    if (this.cursor.believes(line.number)) return this.takeEvent(line)
+    const account = "account" in line.fact ? line.fact.account : null
+    const reason = "its number lies far beyond what the venue has"
+    return this.takeUnreadable({ unreadable: JSON.stringify(line), reason, number: null, account })
+  }
+
+  private takeHeartbeat(line: VenueHeartbeat): Effect.Effect<void> {
+    const { link } = this.parts
+    const { now } = this
+    const believed = this.cursor.heard(line.number)
+    link.set({
+      heardAt: now,
+      ...(believed ? { number: line.number } : {}),
+      ...(link.state().connected ? {} : { connected: true, since: now })
+    })
+    this.failures = 0
+    if (believed) return Effect.void
+    const reason = "a heartbeat's number lies far beyond what the venue has"
+    if (this.rate.pass(reason) === null) return Effect.void
+    return this.insistently({ bytes: JSON.stringify(line), reason, number: null, account: null })
+  }
+
+  /** What has no number comes again as often as the stream is read: the same is taken once a minute. */
+  private takeUnreadable({ unreadable, reason, number, account }: UnreadableLine): Effect.Effect<void> {
+    const first =
+      number === null
+        ? this.rate.pass(`${reason} ${unreadable.slice(0, kindChars)}`) !== null
+        : this.cursor.begin(number)
+    if (!first) return Effect.void
+    return this.insistently({ bytes: unreadable, reason, number, account }).pipe(
+      // What it said of an account of ours is read again: the account's sequence shows what is missing.
+      Effect.andThen(account === null ? Effect.void : this.parts.accounts.readAgain(account)),
+      Effect.andThen(Effect.sync(() => (number === null ? undefined : this.done(number))))
+    )
+  }
+
+  private insistently(what: SetAside): Effect.Effect<void> {
+    const { journal, clock } = this.parts
+    return Effect.flatMap(setAsideApart(journal, clock, what), (kept) =>
+      kept
+        ? Effect.void
+        : Effect.delay(
+            Effect.suspend(() => this.insistently(what)),
+            "250 millis"
+          )
+    )
+  }
+
+  private takeEvent(event: VenueEvent): Effect.Effect<void> {
+    const { number, fact } = event
+    if (!this.cursor.begin(number)) return Effect.void
+    if (!("account" in fact)) return Effect.sync(() => this.done(number))
+    const { room, accounts, scope } = this.parts
+    return Effect.andThen(
+      room.take(1),
+      Effect.forkIn(
+        accounts
+          .take({ ...event, fact }, (what) => this.insistently(what))
+          .pipe(Effect.andThen(Effect.sync(() => this.done(number))), Effect.ensuring(room.release(1))),
+        scope,
+        { startImmediately: true }
+      )
+    )
+  }
+
+  private done(number: number): void {
+    const { mark } = this.cursor
+    this.cursor.done(number)
+    if (this.cursor.mark !== mark) this.moved.openUnsafe()
+  }
+
+  /** Stores the mark, now and then, once it has moved. */
+  readonly keepMark: Effect.Effect<never> = Effect.suspend(() => this.moved.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        this.moved.closeUnsafe()
+        const number = this.cursor.mark
+        return Effect.catch(this.parts.host.record({ venueCursor: [{ id: 1, number }] }), () =>
+          Effect.sync(() => this.moved.openUnsafe())
+        )
+      })
+    ),
+    Effect.andThen(Effect.sleep(cursorPause)),
+    Effect.forever({ disableYield: true })
+  )
+
+  /** A number that does not come is asked for again, on a new connection; more and more seldom while that brings nothing. */
+  readonly watchHoles: Effect.Effect<never> = Effect.suspend(() => this.lookForHoles).pipe(
+    Effect.andThen(Effect.sleep(holePatience)),
+    Effect.forever({ disableYield: true })
+  )
+
+  private readonly lookForHoles: Effect.Effect<void> = Effect.suspend(() => {
+    const { mark, hole } = this.cursor
+    if (!hole) {
+      this.hole = null
+      return Effect.void
+    }
+    const { now } = this
+    if (this.hole?.after !== mark) {
+      this.hole = { after: mark, askAt: now + holePatience, patience: holePatience }
+      return Effect.void
+    }
+    if (now < this.hole.askAt) return Effect.void
+    this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
+    this.hole.askAt = now + this.hole.patience
+    this.cut.openUnsafe()
+    return Effect.logInfo("the venue's events have a hole: they are read again", { after: mark })
+  })
+
+  /** The venue keeps nothing so far back: goes on from now. What is in flight is asked for anyway, accounts fetch their gaps. */
+  private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.matchEffect(presentNumber(this.parts.venue), {
+      onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
+      onSuccess: (number) => {
+        const { mark } = this.cursor
+        this.cursor = new EventCursor(number)
+        this.moved.openUnsafe()
+        return Effect.logError(
+          "the venue does not keep the events that were read last: going on from its present one",
+          { after: mark, number }
+        )
+      }
+    })
+  )
+}
+
+/** The number of the venue's last event, as its market data says it with every heartbeat. */
+const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>
+  Effect.gen(function* () {
+    const { markets } = yield* venue.listing
+    const subscriptions = markets.slice(0, 1).map(({ symbol }) => ({ channel: "ticker" as const, symbol }))
+    const lines = yield* venue.marketData(subscriptions).pipe(
+      Stream.filter((line) => "heartbeat" in line),
+      Stream.take(1),
+      Stream.runCollect,
+      Effect.timeoutOrElse({
+        duration: "5 seconds",
+        orElse: () => Effect.fail(new VenueUnanswered({ reason: "no heartbeat" }))
+      })
+    )
+    const [line] = lines
+    return line !== undefined && "heartbeat" in line
+      ? line.number
+      : yield* new VenueUnanswered({ reason: "no heartbeat" })
+  })
