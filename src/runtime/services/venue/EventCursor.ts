@@ -4,8 +4,8 @@
  * bookkeeping without time or effects.
  */
 
-/** Events taken above a hole that are remembered; more, and the stream is read again from the mark. */
-const keptAbove = 10_000
+/** Events above the mark that are taken or being taken; with so many the next ones wait until the mark moves. */
+export const heldLimit = 10_000
 /** How far beyond the venue's last heartbeat a number may lie: events come before the heartbeat that names them. */
 export const unheardLimit = 100_000
 
@@ -47,13 +47,19 @@ export class EventCursor {
     while (this.taken.delete(this.mark + 1)) this.mark++
   }
 
+  /** It could not be taken: it is missing, and comes again. */
+  forget(number: number): void {
+    this.pending.delete(number)
+  }
+
   /** Whether an event is missing that should have come: nothing of the next number is being taken, and there are later ones. */
   get hole(): boolean {
     return Math.max(this.said, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
   }
 
-  get full(): boolean {
-    return this.taken.size > keptAbove
+  /** Whether an event may begin now. The one that the mark waits for always may. */
+  hasRoom(number: number): boolean {
+    return this.held < heldLimit || number <= this.mark + 1 || this.pending.has(number) || this.taken.has(number)
   }
 
   /** Events above the mark that are taken or being taken. */

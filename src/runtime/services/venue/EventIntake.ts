@@ -64,6 +64,8 @@ export class EventIntake {
   private readonly moved = Latch.makeUnsafe(false)
   /** Opened to end the present connection. */
   private readonly cut = Latch.makeUnsafe(false)
+  /** Opened when the mark moves: there may be room for what waits. */
+  private readonly freed = Latch.makeUnsafe(false)
   private failures = 0
   private hole: Hole | null = null
   /** Of what has no number: the same is set aside once a minute. */
@@ -123,11 +125,17 @@ export class EventIntake {
 
   private take(line: Line): Effect.Effect<void> {
     if ("heartbeat" in line) return this.takeHeartbeat(line)
-    if ("unreadable" in line) {
-      const { number } = line
-      return this.takeUnreadable(number !== null && !this.cursor.believes(number) ? { ...line, number: null } : line)
+    const { number } = line
+    const believed = number !== null && this.cursor.believes(number)
+    if (believed && !this.cursor.hasRoom(number)) {
+      this.freed.closeUnsafe()
+      return Effect.andThen(
+        this.freed.await,
+        Effect.suspend(() => this.take(line))
+      )
     }
-    if (this.cursor.believes(line.number)) return this.takeEvent(line)
+    if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
+    if (believed) return this.takeEvent(line)
     const account = "account" in line.fact ? line.fact.account : null
     const reason = "its number lies far beyond what the venue has"
     return this.takeUnreadable({ unreadable: JSON.stringify(line), reason, number: null, account })
@@ -156,10 +164,12 @@ export class EventIntake {
         ? this.rate.pass(`${reason} ${unreadable.slice(0, kindChars)}`) !== null
         : this.cursor.begin(number)
     if (!first) return Effect.void
-    return this.insistently({ bytes: unreadable, reason, number, account }).pipe(
-      // What it said of an account of ours is read again: the account's sequence shows what is missing.
-      Effect.andThen(account === null ? Effect.void : this.parts.accounts.readAgain(account)),
-      Effect.andThen(Effect.sync(() => (number === null ? undefined : this.done(number))))
+    return this.apart(
+      this.insistently({ bytes: unreadable, reason, number, account }).pipe(
+        // What it said of an account of ours is read again: the account's sequence shows what is missing.
+        Effect.andThen(account === null ? Effect.void : this.parts.accounts.readAgain(account)),
+        Effect.andThen(Effect.sync(() => (number === null ? undefined : this.done([number]))))
+      )
     )
   }
 
@@ -178,24 +188,37 @@ export class EventIntake {
   private takeEvent(event: VenueEvent): Effect.Effect<void> {
     const { number, fact } = event
     if (!this.cursor.begin(number)) return Effect.void
-    if (!("account" in fact)) return Effect.sync(() => this.done(number))
-    const { room, accounts, scope } = this.parts
-    return Effect.andThen(
-      room.take(1),
-      Effect.forkIn(
-        accounts
-          .take({ ...event, fact }, (what) => this.insistently(what))
-          .pipe(Effect.andThen(Effect.sync(() => this.done(number))), Effect.ensuring(room.release(1))),
-        scope,
-        { startImmediately: true }
+    if (!("account" in fact)) return Effect.sync(() => this.done([number]))
+    const { accounts } = this.parts
+    const one = { ...event, fact }
+    // What joins those that wait takes no place of its own: an account that can't go on takes few.
+    if (accounts.join(one)) return Effect.void
+    return this.apart(
+      Effect.map(
+        accounts.take(one, (what) => this.insistently(what)),
+        ({ numbers, taken }) => {
+          if (taken) this.done(numbers)
+          else for (const each of numbers) this.cursor.forget(each)
+        }
       )
     )
   }
 
-  private done(number: number): void {
+  /** Beside the stream, which waits for a place. */
+  private apart(work: Effect.Effect<void>): Effect.Effect<void> {
+    const { room, scope } = this.parts
+    return Effect.andThen(
+      room.take(1),
+      Effect.forkIn(Effect.ensuring(work, room.release(1)), scope, { startImmediately: true })
+    )
+  }
+
+  private done(numbers: ReadonlyArray<number>): void {
     const { mark } = this.cursor
-    this.cursor.done(number)
-    if (this.cursor.mark !== mark) this.moved.openUnsafe()
+    for (const number of numbers) this.cursor.done(number)
+    if (this.cursor.mark === mark) return
+    this.moved.openUnsafe()
+    this.freed.openUnsafe()
   }
 
   /** Stores the mark, now and then, once it has moved. */
