@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import { eventsLost } from "../../../src/runtime/services/venue/venueQuarantine.ts"
 import { type CallProcess, CallWorld, uidOf } from "./CallWorld.ts"
 
 /** The account of client 7. */
@@ -54,3 +55,10 @@ export const sequence = (world: CallWorld, of = 7): number | undefined =>
 export const aside = (world: CallWorld): ReadonlyArray<string> =>
   world.store.rows("venueQuarantine").map(({ reason }) => reason)
 export const mark = (world: CallWorld): number | undefined => world.store.rows("venueCursor")[0]?.number
+
+/** Rows of events that were passed unread, as what they say. */
+export const lost = (world: CallWorld): ReadonlyArray<unknown> =>
+  world.store
+    .rows("venueQuarantine")
+    .filter(({ reason }) => reason === eventsLost)
+    .map(({ bytes }): unknown => JSON.parse(bytes))

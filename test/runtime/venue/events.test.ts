@@ -151,6 +151,8 @@ describe("events of the venue", () => {
   it("A2-115: lines that can't be read are set aside once, with what can be seen of them", () => {
     const { world, process } = withVoidProbe()
     const line = { unreadable: '{"number":1,', reason: "no JSON", number: 1, account: null }
+    const listing = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
+    world.venue.events.push({ number: 1, at: world.timeline.now, fact: listing })
     world.venue.send(line)
     world.venue.send(line)
     world.venue.send({ ...line, unreadable: "x", number: null })

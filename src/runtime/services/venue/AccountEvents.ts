@@ -103,19 +103,41 @@ export class AccountEvents {
 
   /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
   readAgain(account: string): Effect.Effect<void> {
-    const once = this.inTurn(account, () =>
-      Effect.gen({ self: this }, function* () {
-        const clientId = yield* this.clientOf(account)
-        if (clientId === null) return
-        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
-      })
-    )
     // Others of the account go on between two tries.
-    return Effect.catch(once, () =>
+    return Effect.catch(this.readOnce(account), () =>
       Effect.delay(
         Effect.suspend(() => this.readAgain(account)),
         "1 second"
       )
+    )
+  }
+
+  /** As `readAgain`, once; what the venue has said of the account and does not keep is an alarm. */
+  readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      for (let before = -1; ;) {
+        const after = yield* this.readOnce(account)
+        const there = yield* this.parts.venue.account(account)
+        if (after === null || there === null || there.sequence <= after) return
+        // What was said while it was read is read by the next round.
+        if (after === before) {
+          const bytes = JSON.stringify({ account, after, sequence: there.sequence })
+          return yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+        }
+        before = after
+      }
+    })
+  }
+
+  /** The sequence up to which an account is read; null: it is none of ours. */
+  private readOnce(account: string): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+    return this.inTurn(account, () =>
+      Effect.gen({ self: this }, function* () {
+        const clientId = yield* this.clientOf(account)
+        if (clientId === null) return null
+        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        return yield* this.sequenceOf(clientId)
+      })
     )
   }
 

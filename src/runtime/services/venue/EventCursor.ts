@@ -57,6 +57,19 @@ export class EventCursor {
     return Math.max(this.said, this.furthest) > this.mark && !this.pending.has(this.mark + 1)
   }
 
+  /** The first event after a hole, of those that the venue's last word bears out; null: there is none. */
+  get afterHole(): number | null {
+    let first = Number.POSITIVE_INFINITY
+    for (const held of [this.pending, this.taken]) for (const number of held) first = Math.min(first, number)
+    return first <= this.said ? first : null
+  }
+
+  /** What is missing before this number is missing for good. */
+  pass(number: number): void {
+    this.mark = number - 1
+    while (this.taken.delete(this.mark + 1)) this.mark++
+  }
+
   /** Whether an event may begin now. The one that the mark waits for always may. */
   hasRoom(number: number): boolean {
     return this.held < heldLimit || number <= this.mark + 1 || this.pending.has(number) || this.taken.has(number)

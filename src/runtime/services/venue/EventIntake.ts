@@ -7,18 +7,20 @@ import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEv
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { Journal } from "../../engine/journal/Journal.ts"
 import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
 import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { KindRate } from "../market/KindRate.ts"
 import type { AccountEvents } from "./AccountEvents.ts"
+import { CatchUp } from "./CatchUp.ts"
 import { EventCursor } from "./EventCursor.ts"
 import type { VenueLink } from "./VenueLink.ts"
-import { type SetAside, setAsideApart } from "./venueQuarantine.ts"
+import { eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
 
 /** Pauses before the stream is connected again, ms; the last one again and again. */
 const pauses = [100, 250, 500, 1_000, 2_000, 5_000]
 /** How long a missing number may come late, and how often holes are looked for, ms. */
 const holePatience = 1_000
-/** Longest pause between two connections for the same missing number, ms. */
+/** Longest pause between two connections for the same missing number, and how long it is waited for, ms. */
 const longestPatience = 60_000
 /** Between two writings of the cursor, ms. */
 const cursorPause = 250
@@ -44,6 +46,7 @@ export interface EventIntakeParts {
   /** Events on their way end with it. */
   readonly scope: Scope.Scope
   readonly accounts: AccountEvents
+  readonly stored: RowReads["Service"]
   readonly mark: number
 }
 
@@ -52,6 +55,8 @@ type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
 /** A number that does not come. */
 interface Hole {
   readonly after: number
+  /** Wall time. */
+  readonly since: number
   /** Wall time from which it is asked for on another connection, and the pause after that. */
   askAt: number
   patience: number
@@ -70,11 +75,19 @@ export class EventIntake {
   private hole: Hole | null = null
   /** Of what has no number: the same is set aside once a minute. */
   private readonly rate: KindRate
+  private readonly catchUp: CatchUp
 
   constructor(parts: EventIntakeParts) {
     this.parts = parts
     this.cursor = new EventCursor(parts.mark)
     this.rate = new KindRate(() => this.now)
+    const { stored, accounts } = parts
+    this.catchUp = new CatchUp({
+      stored,
+      accounts,
+      apart: (what) => this.insistently(what),
+      caughtUp: () => this.moved.openUnsafe()
+    })
   }
 
   figures(): EventFigures {
@@ -94,8 +107,18 @@ export class EventIntake {
     return this.parts.wall.currentTimeMillisUnsafe()
   }
 
-  /** One connection after the other, for ever. */
-  readonly read: Effect.Effect<never> = Effect.suspend(() => {
+  /** What runs for ever, side by side: a fault of one round ends none of them. */
+  get works(): ReadonlyArray<Effect.Effect<never>> {
+    return [
+      forEver("the venue's events could not be connected to", this.read),
+      forEver("how far the venue's events are taken could not be kept", this.keepMark),
+      forEver("holes of the venue's events could not be looked for", this.watchHoles),
+      forEver("accounts of the venue could not be read again", this.catchUp.round)
+    ]
+  }
+
+  /** One connection. */
+  private readonly read: Effect.Effect<void> = Effect.suspend(() => {
     this.cut.closeUnsafe()
     this.cursor.again()
     return Effect.raceFirst(
@@ -106,8 +129,7 @@ export class EventIntake {
     Effect.catchTag("VenueEventsGone", () => this.gone),
     Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
     Effect.catchDefect((defect) => Effect.logError("the venue's events could not be read", defect)),
-    Effect.andThen(Effect.suspend(() => this.pause)),
-    Effect.forever({ disableYield: true })
+    Effect.andThen(Effect.suspend(() => this.pause))
   )
 
   private readonly pause = Effect.suspend(() => {
@@ -173,13 +195,14 @@ export class EventIntake {
     )
   }
 
-  private insistently(what: SetAside): Effect.Effect<void> {
+  /** Until it is kept. */
+  private insistently(what: SetAside, alarm?: Effect.Effect<void>): Effect.Effect<void> {
     const { journal, clock } = this.parts
-    return Effect.flatMap(setAsideApart(journal, clock, what), (kept) =>
+    return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) =>
       kept
         ? Effect.void
         : Effect.delay(
-            Effect.suspend(() => this.insistently(what)),
+            Effect.suspend(() => this.insistently(what, alarm)),
             "250 millis"
           )
     )
@@ -221,61 +244,87 @@ export class EventIntake {
     this.freed.openUnsafe()
   }
 
-  /** Stores the mark, now and then, once it has moved. */
-  readonly keepMark: Effect.Effect<never> = Effect.suspend(() => this.moved.await).pipe(
+  /** Stores the mark, now and then, once it has moved; never past a loss that is not made good yet. */
+  private readonly keepMark: Effect.Effect<void> = Effect.suspend(() => this.moved.await).pipe(
     Effect.andThen(
       Effect.suspend(() => {
         this.moved.closeUnsafe()
+        if (!this.catchUp.done) return Effect.void
         const number = this.cursor.mark
-        return Effect.catch(this.parts.host.record({ venueCursor: [{ id: 1, number }] }), () =>
+        return Effect.onError(this.parts.host.record({ venueCursor: [{ id: 1, number }] }), () =>
           Effect.sync(() => this.moved.openUnsafe())
         )
       })
     ),
-    Effect.andThen(Effect.sleep(cursorPause)),
-    Effect.forever({ disableYield: true })
+    Effect.catch(() => Effect.void),
+    Effect.andThen(Effect.sleep(cursorPause))
   )
 
   /** A number that does not come is asked for again, on a new connection; more and more seldom while that brings nothing. */
-  readonly watchHoles: Effect.Effect<never> = Effect.suspend(() => this.lookForHoles).pipe(
-    Effect.andThen(Effect.sleep(holePatience)),
-    Effect.forever({ disableYield: true })
-  )
-
-  private readonly lookForHoles: Effect.Effect<void> = Effect.suspend(() => {
+  private readonly watchHoles: Effect.Effect<void> = Effect.suspend(() => {
     const { mark, hole } = this.cursor
-    if (!hole) {
-      this.hole = null
-      return Effect.void
-    }
     const { now } = this
-    if (this.hole?.after !== mark) {
-      this.hole = { after: mark, askAt: now + holePatience, patience: holePatience }
-      return Effect.void
+    if (!hole) this.hole = null
+    else if (this.hole?.after !== mark) {
+      this.hole = { after: mark, since: now, askAt: now + holePatience, patience: holePatience }
+    } else if (now - this.hole.since >= longestPatience && this.cursor.afterHole !== null) {
+      return this.passHole(mark, this.cursor.afterHole)
+    } else if (now >= this.hole.askAt) {
+      this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
+      this.hole.askAt = now + this.hole.patience
+      this.cut.openUnsafe()
+      return Effect.logInfo("the venue's events have a hole: they are read again", { after: mark })
     }
-    if (now < this.hole.askAt) return Effect.void
-    this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
-    this.hole.askAt = now + this.hole.patience
-    this.cut.openUnsafe()
-    return Effect.logInfo("the venue's events have a hole: they are read again", { after: mark })
-  })
+    return Effect.void
+  }).pipe(Effect.andThen(Effect.sleep(holePatience)))
 
-  /** The venue keeps nothing so far back: goes on from now. What is in flight is asked for anyway, accounts fetch their gaps. */
+  /** What the venue has not given for a minute, though it gives what follows, must not stop everybody (A2-115). */
+  private passHole(after: number, next: number): Effect.Effect<void> {
+    const log = Effect.logError("the venue does not give events that it has: going on after them")
+    return Effect.andThen(
+      this.lose(after, next - 1, log),
+      Effect.sync(() => {
+        // It may have come at last, while this was kept.
+        if (this.cursor.mark !== after || !this.cursor.hole) return
+        this.cursor.pass(next)
+        this.moved.openUnsafe()
+        this.freed.openUnsafe()
+      })
+    )
+  }
+
+  /** The venue keeps nothing so far back: goes on from now. What is in flight is asked for anyway, accounts are read again. */
   private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
     Effect.matchEffect(presentNumber(this.parts.venue), {
       onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
       onSuccess: (number) => {
-        const { mark } = this.cursor
-        this.cursor = new EventCursor(number)
-        this.moved.openUnsafe()
-        return Effect.logError(
-          "the venue does not keep the events that were read last: going on from its present one",
-          { after: mark, number }
+        const log = Effect.logError(
+          "the venue does not keep the events that were read last: going on from its present one"
+        )
+        return Effect.andThen(
+          this.lose(this.cursor.mark, number, log),
+          Effect.sync(() => {
+            this.cursor = new EventCursor(number)
+            this.moved.openUnsafe()
+          })
         )
       }
     })
   )
+
+  /** Keeps that the events after one up to another are passed unread, and has every account read again. */
+  private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
+    this.catchUp.ask()
+    const what = { bytes: JSON.stringify({ after, to }), reason: eventsLost, number: null, account: null }
+    return this.insistently(what, Effect.annotateLogs(log, { after, to }))
+  }
 }
+
+const forEver = (fault: string, round: Effect.Effect<void>): Effect.Effect<never> =>
+  round.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(fault, defect), Effect.sleep("1 second"))),
+    Effect.forever({ disableYield: true })
+  )
 
 /** The number of the venue's last event, as its market data says it with every heartbeat. */
 const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>

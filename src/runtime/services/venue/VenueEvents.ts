@@ -39,9 +39,7 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           accounts: new AccountEvents({ ...parts, handlers: yield* makeHandlers }),
           mark: row?.number ?? 0
         })
-        yield* Effect.forkScoped(intake.read)
-        yield* Effect.forkScoped(intake.keepMark)
-        yield* Effect.forkScoped(intake.watchHoles)
+        for (const work of intake.works) yield* Effect.forkScoped(work)
         return Context.make(VenueEvents, VenueEvents.of({ figures: () => intake.figures() })).pipe(
           Context.add(VenueProgress, VenueProgress.of({ reached: (number) => intake.reached(number) }))
         )
