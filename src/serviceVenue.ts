@@ -4,6 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
+import { randomInt } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { askVenue, VenueAway } from "./runtime/adapters/askVenue.ts"
 import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
@@ -14,6 +15,13 @@ import { clockEnd } from "./runtime/services/system/SimClock.ts"
 import { moveClock } from "./runtime/store/ServiceStamp.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
+
+/** Without letters and digits that look alike in print: 0 and 1 are left out. */
+const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
+
+/** A name for a database at its venue: one of 1.5 thousand million. */
+export const drawVenueName = (): string =>
+  Array.from({ length: 6 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join("")
 
 /** How to speak to the venue, or null; a simulated one runs until the scope closes. */
 export const serviceVenue = (

@@ -47,6 +47,7 @@ import { Settings, type SettingsShape } from "./Settings.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
+import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
@@ -67,6 +68,8 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
+  /** The name of the database at the venue (`ownNames`); without one it is alone there. */
+  readonly venueName?: string
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
   /** How far the venue's events are taken; without it nothing is waited for. */
@@ -114,7 +117,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     SealingService.layer(options.sealing),
     Settings.layer(options.settings),
     BusinessClock.layer(options.clockOffset),
-    options.layerVenue ?? HttpVenue.layer(options.venue ?? null),
+    layerOwnNames(options.venueName ?? "", options.layerVenue ?? HttpVenue.layer(options.venue ?? null)),
     VenueLink.layer,
     journal
   ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
@@ -147,8 +150,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
-const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
-  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
+const controlsOf = ({ venue = null, venueName = "", controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  layerOwnControls(venueName, controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue)))
 
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>

@@ -139,7 +139,13 @@ class Intake {
       this.cursor.heard(line.number)
       return Effect.void
     }
+    if ("foreign" in line) return Effect.sync(() => this.pass(line.number))
     return "unreadable" in line ? this.takeUnreadable(line) : this.takeEvent(line)
+  }
+
+  /** What is of another service counts as taken. */
+  private pass(number: number | null): void {
+    if (number !== null && this.cursor.begin(number)) this.done(number)
   }
 
   private takeUnreadable({ unreadable, reason, number, account }: UnreadableLine): Effect.Effect<void> {
