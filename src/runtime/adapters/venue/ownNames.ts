@@ -3,7 +3,7 @@
  * and taken off on the way in, so that nothing else of a service knows of it. A database that was at a venue before there
  * were names has the empty one, and whatever carries no name is its own.
  */
-import { Context, Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { type UnreadableLine, Venue, type VenueShape } from "../../ports/Venue.ts"
 import { VenueControl } from "../../ports/VenueControl.ts"
 
