@@ -48,6 +48,7 @@ import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
 import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
+import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
@@ -116,11 +117,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const base = Layer.mergeAll(
     SealingService.layer(options.sealing),
     Settings.layer(options.settings),
-    BusinessClock.layer(options.clockOffset),
-    layerOwnNames(options.venueName ?? "", options.layerVenue ?? HttpVenue.layer(options.venue ?? null)),
-    VenueLink.layer,
+    venueOf(options),
     journal
-  ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
+  ).pipe(
+    Layer.provideMerge(Layer.merge(BusinessClock.layer(options.clockOffset), VenueLink.layer)),
+    Layer.provideMerge(layerDatabase(options.databaseUrl))
+  )
   const feed = hasVenue(options)
     ? MarketFeed.layer.pipe(Layer.merge(layerAttachedVenue), Layer.provide(layerVenueQuarantine))
     : MarketFeed.none
@@ -148,6 +150,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Partners.layer,
     VenueCalls.layer(venueHandlers)
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
+}
+
+/** The venue as this service sees it: under its own name, in a sandbox with a clock that anybody may move. */
+const venueOf = ({ venue = null, venueName = "", layerVenue, settings }: RuntimeOptions) => {
+  const named = layerOwnNames(venueName, layerVenue ?? HttpVenue.layer(venue))
+  return settings.sandbox ? layerSandboxTime(named) : named
 }
 
 const controlsOf = ({ venue = null, venueName = "", controls }: RuntimeOptions): Layer.Layer<VenueControl> =>

@@ -133,6 +133,20 @@ describe("two services with databases of their own at one venue", () => {
         assert.deepInclude(await service.done("sim", "verify"), { ok: true, first: null, accounts: 1, eventsBehind: 0 })
         assert.deepStrictEqual((await service.done("venue", "quarantine", "list")).events, [])
       }
+      // C4: a jump of the one takes the venue along, and the other follows.
+      const offset = async (service: RealService): Promise<number> =>
+        (await service.done("sim", "clock", "show")).offsetMillis
+      assert.isFalse((await one.service.done("sim", "clock", "advance", "8h")).behind)
+      await vi.waitFor(
+        async () => assert.isBelow(Math.abs((await offset(again)) - (await offset(one.service))), 5_000),
+        {
+          timeout: 60_000,
+          interval: 100
+        }
+      )
+      for (const service of [one.service, again]) {
+        assert.deepStrictEqual((await service.done("venue", "quarantine", "list")).events, [])
+      }
       // The name of a database stays.
       const [stamp] = await other.rows<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
       assert.strictEqual(stamp?.venue_name, other.name)
