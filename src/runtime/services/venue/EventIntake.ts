@@ -156,6 +156,8 @@ export class EventIntake {
         Effect.suspend(() => this.take(line))
       )
     }
+    // What is of another service counts as taken.
+    if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
     if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
     if (believed) return this.takeEvent(line)
     const account = "account" in line.fact ? line.fact.account : null
