@@ -93,6 +93,18 @@ export class MarketMirror {
     return absurd
   }
 
+  /**
+   * Whether a listing says what the last one said. Judged by all of it: a venue that began anew, or another one at the same
+   * address, counts its versions from the beginning.
+   */
+  isListed({ markets, stakingMarkets }: VenueListing): boolean {
+    const before = this.listing
+    return (
+      before !== null &&
+      JSON.stringify([before.markets, before.stakingMarkets]) === JSON.stringify([markets, stakingMarkets])
+    )
+  }
+
   /** One of each market and channel; a barrier market has no book (A2-113). */
   subscriptions(): ReadonlyArray<Subscription> {
     return [...this.markets.values()].flatMap(({ market: { symbol, family } }) => [
@@ -102,10 +114,17 @@ export class MarketMirror {
     ])
   }
 
+  /** What is subscribed, as text: another one when a market comes, goes, or gets other grids. */
+  subscribed(): string {
+    return [...this.markets.values()]
+      .map(({ market: { symbol, family, priceTick, qtyStep } }) => [symbol, family, priceTick, qtyStep].join(":"))
+      .join(" ")
+  }
+
   /** `latest`: no message is of a later time, Unix ms of business time. */
   take(message: ChannelMessage, latest: number): Taken {
     const market = this.markets.get(message.symbol)
-    if (market === undefined) return this.refused(`the market ${message.symbol} is not listed`)
+    if (market === undefined) return this.refused("its market is not listed")
     if (message.ts > latest) return this.refused("the message is of a time to come")
     switch (message.channel) {
       case "ticker": {
