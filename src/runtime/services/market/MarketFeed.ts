@@ -4,7 +4,7 @@
  * Without a venue nothing is attached, and whatever needs a market answers so.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
 import type { VenueOffer } from "../../../machines/venue/VenueMarket.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
@@ -35,7 +35,7 @@ export class MarketFeed extends Context.Service<
   {
     readonly standing: () => Standing
     readonly mirror: MarketMirror
-    /** What turns see; `noFacts` when no venue is attached. */
+    /** What turns see; marks that were known before alone when no venue is attached. */
     readonly facts: () => Facts
     /** Null: it was never read. */
     readonly offers: () => OfferBoard | null
@@ -46,15 +46,18 @@ export class MarketFeed extends Context.Service<
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
   /** Of a service that no venue is attached to. */
-  static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => ({
-    standing: () => "unattached" as const,
-    mirror: new MarketMirror(),
-    facts: () => noFacts,
-    offers: () => null,
-    offersStale: () => true,
-    klines: KlineReads.none,
-    figures: () => ({ connected: false, connections: 0, listings: 0, counts: new MarketMirror().counts })
-  }))
+  static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => {
+    const mirror = new MarketMirror()
+    return {
+      standing: () => "unattached" as const,
+      mirror,
+      facts: () => mirror.factsAt(null),
+      offers: () => null,
+      offersStale: () => true,
+      klines: KlineReads.none,
+      figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
+    }
+  })
 
   /** Over the venue; its connection lives as long as the layer. */
   static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock> = Layer.effect(

@@ -14,6 +14,8 @@ import { TradeTape } from "./TradeTape.ts"
 
 /** How far a message may be ahead of business time (A2-115). */
 export const aheadMillis = 5_000
+/** Markets whose marks are kept although they are not listed any more, or on other grids. */
+const pastMarks = 4_096
 /** Messages that wait for a snapshot, a channel. */
 const heldMessages = 256
 
@@ -64,6 +66,8 @@ export class MarketMirror {
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
   /** Grows with whatever tickers, facts or listing show. */
   changes = 0
+  /** The last marks of markets that are gone, or have said none since they are listed so: all are stale. */
+  private readonly past = new Map<string, Mark>()
   private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
     of: -1,
     marks: new Map(),
@@ -86,6 +90,10 @@ export class MarketMirror {
       } else {
         markets.set(market.symbol, listed(market, price, qty))
       }
+    }
+    for (const [symbol, { ticker }] of this.markets) {
+      const mark = ticker.mark()
+      if (mark !== null && markets.get(symbol)?.ticker !== ticker) this.remember(symbol, mark)
     }
     this.listing = listing
     this.markets = markets
@@ -112,6 +120,12 @@ export class MarketMirror {
       ...(family === "BARRIER" ? [] : [{ channel: "book" as const, symbol }]),
       { channel: "trades" as const, symbol }
     ])
+  }
+
+  /** Takes over marks that were known before this process was: what has said none since is valued by them. */
+  recall(marks: ReadonlyMap<string, Mark>): void {
+    for (const [symbol, mark] of marks) this.remember(symbol, mark)
+    this.changes++
   }
 
   /** What is subscribed, as text: another one when a market comes, goes, or gets other grids. */
@@ -162,14 +176,14 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /** The facts of a moment. Between two changes all share the same maps. */
-  factsAt(now: number): Facts {
+  /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
+  factsAt(now: number | null): Facts {
     if (this.facts.of !== this.changes) this.facts = { of: this.changes, ...this.snapshot() }
     return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments }
   }
 
   private snapshot() {
-    const marks = new Map<string, Mark>()
+    const marks = new Map(this.past)
     const instruments = new Map<string, Instrument>()
     for (const [symbol, { ticker, instrument }] of this.markets) {
       instruments.set(symbol, instrument)
@@ -177,6 +191,13 @@ export class MarketMirror {
       if (mark !== null) marks.set(symbol, mark)
     }
     return { marks, instruments }
+  }
+
+  private remember(symbol: string, mark: Mark): void {
+    this.past.delete(symbol)
+    const [oldest] = this.past.keys()
+    if (this.past.size === pastMarks && oldest !== undefined) this.past.delete(oldest)
+    this.past.set(symbol, { ...mark, current: false })
   }
 
   private follow<M extends BookMessage | TradesMessage>(channel: Followed<M>, message: M, latest: number): Taken {
