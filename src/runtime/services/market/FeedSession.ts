@@ -7,16 +7,15 @@
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
-import type { Quarantine } from "../../ports/Quarantine.ts"
 import type { UnreadableLine, VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
-import { QuarantineRate } from "./QuarantineRate.ts"
+import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
 import { SnapshotAsks } from "./SnapshotAsks.ts"
 
 export interface FeedSessionParts {
   readonly venue: VenueShape
   readonly mirror: MarketMirror
-  readonly quarantine: Quarantine["Service"]
+  readonly rate: QuarantineRate
   /** Wall time. */
   readonly now: () => number
   /** Business time beyond which no message can be. */
@@ -36,6 +35,8 @@ type Line = ChannelMessage | VenueHeartbeat | UnreadableLine
 
 /** A stream that says nothing for so long is dropped, wall ms. */
 export const silenceMillis = 5_000
+/** A connection that was lost is usually there again within so long, wall ms. */
+const reconnectMillis = 1_000
 /** A read that takes longer is given up, wall ms. */
 const readLimit = 5_000
 const firstPause = 100
@@ -58,18 +59,23 @@ export class FeedSession {
   /** Number of the last event, when the listing was read, and as the last heartbeat had it. */
   private listedNumber = -1
   private number = 0
+  /** When the connection was lost; null: never. */
+  private lostAt: number | null = null
   private pause = firstPause
   private readonly parts: FeedSessionParts
-  private readonly rate: QuarantineRate
 
   constructor(parts: FeedSessionParts) {
     this.parts = parts
-    this.rate = new QuarantineRate(parts.quarantine, parts.now)
   }
 
   standing(): Standing {
     if (this.heardAt === null) return "never"
     return this.connected || this.parts.now() - this.heardAt < servedMillis ? "live" : "away"
+  }
+
+  /** Whether there is no connection, and not because a new one is just being made. */
+  isAway(): boolean {
+    return !this.connected && (this.lostAt === null || this.parts.now() - this.lostAt >= reconnectMillis)
   }
 
   /** Connects, and again whenever the connection is lost. */
@@ -130,7 +136,10 @@ export class FeedSession {
   private ended(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const was = this.connected
     this.connected = false
-    if (was) this.parts.mirror.lost()
+    if (was) {
+      this.lostAt = this.parts.now()
+      this.parts.mirror.lost()
+    }
     const reason = Cause.pretty(cause).split("\n", 1)[0]
     const line = was
       ? Effect.logWarning("the venue's market data is away: connecting anew")
@@ -150,7 +159,7 @@ export class FeedSession {
         if (mirror.isListed(listing)) return Effect.void
         return Effect.forEach(
           mirror.list(listing),
-          (reason) => this.rate.add("listing", JSON.stringify(listing), reason),
+          (reason) => this.parts.rate.add("listing", JSON.stringify(listing), reason),
           {
             discard: true
           }
@@ -188,7 +197,7 @@ export class FeedSession {
 
   /** Null: there is nothing more to do. */
   private takeLine(line: Line, asks: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> | null {
-    if ("unreadable" in line) return this.rate.add("unreadable", line.unreadable, line.reason)
+    if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
     this.heard()
     if ("heartbeat" in line) {
       this.number = line.number
@@ -206,10 +215,11 @@ export class FeedSession {
   } {
     const { resync, absurd } = this.parts.mirror.take(message, this.parts.latest())
     if (absurd === null) return { resync, aside: null }
-    // The same fault with other figures is of the same kind.
     const symbol = this.parts.mirror.markets.has(message.symbol) ? message.symbol : "unlisted"
-    const kind = `${message.channel}:${symbol}:${absurd.replaceAll(/[0-9.]+/g, "")}`
-    return { resync, aside: this.rate.add(kind, JSON.stringify(message), absurd) }
+    return {
+      resync,
+      aside: this.parts.rate.add(kindOf(message.channel, symbol, absurd), JSON.stringify(message), absurd)
+    }
   }
 
   private heard(): void {

@@ -5,22 +5,15 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Facts } from "../../../machines/market/Facts.ts"
-import type { VenueOffer } from "../../../machines/venue/VenueMarket.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
-import { Venue, type VenueShape } from "../../ports/Venue.ts"
+import { Venue } from "../../ports/Venue.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
-
-/** The board of staking offers as it was last read. */
-export interface OfferBoard {
-  readonly offers: ReadonlyArray<VenueOffer>
-  /** Business time at the venue. */
-  readonly at: number
-  /** Wall time at which it was read here. */
-  readonly readAt: number
-}
+import { type OfferBoard, pollOffers, staleMillis } from "./OfferPoll.ts"
+import { QuarantineRate } from "./QuarantineRate.ts"
+import { klineFault } from "./readFaults.ts"
 
 export interface FeedFigures {
   readonly connected: boolean
@@ -67,22 +60,28 @@ export class MarketFeed extends Context.Service<
       const wall = yield* Clock.Clock
       const business = yield* BusinessClock
       const mirror = new MarketMirror()
-      const session = new FeedSession({
-        venue,
-        mirror,
-        quarantine: yield* Quarantine,
-        now: () => wall.currentTimeMillisUnsafe(),
-        latest: () => business.horizon() + aheadMillis
-      })
-      const offers = yield* pollOffers(venue, () => wall.currentTimeMillisUnsafe())
+      const now = () => wall.currentTimeMillisUnsafe()
+      const latest = () => business.horizon() + aheadMillis
+      const rate = new QuarantineRate(yield* Quarantine, now)
+      const session = new FeedSession({ venue, mirror, rate, now, latest })
       yield* Effect.forkScoped(session.forever)
+      const offers = yield* pollOffers({ venue, mirror, rate, now, latest })
       return MarketFeed.of({
         standing: () => session.standing(),
         mirror,
         facts: () => mirror.factsAt(business.now()),
         offers,
-        offersStale: () => wall.currentTimeMillisUnsafe() - (offers()?.readAt ?? 0) > staleMillis,
-        klines: new KlineReads(venue, () => wall.currentTimeMillisUnsafe()),
+        offersStale: () => now() - (offers()?.readAt ?? 0) > staleMillis,
+        klines: new KlineReads({
+          venue,
+          now,
+          isAway: () => session.isAway(),
+          faultOf: (page, window) => {
+            const grids = mirror.markets.get(window.symbol)
+            return grids === undefined ? "its market is not listed" : klineFault(page, window, grids, latest())
+          },
+          quarantine: rate
+        }),
         figures: () => ({
           connected: session.connected,
           connections: session.connections,
@@ -93,26 +92,3 @@ export class MarketFeed extends Context.Service<
     })
   )
 }
-
-/** The offers are read so often, and count as stale when they were last read so long ago (A2-56), wall ms. */
-const offersEvery = 2_000
-const staleMillis = 10_000
-/** A read that takes longer is given up, wall ms. */
-const readLimit = 5_000
-
-/** Reads the offers again and again; answers what was read last. */
-const pollOffers = (venue: VenueShape, now: () => number) =>
-  Effect.gen(function* () {
-    let last: OfferBoard | null = null
-    yield* venue.offers.pipe(
-      Effect.timeout(readLimit),
-      Effect.map(({ offers, at }) => {
-        last = { offers, at, readAt: now() }
-      }),
-      Effect.catchCause((cause) => Effect.logDebug("the staking offers can not be read", cause)),
-      Effect.andThen(Effect.sleep(offersEvery)),
-      Effect.forever,
-      Effect.forkScoped
-    )
-    return () => last
-  })
