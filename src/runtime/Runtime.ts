@@ -38,6 +38,7 @@ import { layerNoVenueControl } from "./ports/VenueControlMemory.ts"
 import type { VenueProgress } from "./ports/VenueProgress.ts"
 import { layerVenueProgressMemory } from "./ports/VenueProgressMemory.ts"
 import type { Venue } from "./ports/Venue.ts"
+import { layerLastMarks } from "./services/market/LastMarks.ts"
 import { MarketFeed } from "./services/market/MarketFeed.ts"
 import { layerPayoutCorrections } from "./services/ledger/PayoutCorrections.ts"
 import { layerSandboxEntries } from "./services/screening/SandboxEntries.ts"
@@ -133,8 +134,9 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )
+  const valued = layerLastMarks.pipe(Layer.provideMerge(engine))
   const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
-    Layer.provideMerge(engine)
+    Layer.provideMerge(valued)
   )
   return Layer.mergeAll(
     Breaks.layer,

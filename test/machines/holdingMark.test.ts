@@ -9,7 +9,7 @@ import { depositValue, valueRefs } from "../../src/machines/verification/deposit
 const now = 1_764_000_000_000
 const factsOf = (symbol: string, price: string, at: number, current = true): Facts => ({
   takenAt: now,
-  marks: new Map([[symbol, { price: new MoneyDecimal(price), at, current }]]),
+  marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 1, at, current }]]),
   instruments: new Map([[symbol, { symbol, family: "SPOT", priceDecimals: 1 }]])
 })
 

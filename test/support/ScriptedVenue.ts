@@ -6,6 +6,7 @@ import { Cause, Effect, Layer, Queue, Stream } from "effect"
 import {
   type BookMessage,
   type ChannelMessage,
+  klineIntervals,
   type KlinePage,
   type TickerMessage,
   type TradesMessage
@@ -120,6 +121,21 @@ export const trades = (
   trades: rows.map((row) => ({ price: "60000.1", qty: "0.5", side: "BUY", flags: [], ts, ...row }))
 })
 
+/** The rows of a page that lie in a window, as A2-05 cuts it; of a longer interval those that open with it. */
+const within = (page: KlinePage, { interval, from, to, limit }: KlineWindow): KlinePage => {
+  const length = klineIntervals[interval]
+  const until = Math.ceil(Math.min(to ?? Infinity, page.asOf + 1) / length) * length
+  const start = from === null ? until - limit * length : Math.floor(from / length) * length
+  const end = Math.min(until, start + limit * length)
+  const before = page.klines.findLast(({ t }) => t < start)?.close ?? page.before
+  return {
+    ...page,
+    klines: page.klines.filter(({ t }) => t >= start && t < end && t % length === 0),
+    before,
+    oldestAvailable: page.oldestAvailable === null ? null : Math.floor(page.oldestAvailable / length) * length
+  }
+}
+
 const unused = () => Effect.die(new Error("the scripted venue does not trade"))
 
 export class ScriptedVenue {
@@ -127,6 +143,8 @@ export class ScriptedVenue {
   offers: ReadonlyArray<VenueOffer> = []
   at = 0
   page: KlinePage = { klines: [], before: null, oldestAvailable: null, asOf: 0 }
+  /** What is answered of the page. */
+  pageOf: (window: KlineWindow) => KlinePage = (window) => within(this.page, window)
   /** What was asked, oldest first. */
   readonly windows: Array<KlineWindow> = []
   readonly snapshots: Array<Subscription> = []
@@ -185,7 +203,7 @@ export class ScriptedVenue {
     klines: (window) =>
       this.answered(() => {
         this.windows.push(window)
-        return this.page
+        return this.pageOf(window)
       }),
     account: unused,
     accountEvents: unused,

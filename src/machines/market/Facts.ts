@@ -8,6 +8,8 @@ import type { MoneyDecimal } from "../shared/Money.ts"
 /** An instrument's mark. */
 export interface Mark {
   readonly price: MoneyDecimal
+  /** Decimal places that it is written with: those of its market's grid (F2). */
+  readonly places: number
   /** The venue's time of it, Unix ms: what freshness is judged by (F3). */
   readonly at: number
   /** False while the feed has lost its place and waits for a snapshot: stale whatever its time (F3). */
@@ -31,7 +33,7 @@ export interface Facts {
   readonly instruments: ReadonlyMap<string, Instrument>
 }
 
-/** Those of a service that no market is attached to: accounts hold money alone. */
+/** Those of a moment for which no market is known: accounts hold money alone. */
 export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map() }
 
 /** Age up to which a mark is fresh (F3). */

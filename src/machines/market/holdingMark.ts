@@ -20,17 +20,16 @@ const itself: HoldingMark = { ...one, fresh: true }
 const par: HoldingMark = { ...one, fresh: false }
 
 /** The SPOT market whose mark values a currency. */
-const spotOf = (currency: Currency): string => `${currency}-USDC`
+export const spotOf = (currency: Currency): string => `${currency}-USDC`
 
 /** Null: the currency has no value that is known. */
-export const holdingMark = (currency: Currency, { marks, instruments, takenAt }: Facts): HoldingMark | null => {
+export const holdingMark = (currency: Currency, { marks, takenAt }: Facts): HoldingMark | null => {
   if (currency === "USDC") return itself
-  const symbol = spotOf(currency)
-  const mark = marks.get(symbol)
+  const mark = marks.get(spotOf(currency))
   if (mark === undefined) return currencyFacts[currency].kind === "CASH" ? par : null
   return {
     price: mark.price,
-    text: mark.price.toFixed(instruments.get(symbol)?.priceDecimals ?? mark.price.decimalPlaces()),
+    text: mark.price.toFixed(mark.places),
     at: mark.at,
     fresh: takenAt !== null && isFresh(mark, takenAt)
   }

@@ -341,6 +341,13 @@ CREATE TABLE kyc_revisions (
   CONSTRAINT kyc_revisions_pkey PRIMARY KEY (package_id, revision)
 );
 
+CREATE TABLE last_marks (
+  symbol text NOT NULL,
+  price text NOT NULL,
+  at bigint NOT NULL,
+  CONSTRAINT last_marks_pkey PRIMARY KEY (symbol)
+);
+
 CREATE TABLE ledger_transactions (
   tx_id bigint NOT NULL,
   key text NOT NULL,

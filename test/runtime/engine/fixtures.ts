@@ -236,6 +236,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     closedAt: noon
   },
   tradingHalts: { id, ...machine, state: "ACTIVE", scope: "ALL", startedAt: noon },
+  lastMarks: { symbol: `A${id}-USDC`, price: "60000.5", at: noon },
   collateralReports: { id, partnerId: 1, clientId: id, shard, ...machine, createdAt: noon },
   settlementItems: {
     id,

@@ -1,21 +1,21 @@
 /**
  * The connection of the market feed: one stream with every market and channel. A stream that is silent for five seconds, ends
- * or speaks another version is dropped and opened anew, after a pause that grows; a channel that lost its place gets a
- * snapshot of its own. The listing is read at the beginning and when the venue's events have gone on, which is when it may
- * have changed.
+ * or speaks another version is dropped and opened anew, after a pause that grows; a channel that lost its place, or whose first
+ * snapshot does not come, gets a snapshot of its own. The listing is read at the beginning and when the venue's events have
+ * gone on, which is when it may have changed; other markets or other grids mean a new subscription.
  */
 import { Cause, Effect, Schedule, Schema, type Scope, Stream } from "effect"
 import type { ChannelMessage } from "../../../machines/venue/marketData.ts"
 import { type VenueHeartbeat, venueStreamVersion } from "../../../machines/venue/VenueEvent.ts"
-import type { Quarantine } from "../../ports/Quarantine.ts"
-import type { Subscription, UnreadableLine, VenueShape } from "../../ports/Venue.ts"
+import type { UnreadableLine, VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
-import { QuarantineRate } from "./QuarantineRate.ts"
+import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
+import { SnapshotAsks } from "./SnapshotAsks.ts"
 
 export interface FeedSessionParts {
   readonly venue: VenueShape
   readonly mirror: MarketMirror
-  readonly quarantine: Quarantine["Service"]
+  readonly rate: QuarantineRate
   /** Wall time. */
   readonly now: () => number
   /** Business time beyond which no message can be. */
@@ -35,11 +35,14 @@ type Line = ChannelMessage | VenueHeartbeat | UnreadableLine
 
 /** A stream that says nothing for so long is dropped, wall ms. */
 export const silenceMillis = 5_000
+/** A connection that was lost is usually there again within so long, wall ms. */
+const reconnectMillis = 1_000
 /** A read that takes longer is given up, wall ms. */
 const readLimit = 5_000
 const firstPause = 100
 const longestPause = 5_000
-const snapshotPause = Schedule.spaced("250 millis")
+/** A channel without a snapshot for so long after it is subscribed is asked for. */
+const firstSnapshotWithin = Schedule.spaced("3 seconds")
 const listingPause = 1_000
 
 class FeedFault extends Schema.TaggedError<FeedFault>()("FeedFault", { sentence: Schema.String }) {
@@ -56,18 +59,23 @@ export class FeedSession {
   /** Number of the last event, when the listing was read, and as the last heartbeat had it. */
   private listedNumber = -1
   private number = 0
+  /** When the connection was lost; null: never. */
+  private lostAt: number | null = null
   private pause = firstPause
   private readonly parts: FeedSessionParts
-  private readonly rate: QuarantineRate
 
   constructor(parts: FeedSessionParts) {
     this.parts = parts
-    this.rate = new QuarantineRate(parts.quarantine, parts.now)
   }
 
   standing(): Standing {
     if (this.heardAt === null) return "never"
     return this.connected || this.parts.now() - this.heardAt < servedMillis ? "live" : "away"
+  }
+
+  /** Whether there is no connection, and not because a new one is just being made. */
+  isAway(): boolean {
+    return !this.connected && (this.lostAt === null || this.parts.now() - this.lostAt >= reconnectMillis)
   }
 
   /** Connects, and again whenever the connection is lost. */
@@ -84,25 +92,54 @@ export class FeedSession {
     const { mirror, venue } = this.parts
     return Effect.gen({ self: this }, function* () {
       yield* this.list
-      const subscriptions = mirror.subscriptions()
-      const lines = venue.marketData(subscriptions).pipe(
+      const markets = mirror.subscribed()
+      const asks = this.asks()
+      const lines = venue.marketData(mirror.subscriptions()).pipe(
         Stream.timeoutOrElse({
           duration: silenceMillis,
           orElse: () => Stream.fail(new FeedFault({ sentence: "the venue's market data went silent" }))
         })
       )
       const reading = Effect.andThen(
-        Stream.runForEachArray(lines, (some) => this.takeAll(some)),
+        Stream.runForEachArray(lines, (some) => this.takeAll(some, asks)),
         new FeedFault({ sentence: "the venue's market data ended" })
       )
-      yield* Effect.raceFirst(reading, this.relist(subscriptions.length))
+      yield* Effect.forkScoped(this.missing(asks))
+      yield* Effect.raceFirst(reading, this.relist(markets))
     })
   })
+
+  /** Those of a connection. */
+  private asks(): SnapshotAsks {
+    const { venue, mirror, now } = this.parts
+    return new SnapshotAsks({
+      venue,
+      take: (message) => this.takeMessage(message).aside ?? Effect.void,
+      isCurrent: (subscription) => mirror.isCurrent(subscription),
+      now
+    })
+  }
+
+  /** Asks for channels that have no snapshot although there was time for one. */
+  private missing(asks: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> {
+    const { mirror } = this.parts
+    const lost = Effect.suspend(() =>
+      Effect.forEach(
+        mirror.subscriptions().filter((subscription) => !mirror.isCurrent(subscription)),
+        (subscription) => asks.want(subscription),
+        { discard: true }
+      )
+    )
+    return Effect.schedule(lost, firstSnapshotWithin)
+  }
 
   private ended(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const was = this.connected
     this.connected = false
-    if (was) this.parts.mirror.lost()
+    if (was) {
+      this.lostAt = this.parts.now()
+      this.parts.mirror.lost()
+    }
     const reason = Cause.pretty(cause).split("\n", 1)[0]
     const line = was
       ? Effect.logWarning("the venue's market data is away: connecting anew")
@@ -119,10 +156,10 @@ export class FeedSession {
         this.listings++
         this.listedNumber = number
         const { mirror } = this.parts
-        if (mirror.listing?.version === listing.version && mirror.markets.size > 0) return Effect.void
+        if (mirror.isListed(listing)) return Effect.void
         return Effect.forEach(
           mirror.list(listing),
-          (reason) => this.rate.add("listing", JSON.stringify(listing), reason),
+          (reason) => this.parts.rate.add("listing", JSON.stringify(listing), reason),
           {
             discard: true
           }
@@ -132,18 +169,18 @@ export class FeedSession {
   })
 
   /** Reads the listing again when the venue's events have gone on; ends the session when there are other markets. */
-  private relist(subscribed: number): Effect.Effect<never, FeedFault> {
+  private relist(subscribed: string): Effect.Effect<never, FeedFault> {
     return Effect.sleep(listingPause).pipe(
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
       // One that can't be read now is read again.
       Effect.catchCause((cause) => Effect.logDebug("the venue's listing can not be read", cause)),
-      Effect.repeat({ while: () => this.parts.mirror.subscriptions().length <= subscribed }),
+      Effect.repeat({ while: () => this.parts.mirror.subscribed() === subscribed }),
       Effect.andThen(new FeedFault({ sentence: "the venue lists other markets" }))
     )
   }
 
   /** Applies what came together. A heartbeat of another version ends the session, and what stands behind it is not read. */
-  private takeAll(lines: ReadonlyArray<Line>): Effect.Effect<void, FeedFault, Scope.Scope> {
+  private takeAll(lines: ReadonlyArray<Line>, asks: SnapshotAsks): Effect.Effect<void, FeedFault, Scope.Scope> {
     return Effect.suspend(() => {
       const after: Array<Effect.Effect<unknown, FeedFault, Scope.Scope>> = []
       for (const line of lines) {
@@ -151,7 +188,7 @@ export class FeedSession {
           after.push(new FeedFault({ sentence: `this service does not read version ${line.version} of the stream` }))
           break
         }
-        const next = this.takeLine(line)
+        const next = this.takeLine(line, asks)
         if (next !== null) after.push(next)
       }
       return after.length === 0 ? Effect.void : Effect.all(after, { discard: true })
@@ -159,39 +196,35 @@ export class FeedSession {
   }
 
   /** Null: there is nothing more to do. */
-  private takeLine(line: Line): Effect.Effect<unknown, never, Scope.Scope> | null {
-    if ("unreadable" in line) return this.rate.add("unreadable", line.unreadable, line.reason)
+  private takeLine(line: Line, asks: SnapshotAsks): Effect.Effect<unknown, never, Scope.Scope> | null {
+    if ("unreadable" in line) return this.parts.rate.add("unreadable", line.unreadable, line.reason)
     this.heard()
     if ("heartbeat" in line) {
       this.number = line.number
       return null
     }
-    const { resync, absurd } = this.parts.mirror.take(line, this.parts.latest())
-    const subscription = { channel: line.channel, symbol: line.symbol }
-    if (absurd === null) return resync ? this.resync(subscription) : null
-    // The same fault with other figures is of the same kind.
-    const kind = `${line.channel}:${line.symbol}:${absurd.replaceAll(/[0-9.]+/g, "")}`
-    const aside = this.rate.add(kind, JSON.stringify(line), absurd)
-    return resync ? Effect.andThen(aside, this.resync(subscription)) : aside
+    const { resync, aside } = this.takeMessage(line)
+    if (!resync) return aside
+    return Effect.andThen(aside ?? Effect.void, asks.want({ channel: line.channel, symbol: line.symbol }))
+  }
+
+  /** `aside`: sets aside what can't be true; null: nothing is. */
+  private takeMessage(message: ChannelMessage): {
+    readonly resync: boolean
+    readonly aside: Effect.Effect<void> | null
+  } {
+    const { resync, absurd } = this.parts.mirror.take(message, this.parts.latest())
+    if (absurd === null) return { resync, aside: null }
+    const symbol = this.parts.mirror.markets.has(message.symbol) ? message.symbol : "unlisted"
+    return {
+      resync,
+      aside: this.parts.rate.add(kindOf(message.channel, symbol, absurd), JSON.stringify(message), absurd)
+    }
   }
 
   private heard(): void {
     this.heardAt = this.parts.now()
     this.connected = true
     this.pause = firstPause
-  }
-
-  /** Asks for snapshots of a channel until it has its place again, beside the stream. */
-  private resync(subscription: Subscription): Effect.Effect<unknown, never, Scope.Scope> {
-    const { venue, mirror, latest } = this.parts
-    const once = venue.snapshot(subscription).pipe(
-      Effect.timeout(readLimit),
-      Effect.map((message) => mirror.take(message, latest())),
-      Effect.catchCause((cause) => Effect.logDebug("a snapshot of market data can not be read", cause))
-    )
-    return once.pipe(
-      Effect.repeat({ schedule: snapshotPause, while: () => !mirror.isCurrent(subscription) }),
-      Effect.forkScoped
-    )
   }
 }

@@ -1,12 +1,14 @@
 /**
  * Klines of the venue, read once for whoever asks for the same window at the same time, and kept for a second. While the
- * venue does not answer, what was read up to ten seconds ago is served (A2-114).
+ * venue does not answer, what was read up to ten seconds ago is served, and nobody waits for one that is known to be away
+ * (A2-114). A page that can't be true is no answer: it is set aside and never kept (A2-115).
  */
 import { Deferred, Effect, Exit } from "effect"
 import { askedAgain } from "../../../machines/market/klineWindow.ts"
 import type { KlinePage } from "../../../machines/venue/marketData.ts"
-import { type KlineWindow, VenueUnanswered, type VenueShape } from "../../ports/Venue.ts"
+import { type KlineWindow, noVenue, VenueUnanswered, type VenueShape } from "../../ports/Venue.ts"
 import { servedMillis } from "./FeedSession.ts"
+import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
 
 interface Kept {
   readonly page: KlinePage
@@ -17,31 +19,43 @@ interface Kept {
 const keptMillis = 1_000
 /** Windows that are kept. */
 const keptWindows = 256
-/** A read that takes longer is given up, wall ms. */
-const readLimit = 5_000
+/** A reader waits no longer for the venue, wall ms. */
+const readLimit = 2_000
+
+export interface KlineReadsParts {
+  readonly venue: Pick<VenueShape, "klines">
+  /** Wall time. */
+  readonly now: () => number
+  /** Whether the venue is known to be away: it is not asked. */
+  readonly isAway: () => boolean
+  /** Why a page can't be true; null: it can. */
+  readonly faultOf: (page: KlinePage, window: KlineWindow) => string | null
+  readonly quarantine: Pick<QuarantineRate, "add">
+}
 
 export class KlineReads {
   /** Of a service that no venue is attached to. */
-  static readonly none = new KlineReads(
-    { klines: () => Effect.fail(new VenueUnanswered({ reason: "no venue is attached" })) },
-    () => 0
-  )
+  static readonly none = new KlineReads({
+    venue: { klines: () => Effect.fail(noVenue) },
+    now: () => 0,
+    isAway: () => true,
+    faultOf: () => null,
+    quarantine: { add: () => Effect.void }
+  })
 
   private readonly kept = new Map<string, Kept>()
   private readonly running = new Map<string, Deferred.Deferred<KlinePage, VenueUnanswered>>()
-  private readonly venue: Pick<VenueShape, "klines">
-  private readonly now: () => number
+  private readonly parts: KlineReadsParts
 
-  constructor(venue: Pick<VenueShape, "klines">, now: () => number) {
-    this.venue = venue
-    this.now = now
+  constructor(parts: KlineReadsParts) {
+    this.parts = parts
   }
 
   page(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered> {
     return Effect.suspend(() => {
       const key = JSON.stringify([window.symbol, window.interval, window.from, window.to, window.limit])
       const found = this.kept.get(key)
-      if (found !== undefined && this.now() - found.readAt < keptMillis) return Effect.succeed(found.page)
+      if (found !== undefined && this.parts.now() - found.readAt < keptMillis) return Effect.succeed(found.page)
       const running = this.running.get(key)
       if (running !== undefined) return Deferred.await(running)
       const next = Deferred.makeUnsafe<KlinePage, VenueUnanswered>()
@@ -58,11 +72,15 @@ export class KlineReads {
   }
 
   private read(window: KlineWindow, key: string): Effect.Effect<KlinePage, VenueUnanswered> {
-    return this.asked(window).pipe(
+    const inTime = Effect.timeoutOrElse(this.asked(window), {
+      duration: readLimit,
+      orElse: () => Effect.fail(new VenueUnanswered({ reason: "klines took too long" }))
+    })
+    return (this.parts.isAway() ? Effect.fail(away) : inTime).pipe(
       Effect.tap((page) => Effect.sync(() => this.keep(key, page))),
       Effect.catch((error) => {
         const found = this.kept.get(key)
-        return found !== undefined && this.now() - found.readAt < servedMillis
+        return found !== undefined && this.parts.now() - found.readAt < servedMillis
           ? Effect.succeed(found.page)
           : Effect.fail(error)
       })
@@ -79,9 +97,14 @@ export class KlineReads {
   }
 
   private once(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered> {
-    return Effect.timeoutOrElse(this.venue.klines(window), {
-      duration: readLimit,
-      orElse: () => Effect.fail(new VenueUnanswered({ reason: "klines took too long" }))
+    const { venue, faultOf, quarantine } = this.parts
+    return Effect.flatMap(venue.klines(window), (page) => {
+      const fault = faultOf(page, window)
+      if (fault === null) return Effect.succeed(page)
+      return Effect.andThen(
+        quarantine.add(kindOf("klines", window.symbol, fault), JSON.stringify(page), fault),
+        new VenueUnanswered({ reason: fault })
+      )
     })
   }
 
@@ -89,6 +112,8 @@ export class KlineReads {
     this.kept.delete(key)
     const [oldest] = this.kept.keys()
     if (this.kept.size === keptWindows && oldest !== undefined) this.kept.delete(oldest)
-    this.kept.set(key, { page, readAt: this.now() })
+    this.kept.set(key, { page, readAt: this.parts.now() })
   }
 }
+
+const away = new VenueUnanswered({ reason: "the venue is away" })

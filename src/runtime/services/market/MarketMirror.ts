@@ -14,6 +14,8 @@ import { TradeTape } from "./TradeTape.ts"
 
 /** How far a message may be ahead of business time (A2-115). */
 export const aheadMillis = 5_000
+/** Markets whose marks are kept although they are not listed any more, or on other grids. */
+const pastMarks = 4_096
 /** Messages that wait for a snapshot, a channel. */
 const heldMessages = 256
 
@@ -64,6 +66,8 @@ export class MarketMirror {
   readonly counts: MirrorCounts = { applied: 0, old: 0, gaps: 0, wrongChecksums: 0, absurd: 0 }
   /** Grows with whatever tickers, facts or listing show. */
   changes = 0
+  /** The last marks of markets that are gone, or have said none since they are listed so: all are stale. */
+  private readonly past = new Map<string, Mark>()
   private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
     of: -1,
     marks: new Map(),
@@ -87,10 +91,26 @@ export class MarketMirror {
         markets.set(market.symbol, listed(market, price, qty))
       }
     }
+    for (const [symbol, { ticker }] of this.markets) {
+      const mark = ticker.mark()
+      if (mark !== null && markets.get(symbol)?.ticker !== ticker) this.remember(symbol, mark)
+    }
     this.listing = listing
     this.markets = markets
     this.changes++
     return absurd
+  }
+
+  /**
+   * Whether a listing says what the last one said. Judged by all of it: a venue that began anew, or another one at the same
+   * address, counts its versions from the beginning.
+   */
+  isListed({ markets, stakingMarkets }: VenueListing): boolean {
+    const before = this.listing
+    return (
+      before !== null &&
+      JSON.stringify([before.markets, before.stakingMarkets]) === JSON.stringify([markets, stakingMarkets])
+    )
   }
 
   /** One of each market and channel; a barrier market has no book (A2-113). */
@@ -102,10 +122,23 @@ export class MarketMirror {
     ])
   }
 
+  /** Takes over marks that were known before this process was: what has said none since is valued by them. */
+  recall(marks: ReadonlyMap<string, Mark>): void {
+    for (const [symbol, mark] of marks) this.remember(symbol, mark)
+    this.changes++
+  }
+
+  /** What is subscribed, as text: another one when a market comes, goes, or gets other grids. */
+  subscribed(): string {
+    return [...this.markets.values()]
+      .map(({ market: { symbol, family, priceTick, qtyStep } }) => [symbol, family, priceTick, qtyStep].join(":"))
+      .join(" ")
+  }
+
   /** `latest`: no message is of a later time, Unix ms of business time. */
   take(message: ChannelMessage, latest: number): Taken {
     const market = this.markets.get(message.symbol)
-    if (market === undefined) return this.refused(`the market ${message.symbol} is not listed`)
+    if (market === undefined) return this.refused("its market is not listed")
     if (message.ts > latest) return this.refused("the message is of a time to come")
     switch (message.channel) {
       case "ticker": {
@@ -143,14 +176,14 @@ export class MarketMirror {
     return channel === "ticker" ? market.ticker.current : market.following[channel].current
   }
 
-  /** The facts of a moment. Between two changes all share the same maps. */
-  factsAt(now: number): Facts {
+  /** The facts of a moment; null: no venue is attached. Between two changes all share the same maps. */
+  factsAt(now: number | null): Facts {
     if (this.facts.of !== this.changes) this.facts = { of: this.changes, ...this.snapshot() }
     return { takenAt: now, marks: this.facts.marks, instruments: this.facts.instruments }
   }
 
   private snapshot() {
-    const marks = new Map<string, Mark>()
+    const marks = new Map(this.past)
     const instruments = new Map<string, Instrument>()
     for (const [symbol, { ticker, instrument }] of this.markets) {
       instruments.set(symbol, instrument)
@@ -158,6 +191,13 @@ export class MarketMirror {
       if (mark !== null) marks.set(symbol, mark)
     }
     return { marks, instruments }
+  }
+
+  private remember(symbol: string, mark: Mark): void {
+    this.past.delete(symbol)
+    const [oldest] = this.past.keys()
+    if (this.past.size === pastMarks && oldest !== undefined) this.past.delete(oldest)
+    this.past.set(symbol, { ...mark, current: false })
   }
 
   private follow<M extends BookMessage | TradesMessage>(channel: Followed<M>, message: M, latest: number): Taken {

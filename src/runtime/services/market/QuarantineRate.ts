@@ -22,3 +22,7 @@ export class QuarantineRate {
     )
   }
 }
+
+/** The kind of a fault of something: the same fault with other figures is of the same kind. */
+export const kindOf = (what: string, symbol: string, fault: string): string =>
+  `${what}:${symbol}:${fault.replaceAll(/[0-9.]+/g, "")}`

@@ -26,6 +26,8 @@ export class TickerMirror {
   private interest: string | null = null
   private shown: { row: TickerRow; ticker: TickerWire } | null = null
   private kept: Mark | null = null
+  /** The last mark that was said; a message may have none. */
+  private marked: Omit<Mark, "current"> | null = null
   private readonly market: VenueMarket
   private readonly price: Grid
   private readonly qty: Grid
@@ -62,6 +64,9 @@ export class TickerMirror {
     this.seq = message.seq
     this.ts = message.ts
     this.current = true
+    if (this.prices.mark !== null) {
+      this.marked = { price: new MoneyDecimal(this.prices.mark), places: this.price.decimals, at: this.ts }
+    }
     this.shown = null
     this.kept = null
     return null
@@ -75,9 +80,8 @@ export class TickerMirror {
 
   /** The last mark known, however old; null: none ever was. */
   mark(): Mark | null {
-    const text = this.prices?.mark ?? null
-    if (text === null) return null
-    this.kept ??= { price: new MoneyDecimal(text), at: this.ts, current: this.current }
+    if (this.marked === null) return null
+    this.kept ??= { ...this.marked, current: this.current && this.prices?.mark !== null }
     return this.kept
   }
 

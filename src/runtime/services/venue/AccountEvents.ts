@@ -21,6 +21,8 @@ import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.
 
 /** How far ahead of business time an event may lie, ms (A2-115). */
 const aheadLimit = 5_000
+/** Grids that are older are read again, business ms. */
+const listedFor = 1_000
 /** Accounts whose clients are remembered. */
 const accountsKept = 100_000
 /** Events that the venue gives in one answer. */
@@ -304,20 +306,24 @@ export class AccountEvents {
     })
   }
 
-  /** Why an event can't be believed; null when it can. */
+  /** When `markets` was asked for, business time. */
+  private listedAt = -Infinity
+
+  /** Why an event can't be believed; null when it can. The grids that judge it are those of now: read again before they condemn. */
   private wrongWith({ at, fact }: AccountEvent): Effect.Effect<string | null> {
     if (at > this.parts.clock.horizon() + aheadLimit) return Effect.succeed("it lies more than 5 s ahead")
     if (fact.type !== "fill" && fact.type !== "order") return Effect.succeed(null)
-    const { symbol } = fact.order
-    const judge = () => gridFault(this.markets.get(symbol), fact)
-    if (this.markets.has(symbol)) return Effect.sync(judge)
-    // Asked once for a market that is not known yet; a venue that does not answer can't be held to a grid.
+    const judge = () => gridFault(this.markets.get(fact.order.symbol), fact)
+    const now = this.parts.clock.now()
+    if (now - this.listedAt < listedFor && judge() === null) return Effect.succeed(null)
+    // Others that come meanwhile are judged by what is known; what does not fit it asks by itself.
+    this.listedAt = now
     return Effect.map(
       Effect.catch(this.parts.venue.listing, () => Effect.succeed(null)),
       (listing) => {
-        if (listing === null) return null
-        this.markets = new Map(listing.markets.map((market) => [market.symbol, market]))
-        return judge()
+        if (listing !== null) this.markets = new Map(listing.markets.map((market) => [market.symbol, market]))
+        // A venue that has never said its grids can't be held to one.
+        return this.markets.size === 0 ? null : judge()
       }
     )
   }

@@ -1,0 +1,77 @@
+/**
+ * Keeps the last marks of the SPOT markets that holdings and deposits are valued by, so that a service that starts while the
+ * venue is away values them as before, by stale marks (F23, F25). One commit for all of them: once a minute at most, only when
+ * a mark is new, has moved by a quarter of a percent or was kept ten minutes ago, and at the end. A crash loses no more than
+ * that.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import type { Mark } from "../../../machines/market/Facts.ts"
+import { spotOf } from "../../../machines/market/holdingMark.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { currencyCodes } from "../../../machines/shared/Currency.ts"
+import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { LastMarkRow } from "../../store/tables/market.ts"
+import { MarketFeed } from "./MarketFeed.ts"
+
+const lookEvery = Schedule.spaced("1 minute")
+/** A move by more is kept at the next look, as a part of the price kept. */
+const moved = 0.0025
+/** One that moved less is kept when it was kept so long ago, by the venue's time. */
+const keptLongest = 600_000
+/** At the end the service waits no longer for it. */
+const endWithin = "2 seconds"
+
+const spots = currencyCodes.map(spotOf)
+
+/** Recalls what was kept before anything is decided by it. */
+export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | RowReads> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { mirror } = yield* MarketFeed
+    const host = yield* ActorHost
+    const rows = yield* Effect.orDie((yield* RowReads).all("lastMarks"))
+    mirror.recall(new Map(rows.map((row) => [row.symbol, markOf(row)])))
+    const kept = new Map(rows.map((row) => [row.symbol, row]))
+
+    const keep = (isDue: (now: LastMarkRow, before: LastMarkRow) => boolean): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const { marks } = host.facts()
+        const now = spots.flatMap((symbol) => {
+          const mark = marks.get(symbol)
+          return mark === undefined ? [] : [rowOf(symbol, mark)]
+        })
+        const due = now.some((row) => {
+          const before = kept.get(row.symbol)
+          return before === undefined || isDue(row, before)
+        })
+        if (!due) return Effect.void
+        return host.record({ lastMarks: now }).pipe(
+          Effect.andThen(Effect.sync(() => now.forEach((row) => kept.set(row.symbol, row)))),
+          Effect.catch((error) => Effect.logDebug("the last marks could not be kept", error))
+        )
+      })
+
+    yield* Effect.forkScoped(Effect.schedule(keep(isWorthIt), lookEvery))
+    yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(keep(isAnother), endWithin)))
+  })
+)
+
+const isWorthIt = (now: LastMarkRow, before: LastMarkRow): boolean =>
+  (now.at - before.at >= keptLongest && isAnother(now, before)) ||
+  new MoneyDecimal(now.price).div(before.price).minus(1).abs().gte(moved)
+
+const isAnother = (now: LastMarkRow, before: LastMarkRow): boolean => now.at !== before.at
+
+/** Written as on its grid, so that its places come back with it. */
+const rowOf = (symbol: string, { price, places, at }: Mark): LastMarkRow => ({
+  symbol,
+  price: price.toFixed(places),
+  at
+})
+
+const markOf = ({ price, at }: LastMarkRow): Mark => ({
+  price: new MoneyDecimal(price),
+  places: price.split(".")[1]?.length ?? 0,
+  at,
+  current: false
+})

@@ -1,0 +1,84 @@
+/** What of klines and staking offers can't be true, as sentences; null: nothing (A2-115). Only the venue's word is judged. */
+import { type Grid, gridOf, onGrid } from "../../../machines/market/Grid.ts"
+import { type Kline, klineIntervals, type KlinePage } from "../../../machines/venue/marketData.ts"
+import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { KlineWindow } from "../../ports/Venue.ts"
+
+interface Grids {
+  readonly price: Grid
+  readonly qty: Grid
+}
+
+/** Trades of one bucket; more are absurd. */
+const tradeLimit = 1_000_000_000
+/** Offers of a board; more are absurd. */
+const offerLimit = 10_000
+
+/** Of a page of klines. `latest`: nothing is of a later time, Unix ms of business time. */
+export const klineFault = (page: KlinePage, window: KlineWindow, grids: Grids, latest: number): string | null => {
+  const { klines, before, oldestAvailable, asOf } = page
+  const length = klineIntervals[window.interval]
+  if (asOf > latest) return "the klines are of a time to come"
+  if (oldestAvailable === null)
+    return klines.length === 0 && before === null ? null : "there are klines before the first"
+  if (oldestAvailable % length !== 0 || oldestAvailable > asOf) return "the first kline's time is absurd"
+  if (before !== null && !isPrice(before, grids)) return `the price ${before} is not on the grid`
+  const { start, end } = spanOf(window, asOf)
+  let last = Math.max(oldestAvailable, start) - 1
+  for (const row of klines) {
+    if (row.t % length !== 0) return "a kline does not begin with its interval"
+    if (row.t <= last) return "the klines are not in order, or before their window"
+    if (row.t >= end) return "a kline lies behind its window"
+    const fault = rowFault(row, grids)
+    if (fault !== null) return fault
+    last = row.t
+  }
+  return null
+}
+
+/** Opens that a page may have, `end` exclusive: at most `limit` buckets, the newest ones unless there is a `from` (A2-05). */
+const spanOf = ({ interval, from, to, limit }: KlineWindow, asOf: number): { start: number; end: number } => {
+  const length = klineIntervals[interval]
+  const end = Math.ceil(Math.min(to ?? Infinity, asOf + 1) / length) * length
+  const start = from === null ? end - limit * length : Math.floor(from / length) * length
+  return { start, end: Math.min(end, start + limit * length) }
+}
+
+const rowFault = ({ open, high, low, close, volume, trades }: Kline, grids: Grids): string | null => {
+  const off = [open, high, low, close].find((price) => !isPrice(price, grids))
+  if (off !== undefined) return `the price ${off} is not on the grid`
+  if (onGrid(volume, grids.qty) === null) return `the volume ${volume} is not on the grid`
+  if (trades < 0 || trades > tradeLimit) return `${trades} trades are absurd`
+  const [o, h, l, c] = [open, high, low, close].map(Number) as [number, number, number, number]
+  return h < Math.max(o, c, l) || l > Math.min(o, c) ? "a kline's prices lie outside its high and low" : null
+}
+
+const isPrice = (text: string, { price }: Grids): boolean => (onGrid(text, price)?.units ?? 0) > 0
+
+/** Of a board as a whole: its time and its size. */
+export const boardFault = (
+  board: { readonly offers: ReadonlyArray<VenueOffer>; readonly at: number },
+  latest: number
+) =>
+  board.at > latest
+    ? "the board of offers is of a time to come"
+    : board.offers.length > offerLimit
+      ? "the board has too many offers"
+      : null
+
+/** Of one offer, held to the grid and the limits of its market. */
+export const offerFault = (offer: VenueOffer, market: VenueStakingMarket, latest: number): string | null => {
+  const grid = gridOf(market.qtyStep)
+  const [qty, remaining, least] = [offer.qty, offer.remainingQty, offer.minQty].map((text) =>
+    grid === null ? null : onGrid(text, grid)
+  )
+  if (qty == null || remaining == null || least == null) return "a quantity of the offer is not on the grid"
+  if (qty.units === 0 || remaining.units > qty.units) return "more of the offer remains than there is"
+  const { rateBps, tenorDays } = offer
+  if (rateBps < 0 || rateBps > market.maxRateBps) return `${rateBps} basis points are beyond the market's limit`
+  if (tenorDays < market.minTenorDays || tenorDays > market.maxTenorDays) {
+    return `${tenorDays} days are beyond the market's limits`
+  }
+  if (offer.createdAt > latest || offer.expiryAt < offer.createdAt) return "the times of the offer are absurd"
+  return null
+}

@@ -1,0 +1,90 @@
+/**
+ * Grids that judge what the venue says of orders follow its listing: an event is held to the grid of now, and a grid that has
+ * changed condemns nothing (A2-115).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
+import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
+import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { CallWorld, uidOf } from "./CallWorld.ts"
+
+const account = uidOf(7)
+const order: VenueOrder = {
+  id: 900,
+  ref: null,
+  account,
+  symbol: "BTC-USDC-PERP",
+  side: "BUY",
+  price: "58500",
+  qty: "0.001",
+  filledQty: "0",
+  tif: "IOC",
+  reduceOnly: false,
+  trigger: null,
+  group: null,
+  state: "CANCELLED",
+  reason: null,
+  triggeredAt: null
+}
+
+/** A world whose client 7 has one order at the venue; its listing is as `listed` has it, of one version always. */
+const withListing = () => {
+  const listed: { change: Partial<VenueMarket>; reads: number; away: boolean } = { change: {}, reads: 0, away: false }
+  const world = new CallWorld(
+    () => ({}),
+    (venue) => ({
+      ...venue,
+      listing: Effect.suspend(() => {
+        if (listed.away) return Effect.fail(new VenueUnanswered({ reason: "away" }))
+        listed.reads++
+        return Effect.map(venue.listing, ({ markets, ...listing }) => ({
+          ...listing,
+          markets: markets.map((market) => ({ ...market, ...listed.change }))
+        }))
+      })
+    })
+  )
+  world.launch().probe(7, 1)
+  world.run(5_000)
+  const ref = `P-${[...world.probes.keys()][0]}`
+  const say = (change: Partial<VenueOrder>) => {
+    world.venue.say(account, (stamp) => ({ type: "order", ...stamp, order: { ...order, ref, ...change } }))
+    world.run(100)
+  }
+  return { world, listed, say, aside: () => world.store.rows("venueQuarantine").map(({ reason }) => reason) }
+}
+
+describe("A2-115: the grids that judge events", () => {
+  it("that became finer condemn nothing, in the same moment", () => {
+    const { listed, say, aside } = withListing()
+    say({ qty: "0.002" })
+    listed.change = { qtyStep: "0.0001", priceTick: "0.01" }
+    say({ qty: "0.0015", price: "58500.05" })
+    assert.deepStrictEqual(aside(), [])
+  })
+
+  it("that became coarser count within a second", () => {
+    const { world, listed, say, aside } = withListing()
+    say({ qty: "0.003" })
+    listed.change = { qtyStep: "0.01" }
+    world.run(1_000)
+    say({ qty: "0.003" })
+    assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
+  })
+
+  it("are read once a second at most for events that fit them", () => {
+    const { listed, say, world } = withListing()
+    world.run(1_000)
+    const before = listed.reads
+    for (let at = 0; at < 30; at++) say({ qty: "0.002" })
+    assert.isAtMost(listed.reads - before, 3)
+  })
+
+  it("are those that were last known while the venue does not say them", () => {
+    const { listed, say, aside } = withListing()
+    listed.away = true
+    say({ qty: "0.0015" })
+    assert.deepStrictEqual(aside(), ["its quantity is off the market's grid"])
+  })
+})
