@@ -94,6 +94,11 @@ export class Prices {
     return { index, mark: held.mark ?? Math.max(1, Math.round(index * (1 + basis))) }
   }
 
+  /** What a base opened with. */
+  openingOf(base: string): number {
+    return this.of(base).opening
+  }
+
   /** What of a base is held. */
   heldOf(base: string): Readonly<Held> {
     return this.of(base).held
