@@ -31,7 +31,14 @@ const ref = fc.constantFrom(
 )
 const account = fc.constantFrom("CL-1", "CL-2", "house-maker", "__proto__", "constructor", "nobody")
 const symbol = fc.constantFrom(
-  ...["BTC-USDC-PERP", "BTC-USDC", "BTC-USDC-KO", "XRP-USDC-PERP", "USDC-SWAP", "ETH-SWAP", "NO-USDC", "0"]
+  "BTC-USDC-PERP",
+  "BTC-USDC",
+  "BTC-USDC-KO",
+  "XRP-USDC-PERP",
+  "USDC-SWAP",
+  "ETH-SWAP",
+  "NO-USDC",
+  "0"
 )
 const side = fc.constantFrom("BUY" as const, "SELL" as const)
 const orNull = <A>(of: fc.Arbitrary<A>): fc.Arbitrary<A | null> => fc.option(of, { nil: null })

@@ -60,7 +60,7 @@ export interface Quoted {
 }
 
 /** How long a basis takes to halve, unless a knob says otherwise. */
-const usualHalfLifeMillis = 60_000
+export const usualHalfLifeMillis = 60_000
 /** A mark stays this close to its index, as a share of it. */
 const basisLimit = 0.005
 

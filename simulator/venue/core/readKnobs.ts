@@ -14,7 +14,7 @@ const highestOpening = 1_000_000
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
 
 /** A base with its markets, as `Base` has it; tick and lot are decimal places. */
-const MarketBase = Schema.Struct({
+export const MarketBase = Schema.Struct({
   base: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
   name: Words.check(Schema.isMinLength(1)),
   assetClass: Schema.Literals(assetClasses),
