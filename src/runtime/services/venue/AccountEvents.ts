@@ -17,7 +17,7 @@ import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
-import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
+import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
 
 /** How far ahead of business time an event may lie, ms (A2-115). */
 const aheadLimit = 5_000
@@ -55,6 +55,7 @@ export interface AccountEventsParts {
   readonly venue: Venue["Service"]
   readonly stored: RowReads["Service"]
   readonly handlers: VenueHandlers
+  readonly alarms: AsideAlarms
 }
 
 export class AccountEvents {
@@ -236,7 +237,7 @@ export class AccountEvents {
         Effect.logError("an event of the venue could not be applied", cause),
         this.commit(clientId, event, { wrong: wrong ?? "it could not be applied", past, answer: null })
       )
-    const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : alarmAside(is)))
+    const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)))
     return wrong === null || answer !== null
       ? alarmed.pipe(Effect.catchTag("CommitRejected", passed), Effect.catchDefect(passed))
       : alarmed
