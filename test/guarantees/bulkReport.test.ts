@@ -137,6 +137,7 @@ describe("a busy client", () => {
         read: unused,
         facts: () => noFacts,
         onCommitted: () => {},
+        onCallEnded: () => {},
         stats: () => ({ resident: 0, waiting: 0 }),
         drain: Effect.void
       }),

@@ -145,6 +145,7 @@ const stubEngine = (stub: Stub) => {
       dispatch: unused,
       read: unused,
       facts: () => noFacts,
+      onCallEnded: () => {},
       onCommitted: (table, listener) =>
         table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
       stats: () => ({ resident: 0, waiting: 0 }),

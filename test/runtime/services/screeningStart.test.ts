@@ -65,6 +65,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
   })
   const host = Layer.mock(ActorHost, {
     onCommitted: (table, listener) => void listeners.set(table, listener),
+    onCallEnded: () => {},
     facts: () => noFacts,
     stats: () => ({ resident: 0, waiting: 0 })
   })

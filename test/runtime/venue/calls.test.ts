@@ -93,6 +93,8 @@ describe("calls of the venue", () => {
     ["refused", { refused: "the market is halted" }, "REFUSED", [1, 0]]
   ] as const)("A2-26: a call %s", (_, fault, state, came) => {
     const world = new CallWorld((name) => (name === "placeOrder" ? fault : { toVenue: 2, toCaller: 2 }))
+    // No event says it first.
+    world.venue.deaf = true
     const process = world.launch()
     const [id] = (process.probe(7, 1), world.run(3), [...world.probes.keys()])
     world.run(20_000)
@@ -161,6 +163,7 @@ describe("calls of the venue", () => {
     const world = new CallWorld((name, [ref = ""]) =>
       name === "placeOrder" && ref.endsWith("2") ? { lost: "after", silent: true } : { toVenue: 40, toCaller: 40 }
     )
+    world.venue.deaf = true
     const process = world.launch()
     process.probe(7, 1)
     process.probe(8, 1)

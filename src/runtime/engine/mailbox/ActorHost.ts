@@ -54,6 +54,8 @@ export class ActorHost extends Context.Service<
     readonly facts: () => Facts
     /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
     onCommitted<T extends TableName>(table: T, listener: RowListener<T>): void
+    /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
+    onCallEnded(listener: (ref: string) => void): void
     /** Counts for metrics and tests. */
     readonly stats: () => { readonly resident: number; readonly waiting: number }
     /** Waits until no command waits or runs. */
@@ -82,6 +84,7 @@ export class ActorHost extends Context.Service<
           read: (subject, look) => host.read(subject, look),
           facts: host.facts,
           onCommitted: (table, listener) => host.committed.listen(table, listener),
+          onCallEnded: (listener) => host.committed.listenToEnds(listener),
           stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
           drain: host.drain
         })

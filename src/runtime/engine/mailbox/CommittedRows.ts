@@ -1,5 +1,5 @@
 /**
- * Who wants to hear of committed rows: live views, timers, webhook signals. Called after COMMIT and before the answer
+ * Who wants to hear of committed rows: live views, timers, webhook signals; and of calls of the venue that ended. Called after COMMIT and before the answer
  * (output gate, architecture section 4). The commit is durable by then, so a listener that fails must not keep its
  * answer or anybody else's news back.
  */
@@ -11,6 +11,7 @@ export type RowListener<T extends TableName> = (row: Tables[T]) => void
 
 export class CommittedRows {
   private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
+  private readonly callEnders: Array<(ref: string) => void> = []
   private readonly defects: DefectLog
 
   constructor(defects: DefectLog) {
@@ -24,19 +25,27 @@ export class CommittedRows {
     this.listeners.set(table, list)
   }
 
-  /** Calls the listeners of each table of a committed commit. Never throws. */
+  /** Calls `listener` with the ref of every venue call whose end is published from now on. */
+  listenToEnds(listener: (ref: string) => void): void {
+    this.callEnders.push(listener)
+  }
+
+  /** Calls the listeners of each table of a committed commit, and of ended calls. Never throws. */
   publish(commit: Commit): void {
+    for (const ref of commit.endedCalls) for (const ended of this.callEnders) this.hear("ended calls", ended, ref)
     for (const table in commit.rows) {
       const listeners = this.listeners.get(table as TableName)
       if (listeners === undefined) continue
       for (const row of commit.rows[table as TableName] as ReadonlyArray<never>)
-        for (const listen of listeners) {
-          try {
-            listen(row)
-          } catch (cause) {
-            this.defects(`a view of ${table} failed`, cause)
-          }
-        }
+        for (const listen of listeners) this.hear(table, listen, row)
+    }
+  }
+
+  private hear<News>(what: string, listen: (news: News) => void, news: News): void {
+    try {
+      listen(news)
+    } catch (cause) {
+      this.defects(`a view of ${what} failed`, cause)
     }
   }
 }

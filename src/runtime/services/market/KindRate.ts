@@ -30,4 +30,16 @@ export class KindRate {
     this.last.set(kind, { at: now, more: 0 })
     return last?.more ?? 0
   }
+
+  /** Forgets kinds of which nothing was said for a minute; those with some held back, and how many. */
+  settle(): ReadonlyArray<{ readonly kind: string; readonly more: number }> {
+    const now = this.now()
+    const held: Array<{ readonly kind: string; readonly more: number }> = []
+    for (const [kind, { at, more }] of this.last) {
+      if (now - at < everyMillis) continue
+      this.last.delete(kind)
+      if (more > 0) held.push({ kind, more })
+    }
+    return held
+  }
 }

@@ -13,11 +13,11 @@ import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorH
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
-import { definite } from "./LostCalls.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
+import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
-import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
+import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
 
 /** How far ahead of business time an event may lie, ms (A2-115). */
 const aheadLimit = 5_000
@@ -57,6 +57,7 @@ export interface AccountEventsParts {
   readonly venue: Venue["Service"]
   readonly stored: RowReads["Service"]
   readonly handlers: VenueHandlers
+  readonly alarms: AsideAlarms
 }
 
 export class AccountEvents {
@@ -238,7 +239,7 @@ export class AccountEvents {
         Effect.logError("an event of the venue could not be applied", cause),
         this.commit(clientId, event, { wrong: wrong ?? "it could not be applied", past, answer: null })
       )
-    const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : alarmAside(is)))
+    const alarmed = Effect.tap(taken, ({ is }) => (typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)))
     return wrong === null || answer !== null
       ? alarmed.pipe(Effect.catchTag("CommitRejected", passed), Effect.catchDefect(passed))
       : alarmed
@@ -253,12 +254,17 @@ export class AccountEvents {
     if (ref === null) return Effect.succeed(null)
     return Effect.gen({ self: this }, function* () {
       if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
+      let silent = false
       for (let tries = 0; tries < fetches; tries++) {
         const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null))
         const [outcome] = found ?? []
-        if (outcome !== undefined) return outcome.ref === ref ? definite(outcome) : null
+        const known = outcome?.ref === ref ? definite(outcome) : null
+        if (known !== null) return known
+        // A venue that has executed a ref may not see it yet (C1): "not there" is no answer.
+        silent = found === null
         yield* Effect.sleep(250 << tries)
       }
+      if (!silent) return null
       yield* Effect.annotateLogs(Effect.logError("an object that something hostile was said of can't be read again"), {
         ref
       })
@@ -277,14 +283,14 @@ export class AccountEvents {
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
     const owner = ownerOfFact(fact)
-    const applied =
-      wrong === null && owner !== null && this.parts.handlers[owner.owner].said(turn, { id: owner.id, at, fact })
-    if (applied) return { is: "taken" }
-    if (answer !== null && owner !== null) {
-      const call = turn.state.get("venueCalls", answer.ref) ?? null
-      if (call !== null) turn.draft.endCall(answer.ref)
-      this.parts.handlers[owner.owner].ended(turn, { id: owner.id, outcome: answer, call })
+    const { handlers } = this.parts
+    if (wrong === null && owner !== null) {
+      // An event may be here before the answer of the call that made its object: it ends the call.
+      const made = outcomeOfFact(fact, at)
+      if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
+      if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
     }
+    if (answer !== null) endCall(turn, handlers, answer)
     const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
     putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
     return { is: aside }

@@ -66,6 +66,11 @@ export class CallLanes {
     else this.lanes.delete(clientId)
   }
 
+  /** Its end is known: it is not made, and its answer is not waited for. */
+  forget(ref: string): void {
+    this.held.delete(ref)
+  }
+
   /** Whether a call is this process's to make or on its way. */
   has(ref: string): boolean {
     return this.held.has(ref)

@@ -14,7 +14,7 @@ import type { AccountEvents } from "./AccountEvents.ts"
 import { CatchUp } from "./CatchUp.ts"
 import { EventCursor } from "./EventCursor.ts"
 import type { VenueLink } from "./VenueLink.ts"
-import { eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
+import { type AsideAlarms, eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
 
 /** Pauses before the stream is connected again, ms; the last one again and again. */
 const pauses = [100, 250, 500, 1_000, 2_000, 5_000]
@@ -24,6 +24,8 @@ const holePatience = 1_000
 const longestPatience = 60_000
 /** Between two writings of the cursor, ms. */
 const cursorPause = 250
+/** Between two looks for alarms that were held back, ms. */
+const settlePause = 10_000
 /** Characters of something without a number by which it is known to be the same again. */
 const kindChars = 512
 
@@ -47,6 +49,7 @@ export interface EventIntakeParts {
   readonly scope: Scope.Scope
   readonly accounts: AccountEvents
   readonly stored: RowReads["Service"]
+  readonly alarms: AsideAlarms
   readonly mark: number
 }
 
@@ -113,7 +116,8 @@ export class EventIntake {
       forEver("the venue's events could not be connected to", this.read),
       forEver("how far the venue's events are taken could not be kept", this.keepMark),
       forEver("holes of the venue's events could not be looked for", this.watchHoles),
-      forEver("accounts of the venue could not be read again", this.catchUp.round)
+      forEver("accounts of the venue could not be read again", this.catchUp.round),
+      forEver("what is set aside could not be logged", Effect.delay(this.parts.alarms.settle, settlePause))
     ]
   }
 
@@ -198,7 +202,7 @@ export class EventIntake {
   }
 
   /** Until it is kept. */
-  private insistently(what: SetAside, alarm?: Effect.Effect<void>): Effect.Effect<void> {
+  private insistently(what: SetAside, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
     const { journal, clock } = this.parts
     return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) =>
       kept

@@ -8,6 +8,7 @@ import { type Clock, Effect, Latch } from "effect"
 import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
+import { definite } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 
 /** Pauses between two questions, ms; the last one again and again. */
@@ -61,6 +62,11 @@ export class LostCalls {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
     this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false })
     this.wake.openUnsafe()
+  }
+
+  /** Its end is known: it is not asked for any more. */
+  forget(ref: string): void {
+    this.lost.delete(ref)
   }
 
   get size(): number {
@@ -155,7 +161,3 @@ export class LostCalls {
     )
   })
 }
-
-/** The outcome when it is certain. */
-export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
-  outcome.outcome === "UNKNOWN" ? null : (outcome as DefiniteOutcome)

@@ -10,14 +10,15 @@ import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
-import { ActorHost, type Attribution, type DispatchError, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type Attribution, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, type Waiting } from "./CallLanes.ts"
-import { answerWithin, definite, LostCalls } from "./LostCalls.ts"
+import { answerWithin, LostCalls } from "./LostCalls.ts"
 import { openAccount } from "./openAccount.ts"
+import { definite, endCall } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -46,8 +47,6 @@ export class VenueCalls extends Context.Service<
   {
     /** Waits until nothing is in flight under these refs; false when that takes longer than 5 s (A1-51: 502). */
     known(clientId: number, refs: ReadonlyArray<string>): Effect.Effect<boolean, Unavailable>
-    /** Takes an outcome that came another way, such as an event; for a ref of ours alone. */
-    conclude(clientId: number, outcome: DefiniteOutcome): Effect.Effect<void, DispatchError>
     readonly figures: () => CallFigures
   }
 >()("brokerage/runtime/services/venue/VenueCalls") {
@@ -72,7 +71,6 @@ export class VenueCalls extends Context.Service<
         yield* Effect.forkScoped(executor.lost.run)
         return VenueCalls.of({
           known: (clientId, refs) => executor.known(clientId, refs),
-          conclude: (clientId, outcome) => executor.conclude(clientId, outcome),
           figures: () => executor.figures()
         })
       })
@@ -116,6 +114,12 @@ class Executor {
       this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
       this.wake.openUnsafe()
     })
+    // By an answer, or by an event, which may have been first.
+    host.onCallEnded((ref) => {
+      this.lanes.forget(ref)
+      this.lost.forget(ref)
+      this.tell(ref)
+    })
   }
 
   figures(): CallFigures {
@@ -137,7 +141,7 @@ class Executor {
 
   /** Not answered, or never made; its age counts from the commit, whatever the business clock has done since. */
   private lose({ row, deadline }: Waiting, made: boolean): void {
-    this.lost.add(row, deadline - callWithin, made)
+    if (this.lanes.has(row.ref)) this.lost.add(row, deadline - callWithin, made)
   }
 
   /** Makes what can be made, for ever. */
@@ -186,6 +190,7 @@ class Executor {
     const { account } = row.request as { readonly account: string }
     return Effect.suspend((): Effect.Effect<void> => {
       // The last look before the request leaves: a process that was frozen since finds out here.
+      if (!this.lanes.has(row.ref)) return Effect.sync(() => this.finish(waiting))
       if (this.now >= waiting.deadline) return Effect.sync(() => this.missed(waiting))
       if (this.now - asked > ownsFor) return this.again(waiting)
       return this.opened.has(account) ? this.make(waiting) : this.open(waiting, account)
@@ -261,35 +266,32 @@ class Executor {
     this.wake.openUnsafe()
   }
 
-  conclude(clientId: number, outcome: DefiniteOutcome): Effect.Effect<void, DispatchError> {
-    const { ref } = outcome
-    const named = ownerOfRef(ref)
-    if (named === null) return Effect.die(new Error(`${ref} is no ref of ours`))
-    const { host, handlers } = this.parts
-    const told = host.dispatch({
-      subject: clientSubject(clientId),
-      by,
-      decide: (turn) => {
-        const call = turn.state.get("venueCalls", ref) ?? null
-        if (call !== null) turn.draft.endCall(ref)
-        handlers[named.owner].ended(turn, { id: named.id, outcome, call })
-      }
-    })
-    return Effect.tap(told, () => Effect.sync(() => this.tell(ref)))
-  }
-
   /** Writes what became of a call; false when that could not be done now. */
-  private take(row: VenueCallRow, outcome: DefiniteOutcome): Effect.Effect<boolean> {
-    return this.conclude(row.clientId, outcome).pipe(
-      Effect.as(true),
-      Effect.catchTag("Unavailable", () => Effect.succeed(false)),
-      Effect.catchCause((cause) =>
-        Effect.logError("what became of a call could not be written", cause).pipe(
-          Effect.annotateLogs({ ref: row.ref }),
-          Effect.as(false)
+  private take({ ref, clientId }: VenueCallRow, outcome: DefiniteOutcome): Effect.Effect<boolean> {
+    const { host, handlers } = this.parts
+    return host
+      .dispatch({
+        subject: clientSubject(clientId),
+        by,
+        decide: (turn) => {
+          // What an event has said of it already stays: the venue has it.
+          if (turn.state.get("venueCalls", ref) === undefined) return
+          endCall(turn, handlers, outcome)
+          // Its account is read again after a loss of events, though none of it was ever heard.
+          const heard = turn.state.one("venueAccounts") !== undefined
+          if (!heard && outcome.outcome === "EXECUTED") turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+        }
+      })
+      .pipe(
+        Effect.as(true),
+        Effect.catchTag("Unavailable", () => Effect.succeed(false)),
+        Effect.catchCause((cause) =>
+          Effect.logError("what became of a call could not be written", cause).pipe(
+            Effect.annotateLogs({ ref }),
+            Effect.as(false)
+          )
         )
       )
-    )
   }
 
   private alarm(row: VenueCallRow): Effect.Effect<"said" | "ended" | "later"> {

@@ -16,6 +16,7 @@ import { AccountEvents } from "./AccountEvents.ts"
 import { type EventFigures, EventIntake } from "./EventIntake.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import { VenueLink } from "./VenueLink.ts"
+import { AsideAlarms } from "./venueQuarantine.ts"
 
 /** Events on their way to mailboxes at once; the stream waits for the rest. */
 const eventsAtOnce = 256
@@ -29,10 +30,18 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
         const stored = yield* RowReads
         const venue = yield* Venue
         const [row] = yield* Effect.orDie(stored.all("venueCursor"))
-        const parts = { host: yield* ActorHost, journal: yield* Journal, clock: yield* BusinessClock, venue, stored }
+        const wall = yield* Clock.Clock
+        const parts = {
+          host: yield* ActorHost,
+          journal: yield* Journal,
+          clock: yield* BusinessClock,
+          venue,
+          stored,
+          alarms: new AsideAlarms(() => wall.currentTimeMillisUnsafe())
+        }
         const intake = new EventIntake({
           ...parts,
-          wall: yield* Clock.Clock,
+          wall,
           link: yield* VenueLink,
           room: yield* Semaphore.make(eventsAtOnce),
           scope: yield* Effect.scope,

@@ -10,6 +10,7 @@ import { CommitBuilder as Builder } from "../../engine/journal/Commit.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import type { IdKind } from "../../store/Catalogue.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
+import { KindRate } from "../market/KindRate.ts"
 
 /** Characters kept of what was said. */
 const keptChars = 4_096
@@ -68,23 +69,52 @@ export const putAside = (
   })
 }
 
-/** Counts and logs what was set aside. */
-export const alarmAside = ({ reason, number, account }: SetAside): Effect.Effect<void> =>
+/** Counts and logs what was set aside. `more`: like it, and not logged by itself. */
+const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Effect<void> =>
   Effect.suspend(() => {
     setAside++
     return Effect.annotateLogs(Effect.logError("something that the venue said is set aside"), {
       reason,
       ...(number === null ? {} : { number }),
-      ...(account === null ? {} : { account })
+      ...(account === null ? {} : { account }),
+      ...(more === 0 ? {} : { more })
     })
   })
+
+/** The alarms of events: all are counted, of a reason one a minute is logged, and how many more there were. */
+export class AsideAlarms {
+  private readonly rate: KindRate
+
+  /** `now`: wall time, ms. */
+  constructor(now: () => number) {
+    this.rate = new KindRate(now)
+  }
+
+  alarm(what: SetAside): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const more = this.rate.pass(what.reason)
+      if (more !== null) return alarmAside(what, more)
+      setAside++
+      return Effect.void
+    })
+  }
+
+  /** Logs what was held back longer than a minute ago; now and then. */
+  readonly settle: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.forEach(
+      this.rate.settle(),
+      ({ kind, more }) => Effect.annotateLogs(Effect.logError(`${more} more like it were set aside`), { reason: kind }),
+      { discard: true }
+    )
+  )
+}
 
 /** Sets aside what belongs to no client. True once it is written, or was before; false while it can't be. */
 export const setAsideApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
   what: SetAside,
-  alarm: Effect.Effect<void> = alarmAside(what)
+  alarm: Effect.Effect<void>
 ): Effect.Effect<boolean> =>
   Effect.callback<"written" | "known" | "later">((resume) => {
     const draft = new Builder()
@@ -112,7 +142,9 @@ export const layerVenueQuarantine: Layer.Layer<Quarantine, never, Journal | Busi
     return {
       add: (bytes: string, reason: string) => {
         const what: SetAside = { bytes, reason, number: null, account: null }
-        return Effect.flatMap(setAsideApart(journal, clock, what), (kept) => (kept ? Effect.void : alarmAside(what)))
+        // A stream repeats a kind once a minute (QuarantineRate): each is an alarm.
+        const alarm = alarmAside(what)
+        return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) => (kept ? Effect.void : alarm))
       }
     }
   })

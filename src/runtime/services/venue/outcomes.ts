@@ -1,0 +1,44 @@
+/** How an outcome of a call comes to its object, in the client's turn, whichever way it came: an answer, a look-up, an event. */
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
+import type { VenueHandlers } from "./VenueHandlers.ts"
+
+/** Ends the call, if it is in flight, and has its object hear what became of it. */
+export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOutcome): void => {
+  const { ref } = outcome
+  const named = ownerOfRef(ref)
+  if (named === null) throw new Error(`${ref} is no ref of ours`)
+  const call = turn.state.get("venueCalls", ref) ?? null
+  if (call !== null) turn.draft.endCall(ref)
+  handlers[named.owner].ended(turn, { id: named.id, outcome, call })
+}
+
+/** The outcome when it is certain. */
+export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
+  outcome.outcome === "UNKNOWN" ? null : (outcome as DefiniteOutcome)
+
+/**
+ * What a fact says of the call that made its object: the venue took it. Null for one that has no object, or none of a call.
+ * `at`: business time at the venue.
+ */
+export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | null => {
+  const none = { outcome: "EXECUTED", reason: null, at, order: null, rfq: null, contract: null, swap: null } as const
+  switch (fact.type) {
+    case "order":
+    case "fill":
+      return fact.order.ref === null ? null : { ...none, ref: fact.order.ref, order: fact.order }
+    case "rfq":
+      return { ...none, ref: fact.rfq.ref, rfq: fact.rfq }
+    case "contract":
+      return { ...none, ref: fact.contract.ref, contract: fact.contract }
+    case "swap":
+      return { ...none, ref: fact.swap.ref, swap: fact.swap }
+    case "quote":
+    case "funding":
+    case "bust":
+      return null
+  }
+}

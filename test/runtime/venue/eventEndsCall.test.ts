@@ -1,0 +1,140 @@
+/**
+ * An event that is here before the answer of its call ends the call: once, whatever the answer or a look-up says later, also
+ * at a venue that executes and does not see it at once (C1, D6, A2-26). In virtual time, over a memory store and a memory
+ * venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import { CallWorld, uidOf } from "./CallWorld.ts"
+import { account, aside, orderOf, saying, sequence } from "./eventWorld.ts"
+
+/** How often the object of a call has heard of its end. */
+const ends = (world: CallWorld) =>
+  world.store.rows("audit").filter(({ action }) => action === "venueProbe.end" || action === "venueProbe.found").length
+
+/** A venue whose answers to look-ups and voidings do not see what it has executed. */
+const lagging =
+  (lag: { on: boolean }, blind: (outcome: VenueOutcome) => VenueOutcome = unseen) =>
+  (venue: VenueShape): VenueShape => {
+    const asked = <E>(ask: Effect.Effect<ReadonlyArray<VenueOutcome>, E>) =>
+      Effect.map(ask, (outcomes) => (lag.on ? outcomes.map(blind) : outcomes))
+    return { ...venue, lookup: (refs) => asked(venue.lookup(refs)), voidRefs: (refs) => asked(venue.voidRefs(refs)) }
+  }
+const unseen = (outcome: VenueOutcome): VenueOutcome => ({ ...outcome, outcome: "UNKNOWN", order: null })
+const voided = (outcome: VenueOutcome): VenueOutcome => ({ ...outcome, outcome: "VOID", order: null })
+
+describe("an event that is here before its call's answer", () => {
+  it("A2-26: the event ends the call, who waits hears it, and nothing is asked", () => {
+    const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
+    const process = world.launch()
+    process.probe(7, 1)
+    const known = process.known(7, ["P-1"])
+    world.run(200)
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()], ends(world)], [[], ["EXECUTED"], 1])
+    assert.deepStrictEqual(known.exit, Exit.succeed(true))
+    world.run(60_000)
+    assert.deepStrictEqual([process.figures.lookups, process.figures.inFlight, ends(world)], [0, 0, 1])
+    assert.deepStrictEqual([aside(world), world.errors], [[], []])
+  })
+
+  it("A2-26: the answer that comes after the event changes nothing", () => {
+    const world = new CallWorld((name) => (name === "placeOrder" ? { toCaller: 3_000 } : {}))
+    const process = world.launch()
+    process.probe(7, 2)
+    world.run(20_000)
+    assert.deepStrictEqual([[...world.probes.values()], ends(world)], [["EXECUTED", "EXECUTED"], 2])
+    assert.deepStrictEqual([process.figures.lookups, sequence(world)], [0, 2])
+  })
+
+  it("D6, C1: a venue that does not see it yet is asked again; the event ends it, and nothing is voided", () => {
+    const lag = { on: true }
+    const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after" } : {}), lagging(lag))
+    world.venue.deaf = true
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(40_000)
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()]], [["P-1"], ["IN_FLIGHT"]])
+    assert.isAtLeast(process.figures.lookups, 8)
+    world.venue.deaf = false
+    world.venue.disconnect()
+    world.run(1_000)
+    const { lookups } = process.figures
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()], ends(world)], [[], ["EXECUTED"], 1])
+    lag.on = false
+    world.run(60_000)
+    assert.deepStrictEqual([process.figures.lookups, ends(world), world.errors], [lookups, 1, []])
+  })
+
+  it("D6, C1: without an event it is known once the venue sees it", () => {
+    const lag = { on: true }
+    const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after" } : {}), lagging(lag))
+    world.venue.deaf = true
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(20_000)
+    lag.on = false
+    world.run(6_000)
+    assert.deepStrictEqual([world.inFlight, [...world.probes.values()], ends(world)], [[], ["EXECUTED"], 1])
+    assert.strictEqual(process.figures.inFlight, 0)
+  })
+
+  it("D6: a voiding that is answered after the event is not believed against it", () => {
+    const lag = { on: true }
+    const world = new CallWorld(
+      (name) => (name === "placeOrder" ? { lost: "after" } : name === "voidRefs" ? { toCaller: 2_000 } : {}),
+      lagging(lag, voided)
+    )
+    world.venue.deaf = true
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(1_500)
+    world.venue.deaf = false
+    world.venue.disconnect()
+    world.run(20_000)
+    assert.deepStrictEqual([[...world.probes.values()], ends(world)], [["EXECUTED"], 1])
+    assert.deepStrictEqual([world.inFlight, process.figures.inFlight, process.figures.lookups], [[], 0, 1])
+  })
+
+  it("A2-115, C1: the object of a hostile event is asked for again while the venue does not see it", () => {
+    const lag = { on: true }
+    const world = new CallWorld(
+      (name) => (name === "placeOrder" ? { lost: "before" } : {}),
+      (venue) => ({
+        ...lagging(lag)(venue),
+        voidRefs: venue.voidRefs
+      })
+    )
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(5_000)
+    world.venue.say(account, saying(orderOf("P-1", { qty: "0.0015" })))
+    world.run(300)
+    assert.deepStrictEqual(aside(world), [])
+    const asked = world.venue.requests
+    lag.on = false
+    world.run(3_000)
+    assert.strictEqual(world.venue.requests, asked + 1)
+    assert.deepStrictEqual(
+      [aside(world), [...world.probes.values()]],
+      [["its quantity is off the market's grid"], ["VOID"]]
+    )
+  })
+
+  it("A2-96: an account of which no event was ever heard is read again after a loss, by its executed call", () => {
+    const world = new CallWorld()
+    world.venue.deaf = true
+    const process = world.launch()
+    process.probe(7, 1)
+    world.run(500)
+    assert.deepStrictEqual([[...world.probes.values()], sequence(world)], [["EXECUTED"], 0])
+    process.lane.kill()
+    world.venue.deaf = false
+    for (let n = 0; n < 3; n++) world.venue.say(uidOf(9), saying(orderOf(null)))
+    world.venue.forgotten = world.venue.events.length
+    world.launch()
+    world.run(5_000)
+    assert.strictEqual(sequence(world), 1)
+  })
+})
