@@ -53,7 +53,7 @@ const until = async (done: () => Promise<boolean>): Promise<void> => {
   const patience = performance.now() + 60_000
   while (!(await done())) {
     if (performance.now() > patience) throw new Error("the venue's calls did not come to what was waited for")
-    await pause(10)
+    await pause(50)
   }
 }
 

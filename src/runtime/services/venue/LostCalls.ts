@@ -4,7 +4,7 @@
  * what has not come: a void ref is never executed, so that "not there" can be believed. What is not answered for 60 s is an
  * alarm; it stays in flight for as long as it takes (A2-116).
  */
-import { type Clock, Effect, Latch } from "effect"
+import { type Clock, Effect, Latch, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
@@ -20,8 +20,8 @@ const slack = 250
 const alarmAfter = 60_000
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000
-/** Outcomes written side by side: a flush of theirs stays short. */
-const writesAtOnce = 256
+/** Outcomes on their way to the database: those of one question are written while the next one is asked. */
+const writesAtOnce = 2 * lookupLimit
 
 const pauseBefore = (call: VenueCallName, tries: number): number =>
   call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
@@ -34,6 +34,8 @@ interface Lost {
   /** Wall time of the next question. */
   nextAt: number
   alarmed: boolean
+  /** What became of it is being written. */
+  writing: boolean
 }
 
 export interface LostCallsParts {
@@ -52,6 +54,7 @@ export class LostCalls {
   private readonly parts: LostCallsParts
   private readonly lost = new Map<string, Lost>()
   private readonly wake = Latch.makeUnsafe(false)
+  private readonly room = Semaphore.makeUnsafe(writesAtOnce)
 
   constructor(parts: LostCallsParts) {
     this.parts = parts
@@ -60,7 +63,7 @@ export class LostCalls {
   /** `since`: wall time of its commit. `made`: it may have reached the venue, so that the answer gets a moment to be there. */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
-    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false })
+    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, writing: false })
     this.wake.openUnsafe()
   }
 
@@ -91,7 +94,7 @@ export class LostCalls {
     const due = this.due()
     if (due.length > 0) return Effect.andThen(this.ask(due), this.alarmLate)
     let next = Number.POSITIVE_INFINITY
-    for (const { nextAt } of this.lost.values()) next = Math.min(next, nextAt)
+    for (const { nextAt, writing } of this.lost.values()) if (!writing) next = Math.min(next, nextAt)
     return next === Number.POSITIVE_INFINITY
       ? this.wake.await
       : Effect.race(this.wake.await, Effect.sleep(Math.max(1, next - this.now)))
@@ -103,7 +106,7 @@ export class LostCalls {
     const due: Array<Lost> = []
     let any = false
     for (const lost of this.lost.values()) {
-      if (lost.nextAt > now + slack) continue
+      if (lost.writing || lost.nextAt > now + slack) continue
       any ||= lost.nextAt <= now
       due.push(lost)
     }
@@ -126,10 +129,7 @@ export class LostCalls {
       }),
       Effect.flatMap((outcomes) => {
         const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
-        return Effect.forEach(due, (lost) => this.hear(lost, byRef.get(lost.row.ref)), {
-          concurrency: writesAtOnce,
-          discard: true
-        })
+        return Effect.forEach(due, (lost) => this.hear(lost, byRef.get(lost.row.ref)), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
         Effect.logDebug("the venue does not say what became of calls", reason)
@@ -138,12 +138,20 @@ export class LostCalls {
     )
   }
 
+  /** Has what is certain written, beside the next questions; what could not be written is asked for again. */
   private hear(lost: Lost, heard: VenueOutcome | undefined): Effect.Effect<void> {
     const outcome = heard === undefined ? null : definite(heard)
     if (outcome === null) return Effect.void
-    return Effect.map(this.parts.conclude(lost.row, outcome), (written) => {
-      if (written) this.lost.delete(lost.row.ref)
+    lost.writing = true
+    const written = Effect.map(this.parts.conclude(lost.row, outcome), (done) => {
+      lost.writing = false
+      if (done) this.lost.delete(lost.row.ref)
+      else this.wake.openUnsafe()
     })
+    return Effect.andThen(
+      this.room.take(1),
+      Effect.forkChild(Effect.ensuring(written, this.room.release(1)), { startImmediately: true })
+    )
   }
 
   private readonly alarmLate: Effect.Effect<void> = Effect.suspend(() => {
