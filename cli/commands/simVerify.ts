@@ -14,7 +14,7 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
       cli.call(
         command,
         (api) => api.sim.verify(),
-        ({ ok, venue, accounts, compared, differences }) =>
+        ({ ok, venue, accounts, compared, differences, eventsLost }) =>
           stack(
             table(
               differences,
@@ -25,6 +25,11 @@ export const addSimVerifyCommand = (sim: Command, cli: Cli): void => {
                 venue: (row) => row.venue ?? "none"
               },
               "no differences"
+            ),
+            ...eventsLost.map(({ after, to }) =>
+              text(
+                `The venue did not give the events ${after + 1} to ${to}: the service went on after them and read every account again.`
+              )
             ),
             text(venue ? agreed(accounts, compared) : "No venue is attached."),
             text(ok ? "Service and venue agree." : "Service and venue do not agree.")

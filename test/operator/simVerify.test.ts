@@ -9,6 +9,7 @@ import type { VenueAccount } from "../../src/machines/venue/venueObjects.ts"
 import { Venue, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { query } from "../support/Builders.ts"
+import { expectLog } from "../support/expectLog.ts"
 import { openOperator, openOperatorScenario } from "./operatorScenario.ts"
 
 const position = (name: string, figure: string): Holding => ({ kind: "position", name, figure })
@@ -132,6 +133,7 @@ describe("sim verify", () => {
       compared: { position: 0, contract: 0, swap: 0 },
       inFlight: [],
       eventsBehind: 0,
+      eventsLost: [],
       differences: []
     })
     const clientId = await client()
@@ -187,6 +189,28 @@ describe("sim verify", () => {
     )
     const caughtUp = await verify()
     assert.deepStrictEqual([caughtUp.status, caughtUp.json.eventsBehind], [0, 0])
+  })
+
+  it("events that the venue does not give any more fail it until the service has gone on, and are said from then on", async () => {
+    for (let number = 1; number <= 5; number++) {
+      const fact = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
+      venue.events.push({ number, at: Date.now(), fact })
+    }
+    // The service's own stream is open still and says nothing of them; a new one can't begin so far back.
+    venue.forgotten = 4
+    const behind = await verify()
+    const sentence = "the venue does not keep the events after 0, and the service has not gone on yet"
+    assert.deepStrictEqual([behind.status, behind.json.first, behind.json.eventsLost], [1, sentence, []])
+    expectLog(/the venue does not keep the events that were read last: going on from its present one/)
+    venue.disconnect()
+    const after = await verify()
+    assert.deepStrictEqual(
+      [after.status, after.json.ok, after.json.eventsBehind, after.json.eventsLost],
+      [0, true, 0, [{ after: 0, to: 5 }]]
+    )
+    const [{ quarantineId }] = (await service.cli(["venue", "quarantine", "list"])).json.events
+    await service.cli(["venue", "quarantine", "drop", String(quarantineId)])
+    assert.deepStrictEqual((await verify()).json.eventsLost, [])
   })
 })
 

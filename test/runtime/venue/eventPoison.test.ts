@@ -130,7 +130,7 @@ describe("numbers that can't be true", () => {
 })
 
 describe("a flood of events that nobody can apply", () => {
-  it("A2-115: each is kept, and the log says it once a minute, with how many more there were", () => {
+  it("A2-115: each is kept, and the log says it ten times a minute, and how many more there were", () => {
     const { world } = withVoidProbe()
     const funding = {
       symbol: "BTC-USDC-PERP",
@@ -144,12 +144,12 @@ describe("a flood of events that nobody can apply", () => {
     world.run(5_000)
     assert.deepStrictEqual([aside(world).length, mark(world)], [1_294, 1_294])
     assert.strictEqual(world.store.rows("audit").filter(({ action }) => action === "venue.setAside").length, 1_294)
-    assert.deepStrictEqual(world.errors, ["something that the venue said is set aside"])
+    assert.deepStrictEqual(world.errors, Array(10).fill("something that the venue said is set aside"))
     world.run(120_000)
-    assert.deepStrictEqual(world.errors.slice(1), ["1293 more like it were set aside"])
+    assert.deepStrictEqual(world.errors.slice(10), ["1284 more like it were set aside"])
     // Quiet since: the next one is logged at once.
     world.venue.say(account, (stamp) => ({ type: "funding", ...stamp, funding }))
     world.run(1_000)
-    assert.strictEqual(world.errors.length, 3)
+    assert.strictEqual(world.errors.length, 12)
   })
 })

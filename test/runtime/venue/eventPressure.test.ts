@@ -52,6 +52,20 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([aside(world), world.errors, process.events.reconnects], [[], [], 0])
   })
 
+  it("A2-115: lines that can't be read and name it keep nobody waiting either", () => {
+    const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
+    world.venue.say(account, saying(orderOf(ref)))
+    for (let n = 0; n < 600; n++) world.venue.send({ unreadable: `x ${n}`, reason: "no JSON", number: null, account })
+    world.venue.send({ unreadable: "y", reason: "no JSON", number: 3, account })
+    world.venue.events.push({ number: 3, at: 1, fact: { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } })
+    sayOther()
+    world.run(2_000)
+    assert.deepStrictEqual([world.probes.get(other), mark(world), process.events.held], ["EXECUTED", 1, 3])
+    stuck.now = false
+    world.run(10_000)
+    assert.deepStrictEqual([sequence(world), mark(world), aside(world).length], [2, 4, 601])
+  })
+
   it("A2-96: a process that dies meanwhile has passed nothing of it", () => {
     const { world, process, ref, stuck } = withStuckAccount()
     for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))

@@ -19,6 +19,11 @@ export class SimGroup extends HttpApiGroup.make("sim").add(
         compared: Schema.Struct({ position: Count, contract: Count, swap: Count }),
         inFlight: Schema.Array(Schema.String).annotate({ description: "refs of calls without an outcome" }),
         eventsBehind: Count,
+        eventsLost: Schema.Array(Schema.Struct({ after: Count, to: Count })).annotate({
+          description:
+            "events that the venue did not give, so that the service went on after them and read every account again; " +
+            "the newest, until staff drop them (venue quarantine drop)"
+        }),
         differences: Schema.Array(
           Schema.Struct({
             account: Schema.String,

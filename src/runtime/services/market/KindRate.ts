@@ -1,21 +1,26 @@
-/** How often one kind of thing may be said: once a minute, with how many more of it there were. Plain bookkeeping. */
+/** How often one kind of thing may be said: so often a minute, with how many more of it there were. Plain bookkeeping. */
 
 const everyMillis = 60_000
 /** Kinds that are remembered; beyond it all are said anew. */
 const kindLimit = 4_096
 
 interface Said {
+  /** When its minute began. */
   readonly at: number
+  said: number
+  /** Held back. */
   more: number
 }
 
 export class KindRate {
   private readonly last = new Map<string, Said>()
   private readonly now: () => number
+  private readonly most: number
 
-  /** `now`: wall time, ms. */
-  constructor(now: () => number) {
+  /** `now`: wall time, ms. `most`: how often a kind may be said in a minute. */
+  constructor(now: () => number, most = 1) {
     this.now = now
+    this.most = most
   }
 
   /** How many were held back before this one; null: it is held back itself. */
@@ -23,11 +28,15 @@ export class KindRate {
     const now = this.now()
     const last = this.last.get(kind)
     if (last !== undefined && now - last.at < everyMillis) {
+      if (last.said < this.most) {
+        last.said++
+        return 0
+      }
       last.more++
       return null
     }
     if (last === undefined && this.last.size === kindLimit) this.last.clear()
-    this.last.set(kind, { at: now, more: 0 })
+    this.last.set(kind, { at: now, said: 1, more: 0 })
     return last?.more ?? 0
   }
 

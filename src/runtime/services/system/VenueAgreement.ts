@@ -17,7 +17,8 @@ import { accept, conflict, refuse, type Verdict } from "../../../machines/shared
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
-import { type VenueTraffic, venueTraffic } from "../../store/reads/venueReads.ts"
+import { eventsLost } from "../venue/venueQuarantine.ts"
+import { type LostEvents, lostEvents, type VenueTraffic, venueTraffic } from "../../store/reads/venueReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** The venue that this service speaks to; null: none is attached. */
@@ -41,6 +42,8 @@ export interface Agreement {
   readonly inFlight: ReadonlyArray<string>
   /** Events of the venue that the service has not taken yet. */
   readonly eventsBehind: number
+  /** Events that the venue did not give, so that the service went on after them; the newest, until staff drop them. */
+  readonly eventsLost: ReadonlyArray<LostEvents>
   readonly differences: ReadonlyArray<HoldingDifference>
 }
 
@@ -62,12 +65,13 @@ export class VenueAgreement extends Context.Service<
       const settings = yield* Settings
       const venue = yield* AttachedVenue
       const traffic = Effect.catch(venueTraffic(sql, mostListed), whenAway)
+      const lost = Effect.catch(lostEvents(sql, eventsLost, mostListed), whenAway)
       return VenueAgreement.of({
         verify: Effect.suspend(() => {
           if (!settings.sandbox) return Effect.succeed(sandboxOnly)
           if (venue === null) return Effect.succeed(accept(withoutVenue))
           return Effect.map(
-            Effect.catchTag(agreementWith(venue, traffic), "VenueUnanswered", ({ reason }) =>
+            Effect.catchTag(agreementWith(venue, traffic, lost), "VenueUnanswered", ({ reason }) =>
               Effect.succeed(unanswered(reason))
             ),
             accept
@@ -90,6 +94,7 @@ const withoutVenue: Agreement = {
   compared: nothingCompared,
   inFlight: [],
   eventsBehind: 0,
+  eventsLost: [],
   differences: []
 }
 
@@ -102,16 +107,17 @@ const unanswered = (reason: string): Agreement => ({
 
 const agreementWith = (
   venue: VenueShape,
-  traffic: Effect.Effect<VenueTraffic, Unavailable>
+  traffic: Effect.Effect<VenueTraffic, Unavailable>,
+  lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
 ): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
   Effect.gen(function* () {
-    const { quiet, said, sent } = yield* untilQuiet(traffic, yield* lastNumber(venue, (yield* traffic).taken))
+    const { quiet, said, sent } = yield* untilQuiet(venue, traffic)
     const found = yield* Effect.forEach(said.accounts, (account) => compare(venue, account), { concurrency: atOnce })
     const differences = found.flatMap(({ differences }) => differences)
-    const eventsBehind = Math.max(0, sent - said.taken)
+    const eventsBehind = Math.max(0, (sent ?? 0) - said.taken)
     const first = quiet
       ? (differences.map(differenceSentence)[0] ?? null)
-      : inFlightSentence(said.inFlight[0], eventsBehind)
+      : waitingSentence(said, sent === null ? null : eventsBehind)
     return {
       ok: first === null,
       first,
@@ -122,32 +128,38 @@ const agreementWith = (
       ) as Agreement["compared"],
       inFlight: said.inFlight,
       eventsBehind,
+      eventsLost: yield* lost,
       differences: differences.slice(0, mostListed)
     }
   })
 
-const inFlightSentence = (ref: string | undefined, eventsBehind: number): string =>
-  ref === undefined ? `${eventsBehind} events of the venue are not taken yet` : `the call ${ref} is still in flight`
+const waitingSentence = ({ inFlight: [ref], taken }: VenueTraffic, eventsBehind: number | null): string => {
+  if (ref !== undefined) return `the call ${ref} is still in flight`
+  return eventsBehind === null
+    ? `the venue does not keep the events after ${taken}, and the service has not gone on yet`
+    : `${eventsBehind} events of the venue are not taken yet`
+}
 
 /** Looks until nothing is in flight and everything that the venue had said at the beginning is taken. */
-const untilQuiet = (traffic: Effect.Effect<VenueTraffic, Unavailable>, sent: number) =>
+const untilQuiet = (venue: VenueShape, traffic: Effect.Effect<VenueTraffic, Unavailable>) =>
   Effect.gen(function* () {
+    let sent: number | null = null
     for (let waited = 0; ; waited += lookMillis) {
       const said = yield* traffic
-      const quiet = said.inFlight.length === 0 && said.taken >= sent
+      sent ??= yield* lastNumber(venue, said.taken)
+      const quiet = said.inFlight.length === 0 && sent !== null && said.taken >= sent
       if (quiet || waited >= patienceMillis) return { quiet, said, sent }
       yield* Effect.sleep(lookMillis)
     }
   })
 
-/** The number of the venue's last event: its stream begins with it. */
-const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number, VenueUnanswered> =>
+/** The number of the venue's last event: its stream begins with it. Null: the venue does not keep what follows `after`. */
+const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | null, VenueUnanswered> =>
   venue.events(after).pipe(
     Stream.filter((line) => "heartbeat" in line),
     Stream.runHead,
     Effect.map(Option.match({ onNone: () => after, onSome: ({ number }) => number })),
-    // What it keeps no more was taken long ago, or never will be: the executor says so elsewhere.
-    Effect.catchTag("VenueEventsGone", () => Effect.succeed(after))
+    Effect.catchTag("VenueEventsGone", () => Effect.succeed(null))
   )
 
 /** The service's side. Nothing that trades is there yet: each noun of trading adds its own. */

@@ -11,7 +11,7 @@ import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
-import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import { type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
@@ -141,6 +141,13 @@ export class AccountEvents {
         yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
         return yield* this.sequenceOf(clientId)
       })
+    ).pipe(
+      Effect.catchDefect((defect) =>
+        Effect.andThen(
+          Effect.logError("an account of the venue could not be read again", defect),
+          Effect.fail(new VenueUnanswered({ reason: "a defect" }))
+        )
+      )
     )
   }
 

@@ -50,10 +50,14 @@ export class CatchUp {
       Effect.suspend(() => {
         this.asked.closeUnsafe()
         const { wanted } = this
-        return Effect.map(this.readAll, () => {
-          this.reached = wanted
-          if (this.done) this.parts.caughtUp()
-        })
+        return this.readAll.pipe(
+          // What broke it off is tried again.
+          Effect.onError(() => Effect.sync(() => this.asked.openUnsafe())),
+          Effect.map(() => {
+            this.reached = wanted
+            if (this.done) this.parts.caughtUp()
+          })
+        )
       })
     )
   )

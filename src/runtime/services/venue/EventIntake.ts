@@ -79,6 +79,8 @@ export class EventIntake {
   /** Of what has no number: the same is set aside once a minute. */
   private readonly rate: KindRate
   private readonly catchUp: CatchUp
+  /** Numbers of lines that wait for their account to be read again. */
+  private readonly rereads = new Map<string, Set<number | null>>()
 
   constructor(parts: EventIntakeParts) {
     this.parts = parts
@@ -192,13 +194,34 @@ export class EventIntake {
         ? this.rate.pass(`${reason} ${unreadable.slice(0, kindChars)}`) !== null
         : this.cursor.begin(number)
     if (!first) return Effect.void
-    return this.apart(
-      this.insistently({ bytes: unreadable, reason, number, account }).pipe(
-        // What it said of an account of ours is read again: the account's sequence shows what is missing.
-        Effect.andThen(account === null ? Effect.void : this.parts.accounts.readAgain(account)),
-        Effect.andThen(Effect.sync(() => (number === null ? undefined : this.done([number]))))
-      )
-    )
+    const kept = this.insistently({ bytes: unreadable, reason, number, account })
+    const taken = Effect.sync(() => (number === null ? undefined : this.done([number])))
+    return this.apart(number, Effect.andThen(kept, account === null ? taken : this.readAgain(account, number)))
+  }
+
+  /**
+   * What a line that can't be read said of an account of ours is read again: the account's sequence shows what is missing.
+   * Once for all lines that came before, so that an account that can't go on takes one place.
+   */
+  private readAgain(account: string, number: number | null): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const waiting = this.rereads.get(account)
+      this.rereads.set(account, (waiting ?? new Set()).add(number))
+      return waiting === undefined ? this.reread(account) : Effect.void
+    })
+  }
+
+  private reread(account: string): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const numbers = this.rereads.get(account) ?? new Set()
+      this.rereads.set(account, new Set())
+      return Effect.flatMap(this.parts.accounts.readAgain(account), () => {
+        this.done([...numbers].filter((number) => number !== null))
+        if (this.rereads.get(account)?.size !== 0) return this.reread(account)
+        this.rereads.delete(account)
+        return Effect.void
+      })
+    })
   }
 
   /** Until it is kept. */
@@ -223,6 +246,7 @@ export class EventIntake {
     // What joins those that wait takes no place of its own: an account that can't go on takes few.
     if (accounts.join(one)) return Effect.void
     return this.apart(
+      number,
       Effect.map(
         accounts.take(one, (what) => this.insistently(what)),
         ({ numbers, taken }) => {
@@ -233,12 +257,15 @@ export class EventIntake {
     )
   }
 
-  /** Beside the stream, which waits for a place. */
-  private apart(work: Effect.Effect<void>): Effect.Effect<void> {
+  /** Beside the stream, which waits for a place. What a cut of the connection keeps from one comes again. */
+  private apart(number: number | null, work: Effect.Effect<void>): Effect.Effect<void> {
     const { room, scope } = this.parts
-    return Effect.andThen(
-      room.take(1),
-      Effect.forkIn(Effect.ensuring(work, room.release(1)), scope, { startImmediately: true })
+    const forget = Effect.sync(() => (number === null ? undefined : this.cursor.forget(number)))
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.andThen(
+        Effect.onInterrupt(restore(room.take(1)), () => forget),
+        Effect.forkIn(Effect.ensuring(Effect.interruptible(work), room.release(1)), scope, { startImmediately: true })
+      )
     )
   }
 

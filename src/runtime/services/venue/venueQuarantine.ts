@@ -81,13 +81,16 @@ const alarmAside = ({ reason, number, account }: SetAside, more = 0): Effect.Eff
     })
   })
 
-/** The alarms of events: all are counted, of a reason one a minute is logged, and how many more there were. */
+/** Of one reason so many are logged a minute, one by one. */
+const mostLogged = 10
+
+/** The alarms of events: all are counted; of a reason the first of a minute are logged, and how many more there were. */
 export class AsideAlarms {
   private readonly rate: KindRate
 
   /** `now`: wall time, ms. */
   constructor(now: () => number) {
-    this.rate = new KindRate(now)
+    this.rate = new KindRate(now, mostLogged)
   }
 
   alarm(what: SetAside): Effect.Effect<void> {

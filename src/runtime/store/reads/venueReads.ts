@@ -30,3 +30,22 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
     taken: Number(row?.taken ?? 0n),
     accounts: row?.accounts ?? []
   }))
+
+/** A stretch of the venue's events that was passed unread: those after one number, up to another. */
+export interface LostEvents {
+  readonly after: number
+  readonly to: number
+}
+
+const lostText = `SELECT (bytes::json->>'after')::bigint AS after, (bytes::json->>'to')::bigint AS "to"
+  FROM venue_quarantine WHERE reason = $1 AND dropped_at IS NULL ORDER BY id DESC LIMIT $2`
+
+/** The newest ones, until staff drop them. `reason`: as it was set aside under. */
+export const lostEvents = (
+  sql: PgClient.PgClient,
+  reason: string,
+  limit: number
+): Effect.Effect<ReadonlyArray<LostEvents>, SqlError.SqlError> =>
+  Effect.map(sql.unsafe<{ readonly after: bigint; readonly to: bigint }>(lostText, [reason, BigInt(limit)]), (rows) =>
+    rows.map(({ after, to }) => ({ after: Number(after), to: Number(to) }))
+  )
