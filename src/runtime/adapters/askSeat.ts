@@ -1,0 +1,48 @@
+/** Who holds the seat of a venue's directory, and whether it proves itself by the directory's key (`seatProof`). */
+import { Effect, Schema } from "effect"
+import { randomBytes } from "node:crypto"
+import { connect } from "node:net"
+import { isProved, longestSeatText, SeatAnswer, type SeatHolder } from "../../venue/seatProof.ts"
+
+/** "stranger": it answers, and is not the directory's simulator. "silent": it has not answered in time. */
+export type Seated = SeatHolder | "nobody" | "stranger" | "silent"
+
+const decode = Schema.decodeUnknownOption(Schema.fromJsonString(SeatAnswer))
+/** A simulator that begins answers when it has read its books. Wall ms. */
+const patience = 1_000
+
+export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
+  Effect.callback((resume) => {
+    const nonce = randomBytes(16).toString("hex")
+    let text = ""
+    let isTaken = false
+    let late = false
+    const socket = connect(path, () => {
+      isTaken = true
+      socket.write(`${nonce}\n`)
+    })
+    const cut = setTimeout(() => {
+      late = true
+      socket.destroy()
+    }, patience)
+    socket.on("data", (piece: Buffer) => {
+      text += piece.toString("utf8")
+      if (text.length > longestSeatText) socket.destroy()
+    })
+    // Nobody sits there, or it hangs up: the close that follows says so.
+    socket.on("error", () => undefined)
+    socket.on("close", () => {
+      clearTimeout(cut)
+      resume(Effect.succeed(isTaken ? judged(text, key, nonce, late) : "nobody"))
+    })
+    return Effect.sync(() => {
+      clearTimeout(cut)
+      socket.destroy()
+    })
+  })
+
+const judged = (text: string, key: string, nonce: string, late: boolean): Seated => {
+  const answer = decode(text)
+  if (answer._tag === "Some" && isProved(key, nonce, answer.value)) return answer.value
+  return late && text === "" ? "silent" : "stranger"
+}
