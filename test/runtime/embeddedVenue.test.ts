@@ -119,13 +119,13 @@ describe("a simulated venue that neither comes up nor ends", () => {
     "is tried again while supervised, each try said",
     () =>
       Effect.gen(function* () {
-        expectLog(/nor ended within 6 s/)
+        expectLog(/nor ended within 12 s/)
         expectLog(/the simulated venue (ended; starting it again|runs again)/)
         const directory = folder()
         const [begun, kept] = [join(directory, "begun.json"), join(directory, "kept.json")]
         yield* Effect.scoped(
           Effect.gen(function* () {
-            const venue = yield* EmbeddedVenue.start({ dataDirectory: directory, startMillis: 6_000 })
+            const venue = yield* EmbeddedVenue.start({ dataDirectory: directory, startMillis: 12_000 })
             const ask = askVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
             const first = yield* venue.pid
             renameSync(begun, kept)
@@ -140,7 +140,7 @@ describe("a simulated venue that neither comes up nor ends", () => {
         )
         assert.isFalse(isUsed(directory))
       }),
-    60_000
+    120_000
   )
 })
 

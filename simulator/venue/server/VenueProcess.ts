@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
-import { seatVersion } from "../../../src/venue/seatProof.ts"
+import { seatVersion } from "../../../src/venue/seatAnswer.ts"
 import { eventsKept } from "../core/EventLine.ts"
 import { type BooksOptions, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"

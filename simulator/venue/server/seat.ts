@@ -1,14 +1,14 @@
 /**
  * One simulator a directory. Who holds the directory's seat, a socket of this machine that the system gives up with the
- * process, is its simulator; whoever asks there is given its pid and address with a proof of the directory's key (`seatProof`).
+ * process, is its simulator; whoever asks there is given its pid and address with a proof of the directory's key (`seatAnswer`).
  * So one that was killed leaves nothing stale behind, and one that survived its service proves itself.
  */
-import { createHash } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 import { realpathSync, rmSync } from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { longestSeatText, type SeatHolder, seatProof } from "../../../src/venue/seatProof.ts"
+import { longestSeatText, provedText, type SeatHolder } from "../../../src/venue/seatAnswer.ts"
 
 export interface Seat {
   /** Its socket's path, as `node:net` takes it. */
@@ -71,7 +71,10 @@ const tryTake = (path: string): Promise<Seat | null> =>
       resolve({
         path,
         announce: (holder, key) =>
-          announced.resolve((nonce) => JSON.stringify({ ...holder, proof: seatProof(key, nonce, holder) })),
+          announced.resolve((nonce) => {
+            const proof = createHmac("sha256", key).update(provedText(nonce, holder)).digest("hex")
+            return JSON.stringify({ ...holder, proof })
+          }),
         release: () =>
           new Promise((done) => {
             server.close(() => done())

@@ -1,8 +1,8 @@
-/** Who holds the seat of a venue's directory, and whether it proves itself by the directory's key (`seatProof`). */
+/** Who holds the seat of a venue's directory, and whether it proves itself by the directory's key (`seatAnswer`). */
 import { Effect, Schema } from "effect"
-import { randomBytes } from "node:crypto"
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { connect } from "node:net"
-import { isProved, longestSeatText, SeatAnswer, type SeatHolder } from "../../venue/seatProof.ts"
+import { longestSeatText, provedText, SeatAnswer, type SeatHolder } from "../../venue/seatAnswer.ts"
 
 /** "stranger": it answers, and is not the directory's simulator. "silent": it has not answered in time. */
 export type Seated = SeatHolder | "nobody" | "stranger" | "silent"
@@ -45,4 +45,11 @@ const judged = (text: string, key: string, nonce: string, late: boolean): Seated
   const answer = decode(text)
   if (answer._tag === "Some" && isProved(key, nonce, answer.value)) return answer.value
   return late && text === "" ? "silent" : "stranger"
+}
+
+/** Whether an answer was made with the key, for this number. */
+const isProved = (key: string, nonce: string, { proof, ...holder }: typeof SeatAnswer.Type): boolean => {
+  const expected = createHmac("sha256", key).update(provedText(nonce, holder)).digest()
+  const given = Buffer.from(proof, "hex")
+  return given.length === expected.length && timingSafeEqual(given, expected)
 }
