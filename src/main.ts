@@ -86,7 +86,7 @@ const serveWhole = (
       const files = yield* openDataDirectory(options.dataDir)
       if (options.killAt !== null) yield* armKillPoint(options, options.killAt)
       // Beside the database: the venue is waited for when the clocks meet.
-      const starting = yield* Effect.forkScoped(serviceVenue(options, files))
+      const starting = yield* Effect.forkScoped(serviceVenue(options, files), { startImmediately: true })
       const url = yield* databaseUrl(options, files)
       const keyStore = keyFileStore(files.root)
       const sealing = makeSealing(yield* encryptionKeys(files), keyStore.read)

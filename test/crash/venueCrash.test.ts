@@ -53,7 +53,7 @@ const venueFile = (): { readonly seat: string; readonly url: string; readonly ke
 const venuePid = (): Promise<number> =>
   new Promise((resolve, reject) => {
     let text = ""
-    const socket = connect(venueFile().seat)
+    const socket = connect(venueFile().seat, () => socket.write("who\n"))
     socket.on("data", (piece: Buffer) => void (text += piece.toString("utf8")))
     socket.on("error", reject)
     socket.on("end", () => resolve((JSON.parse(text) as { readonly pid: number }).pid))

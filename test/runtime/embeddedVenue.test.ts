@@ -1,9 +1,13 @@
 /** The simulated venue of a sandbox as the service runs it: started, adopted, watched, stopped (C1, Restart). */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { askVenue } from "../../src/runtime/adapters/askVenue.ts"
 import { EmbeddedVenue } from "../../src/runtime/adapters/EmbeddedVenue.ts"
 import { isRunning } from "../../src/runtime/adapters/postmasterPid.ts"
@@ -12,7 +16,9 @@ import { restingOrder } from "../venue/runningVenue.ts"
 import { startChild } from "../venue/venueChild.ts"
 
 const folders: Array<string> = []
+const servers: Array<Server> = []
 afterAll(() => {
+  for (const server of servers) server.close()
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 const folder = (): string => {
@@ -78,6 +84,143 @@ describe("the embedded venue", () => {
       writeFileSync(join(directory, "venue.key"), "", { mode: 0o600 })
       const error = yield* Effect.flip(Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory })))
       assert.match(error.message, /^The simulated venue does not start: .*venue\.key is empty/)
+    })
+  )
+})
+
+/** Whether a process runs on a directory. */
+const isUsed = (directory: string): boolean =>
+  readdirSync("/proc").some((entry) => {
+    if (!/^\d+$/.test(entry) || !isRunning(Number(entry))) return false
+    try {
+      return readFileSync(`/proc/${entry}/cmdline`, "utf8").includes(`\0${directory}\0`)
+    } catch {
+      return false // ended meanwhile
+    }
+  })
+
+describe("a simulated venue that neither comes up nor ends", () => {
+  it.live("is ended after a bounded time, and the start fails in words", () =>
+    Effect.gen(function* () {
+      const directory = folder()
+      execFileSync("mkfifo", [join(directory, "venue.key")])
+      const error = yield* Effect.flip(
+        Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 3_000 }))
+      )
+      assert.match(
+        error.message,
+        /^The simulated venue does not start: .* nor ended within 3 s\. Its log is .*venue\.log\.$/
+      )
+      assert.isFalse(isUsed(directory))
+    })
+  )
+
+  it.live(
+    "is tried again while supervised, each try said",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/nor ended within 12 s/)
+        expectLog(/the simulated venue (ended; starting it again|runs again)/)
+        const directory = folder()
+        const [begun, kept] = [join(directory, "begun.json"), join(directory, "kept.json")]
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const venue = yield* EmbeddedVenue.start({ dataDirectory: directory, startMillis: 12_000 })
+            const ask = askVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
+            const first = yield* venue.pid
+            renameSync(begun, kept)
+            execFileSync("mkfifo", [begun])
+            process.kill(first, "SIGKILL")
+            yield* until(Effect.map(venue.pid, (pid) => pid !== first && pid !== 0))
+            const second = yield* venue.pid
+            yield* until(Effect.sync(() => !isRunning(second)))
+            renameSync(kept, begun)
+            yield* until(Effect.isSuccess(ask))
+          })
+        )
+        assert.isFalse(isUsed(directory))
+      }),
+    120_000
+  )
+})
+
+/** A folder whose simulator ran and ended, and the path of its seat. */
+const leftFolder = Effect.gen(function* () {
+  const directory = folder()
+  const child = yield* Effect.promise(() => startChild(directory))
+  child.child.kill("SIGTERM")
+  yield* Effect.promise(() => child.ended)
+  const { seat } = JSON.parse(readFileSync(join(directory, "venue.json"), "utf8")) as { readonly seat: string }
+  return { directory, seat }
+})
+
+describe("the seat of an embedded venue", () => {
+  it.live("a program that sits there and does not prove itself by the key is refused, and given nothing", () =>
+    Effect.gen(function* () {
+      const { directory, seat } = yield* leftFolder
+      const asked: Array<string> = []
+      const web = createServer((socket) => void socket.on("data", (piece) => asked.push(piece.toString("utf8"))))
+      servers.push(web.listen(0, "127.0.0.1"))
+      yield* Effect.promise(() => once(web, "listening"))
+      const { port } = web.address() as { readonly port: number }
+      const seen: Array<string> = []
+      const holder = { pid: process.pid, url: `http://127.0.0.1:${port}`, version: 1, proof: "0".repeat(64) }
+      const impostor = createServer((socket) => {
+        socket.on("error", () => undefined)
+        socket.on("data", (piece) => {
+          seen.push(piece.toString("utf8"))
+          socket.end(JSON.stringify(holder))
+        })
+      })
+      servers.push(impostor.listen(seat))
+      const error = yield* Effect.flip(Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory })))
+      assert.match(
+        error.message,
+        /^Another program holds the socket @\S+ of the simulated venue in .* by the key there: end it/
+      )
+      const key = readFileSync(join(directory, "venue.key"), "utf8").trim()
+      assert.isFalse(seen.some((text) => text.includes(key)))
+      assert.deepStrictEqual(asked, [])
+    })
+  )
+
+  it.live("one that says nothing is waited for as long as a start may take", () =>
+    Effect.gen(function* () {
+      const { directory, seat } = yield* leftFolder
+      servers.push(createServer((socket) => void socket.on("error", () => undefined)).listen(seat))
+      const error = yield* Effect.flip(
+        Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 1_500 }))
+      )
+      assert.match(error.message, /^Another program holds the socket/)
+    })
+  )
+
+  it.live("a simulator of another version is ended, and one of this version started", () =>
+    Effect.gen(function* () {
+      expectLog(/ending a simulated venue that this service can not use/)
+      const { directory } = yield* leftFolder
+      const seatModule = pathToFileURL(join(import.meta.dirname, "../../simulator/venue/server/seat.ts")).href
+      const program = `
+        import { readFileSync } from "node:fs"
+        const { takeSeat } = await import(${JSON.stringify(seatModule)})
+        const seat = await takeSeat(${JSON.stringify(directory)})
+        const key = readFileSync(${JSON.stringify(join(directory, "venue.key"))}, "utf8").trim()
+        seat.announce({ pid: process.pid, url: "http://127.0.0.1:9", version: 99 }, key)
+        setInterval(() => {}, 1_000)
+        process.stdout.write("seated")`
+      const older = spawn(process.execPath, ["--input-type=module", "-e", program], {
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      const ended = once(older, "close")
+      yield* Effect.promise(() => once(older.stdout, "data"))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const venue = yield* EmbeddedVenue.start({ dataDirectory: directory })
+          assert.deepStrictEqual(yield* Effect.promise(() => ended), [null, "SIGTERM"])
+          assert.notStrictEqual(yield* venue.pid, older.pid)
+          yield* askVenue(venue.connection, "/venue/v1/clock", { timeoutMillis: 5_000 })
+        })
+      )
     })
   )
 })

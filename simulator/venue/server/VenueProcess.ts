@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import { seatVersion } from "../../../src/venue/seatAnswer.ts"
 import { eventsKept } from "../core/EventLine.ts"
 import { type BooksOptions, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"
@@ -12,7 +13,7 @@ import { EventFeed } from "./EventFeed.ts"
 import { Faults } from "./Faults.ts"
 import { usualReaderLimits } from "./LineReader.ts"
 import { MarketFeed } from "./MarketFeed.ts"
-import { type Seat, takeSeat } from "./seat.ts"
+import { type Seat, seatName, takeSeat } from "./seat.ts"
 import { VenueClock } from "./VenueClock.ts"
 import { VenueDesk } from "./VenueDesk.ts"
 import { ensureKey } from "./venueKey.ts"
@@ -42,7 +43,10 @@ const beatMillis = 1_000
 export const startVenue = async (options: VenueProcessOptions): Promise<RunningVenue> => {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 })
   const seat = await takeSeat(options.directory)
-  if (seat === null) throw new Error(`A simulated venue runs in ${options.directory} already.`)
+  if (seat === null)
+    throw new Error(
+      `A simulated venue runs in ${options.directory} already (its socket ${seatName(options.directory)} is taken).`
+    )
   try {
     return await seatedVenue(options, seat)
   } catch (error) {
@@ -106,8 +110,7 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     if (writer.idle) void writer.offer({ type: "time", to: clock.now() })
     return venue.tickMillis
   })
-  const address = JSON.stringify({ pid: process.pid, url: server.url })
-  seat.announce(address)
+  seat.announce({ pid: process.pid, url: server.url, version: seatVersion }, key)
   writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
   return {
     url: server.url,

@@ -1,19 +1,20 @@
 /**
  * One simulator a directory. Who holds the directory's seat, a socket of this machine that the system gives up with the
- * process, is its simulator; whoever connects is given its pid and address. So one that was killed leaves nothing stale
- * behind, and one that survived its service proves itself.
+ * process, is its simulator; whoever asks there is given its pid and address with a proof of the directory's key (`seatAnswer`).
+ * So one that was killed leaves nothing stale behind, and one that survived its service proves itself.
  */
-import { createHash } from "node:crypto"
+import { createHash, createHmac } from "node:crypto"
 import { realpathSync, rmSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { longestSeatText, provedText, type SeatHolder } from "../../../src/venue/seatAnswer.ts"
 
 export interface Seat {
   /** Its socket's path, as `node:net` takes it. */
   readonly path: string
-  /** From now on whoever connects is given this text. */
-  announce(text: string): void
+  /** From now on whoever asks is answered, those who have asked before too. */
+  announce(holder: SeatHolder, key: string): void
   release(): Promise<void>
 }
 
@@ -28,20 +29,40 @@ export const takeSeat = async (directory: string): Promise<Seat | null> => {
   return tryTake(path)
 }
 
+/** The socket's name, as a person finds it. */
+export const seatName = (directory: string): string => pathOf(directory).replace("\0", "@")
+
 const pathOf = (directory: string): string => {
   const name = `brokerage-venue-${createHash("sha256").update(realpathSync(directory)).digest("hex").slice(0, 32)}`
   if (process.platform === "linux") return `\0${name}`
   return process.platform === "win32" ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`)
 }
 
+/** Askers at once, and how long one may be silent or wait, ms. */
+const askersAtOnce = 32
+const askerPatience = 10_000
+
 const tryTake = (path: string): Promise<Seat | null> =>
   new Promise((resolve, reject) => {
-    let text = ""
+    const announced = Promise.withResolvers<(nonce: string) => string>()
+    const askers = new Set<Socket>()
     const server = createServer((socket) => {
+      askers.add(socket)
+      socket.on("close", () => askers.delete(socket))
       // Whoever asks and goes away is not waited for.
       socket.on("error", () => socket.destroy())
-      socket.end(text)
+      socket.setTimeout(askerPatience, () => socket.destroy())
+      let text = ""
+      socket.on("data", (piece: Buffer) => {
+        text += piece.toString("utf8")
+        const end = text.indexOf("\n")
+        if (end === -1 && text.length > longestSeatText) socket.destroy()
+        if (end === -1) return
+        socket.pause()
+        void announced.promise.then((answer) => socket.end(answer(text.slice(0, end))))
+      })
     })
+    server.maxConnections = askersAtOnce
     server.once("error", (error: NodeJS.ErrnoException) =>
       error.code === "EADDRINUSE" ? resolve(null) : reject(error)
     )
@@ -49,8 +70,16 @@ const tryTake = (path: string): Promise<Seat | null> =>
       server.unref()
       resolve({
         path,
-        announce: (next) => void (text = next),
-        release: () => new Promise((done) => server.close(() => done()))
+        announce: (holder, key) =>
+          announced.resolve((nonce) => {
+            const proof = createHmac("sha256", key).update(provedText(nonce, holder)).digest("hex")
+            return JSON.stringify({ ...holder, proof })
+          }),
+        release: () =>
+          new Promise((done) => {
+            server.close(() => done())
+            for (const asker of askers) asker.destroy()
+          })
       })
     })
   })

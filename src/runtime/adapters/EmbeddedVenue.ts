@@ -4,11 +4,13 @@
  * dies it is started again on the same port. Source: C1, Restart; operator surface, `serve` without --venue-url.
  */
 import { type Duration, Effect, Fiber, Redacted, Schedule, Schema, type Scope } from "effect"
+import type { ChildProcess } from "node:child_process"
 import * as Fs from "node:fs"
-import { connect } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { seatVersion } from "../../venue/seatAnswer.ts"
 import type { VenueConnection } from "../ports/VenueConnection.ts"
+import { askSeat, type Seated } from "./askSeat.ts"
 import { askVenue } from "./askVenue.ts"
 import { spawnServer } from "./postgresBinaries.ts"
 import { isRunning, readText } from "./postmasterPid.ts"
@@ -27,6 +29,8 @@ export interface EmbeddedVenueOptions {
   readonly dataDirectory: string
   /** It ends by itself when no service has asked for so long, wall ms. */
   readonly idleMillis?: number
+  /** Longest time from its start until it listens, wall ms. */
+  readonly startMillis?: number
 }
 
 export interface EmbeddedVenue {
@@ -39,19 +43,21 @@ export interface EmbeddedVenue {
 }
 
 const usualIdleMillis = 15 * 60_000
+/** Many times what reading the books takes: a snapshot bounds it. */
+const usualStartMillis = 30_000
 const program = fileURLToPath(new URL("../../../simulator/venue/main.ts", import.meta.url))
 /** A dead simulator is replaced for as long as we live. */
 const restartRetries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
 
-/** What the simulator says of itself: in its file where it can be asked, and on its seat who it is. */
-const File = Schema.fromJsonString(Schema.Struct({ seat: Schema.String, keyFile: Schema.String }))
-const Seated = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, url: Schema.String }))
-const decodeFile = Schema.decodeUnknownOption(File)
-const decodeSeated = Schema.decodeUnknownOption(Seated)
+/** What the simulator says in its file: where it can be asked who it is, and where its key lies. */
+const decodeFile = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ seat: Schema.String, keyFile: Schema.String }))
+)
 
 interface Simulator {
   readonly home: string
   readonly idleMillis: number
+  readonly startMillis: number
   /** Of this moment; 0 and empty before the first start. */
   pid: number
   url: string
@@ -68,7 +74,8 @@ const start = (options: EmbeddedVenueOptions): Effect.Effect<EmbeddedVenue, Embe
       },
       catch: () => fail("The folder of the simulated venue can not be made in the data directory.")
     })
-    const simulator: Simulator = { home, idleMillis: options.idleMillis ?? usualIdleMillis, pid: 0, url: "", key: "" }
+    const { idleMillis = usualIdleMillis, startMillis = usualStartMillis } = options
+    const simulator: Simulator = { home, idleMillis, startMillis, pid: 0, url: "", key: "" }
     // The finaliser stands before the start: one that fails or is interrupted half-way leaves no simulator behind.
     yield* Effect.addFinalizer(() => shutdown(simulator))
     if (!(yield* adopt(simulator))) yield* launch(simulator)
@@ -84,45 +91,50 @@ export const EmbeddedVenue = { start }
 
 const fail = (sentence: string) => new EmbeddedVenueError({ sentence })
 
-/** Who holds the folder's seat, which no dead process can; null: nobody. */
-const seated = (simulator: Simulator): Effect.Effect<{ readonly pid: number; readonly url: string } | null> =>
-  Effect.callback((resume) => {
+/** Who holds the folder's seat, which no dead process can; whoever proves itself there has the key as well. */
+const seated = (simulator: Simulator): Effect.Effect<Seated> =>
+  Effect.suspend(() => {
     const file = decodeFile(readText(join(simulator.home, "venue.json")))
-    if (file._tag === "None") return resume(Effect.succeed(null))
-    let text = ""
-    const socket = connect(file.value.seat)
-    socket.setTimeout(1_000, () => socket.destroy())
-    socket.on("data", (piece: Buffer) => void (text += piece.toString("utf8")))
-    // Nobody sits there: the close that follows says so.
-    socket.on("error", () => undefined)
-    socket.on("close", () => {
-      const holder = decodeSeated(text)
-      const key = readText(file.value.keyFile)?.trim()
-      if (key !== undefined) simulator.key = key
-      resume(Effect.succeed(holder._tag === "None" ? null : holder.value))
-    })
-    return Effect.sync(() => socket.destroy())
+    if (file._tag === "None") return Effect.succeed("nobody" as const)
+    simulator.key = readText(file.value.keyFile)?.trim() ?? ""
+    return askSeat(file.value.seat, simulator.key)
   })
 
-/** Takes over a living simulator of this folder; stops one that does not answer as it should. True when adopted. */
+const strange = ({ home }: Simulator): EmbeddedVenueError => {
+  const file = decodeFile(readText(join(home, "venue.json")))
+  const name = file._tag === "None" ? "" : file.value.seat.replace("\0", "@")
+  return fail(
+    `Another program holds the socket ${name} of the simulated venue in ${home}, and does not prove itself by the key there: end it (ss -xlp shows which it is), or use another data directory.`
+  )
+}
+
+/**
+ * Takes over a living simulator of this folder that proves itself; ends one of another version, or that does not answer as it
+ * should. True when adopted.
+ */
 const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) {
-  const holder = yield* seated(simulator)
-  if (holder === null) return false
+  const holder = yield* Effect.repeat(seated(simulator), {
+    schedule: Schedule.during(simulator.startMillis),
+    while: (found) => found === "silent"
+  })
+  if (holder === "nobody") return false
+  if (typeof holder === "string") return yield* strange(simulator)
   simulator.pid = holder.pid
   const connection = { url: holder.url, key: Redacted.make(simulator.key), ca: null }
-  const answers = yield* Effect.isSuccess(askVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 }))
-  if (answers && (simulator.url === "" || simulator.url === holder.url)) {
+  const fits = holder.version === seatVersion && (simulator.url === "" || simulator.url === holder.url)
+  if (fits && (yield* Effect.isSuccess(askVenue(connection, "/venue/v1/clock", { timeoutMillis: 2_000 })))) {
     simulator.url = holder.url
     yield* Effect.logInfo("adopted the running simulated venue", { pid: holder.pid, url: holder.url })
     return true
   }
+  yield* Effect.logInfo("ending a simulated venue that this service can not use", { ...holder })
   yield* shutdown(simulator)
   return false
 })
 
 /** Starts the simulator, on its port when it had one, and waits until it listens. */
 const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator) {
-  const { home, idleMillis, url } = simulator
+  const { home, idleMillis, startMillis, url } = simulator
   const port = url === "" ? "0" : new URL(url).port
   const logFile = join(home, "venue.log")
   const child = yield* Effect.try({
@@ -135,22 +147,45 @@ const launch = Effect.fn("EmbeddedVenue.launch")(function* (simulator: Simulator
     catch: () => fail("The simulated venue can not be started.")
   })
   simulator.pid = child.pid ?? 0
-  for (;;) {
-    const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
-    const holder = yield* seated(simulator)
-    if (holder !== null && (url === "" || holder.url === url)) {
-      simulator.pid = holder.pid
-      simulator.url = holder.url
-      return
-    }
-    if (ended) {
-      simulator.pid = 0 // never signal a pid that may soon be somebody else's
-      const said = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
-      return yield* fail(`The simulated venue does not start: ${said === "" ? "its log is empty." : said}`)
-    }
-    yield* Effect.sleep("15 millis")
-  }
+  yield* Effect.timeoutOrElse(listening(simulator, child, logFile), {
+    duration: startMillis,
+    orElse: () =>
+      // It is ours by its handle: nothing it could say would end it in order.
+      Effect.andThen(
+        Effect.sync(() => void child.kill("SIGKILL")),
+        Effect.andThen(
+          until(() => !isRunning(simulator.pid)).pipe(Effect.timeoutOption("1 second")),
+          Effect.suspend(() => {
+            simulator.pid = 0
+            return fail(
+              `The simulated venue does not start: it has neither come up nor ended within ${Math.ceil(startMillis / 1_000)} s. Its log is ${logFile}.`
+            )
+          })
+        )
+      )
+  })
 })
+
+/** Until the child is the simulator of its folder, or has ended. */
+const listening = (simulator: Simulator, child: ChildProcess, logFile: string) =>
+  Effect.gen(function* () {
+    const { url } = simulator
+    for (;;) {
+      const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+      const holder = yield* seated(simulator)
+      if (typeof holder !== "string" && (url === "" || holder.url === url)) {
+        simulator.pid = holder.pid
+        simulator.url = holder.url
+        return
+      }
+      if (ended) {
+        simulator.pid = 0 // never signal a pid that may soon be somebody else's
+        const said = (readText(logFile) ?? "").trim().split("\n").at(-1) ?? ""
+        return yield* fail(`The simulated venue does not start: ${said === "" ? "its log is empty." : said}`)
+      }
+      yield* Effect.sleep("15 millis")
+    }
+  })
 
 /** Watches the simulator and replaces it on the same port whenever it dies. */
 const supervise = (simulator: Simulator) =>
