@@ -13,6 +13,8 @@ import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureCore } from "./markets/core.ts"
 import { measureFeed } from "./markets/feedRounds.ts"
+import { measureLostCalls } from "./markets/lostCalls.ts"
+import { measureStarts } from "./markets/starts.ts"
 import { measureMoney } from "./money/moneyRounds.ts"
 import { measureOnboarding } from "./onboarding/onboardingRounds.ts"
 import { residentMegabytes } from "./processFacts.ts"
@@ -252,6 +254,17 @@ const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: P
   warmMillis
 })
 
+const lostCallsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "lost-calls"),
+  clients: 100,
+  rounds: quick ? 1 : rounds
+})
+
+const startsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "starts"),
+  rounds: quick ? 3 : Math.max(5, rounds)
+})
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
@@ -260,7 +273,9 @@ const parts = {
   money: (plan: Plan) => measureMoney({ ...moneyPlanOf(plan), progress }),
   markets: async (plan: Plan) => ({
     core: measureCore({ ...corePlanOf(plan), progress }),
-    feed: await measureFeed({ ...feedPlanOf(plan), progress })
+    feed: await measureFeed({ ...feedPlanOf(plan), progress }),
+    lost: await measureLostCalls({ ...lostCallsPlanOf(plan), progress }),
+    starts: await measureStarts({ ...startsPlanOf(plan), progress })
   })
 }
 type Part = keyof typeof parts
@@ -330,11 +345,9 @@ const run = async (): Promise<void> => {
     if (write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
     if (hasFailed(findings) || judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
-    await stopServices(dataDirectory)
-    await stopServices(join(dataDirectory, "webhooks"))
-    await stopServices(join(dataDirectory, "onboarding"))
-    await stopServices(join(dataDirectory, "money"))
-    await stopServices(join(dataDirectory, "markets"))
+    for (const part of ["", "webhooks", "onboarding", "money", "markets", "lost-calls", "starts"]) {
+      await stopServices(join(dataDirectory, part))
+    }
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })
   }
 }

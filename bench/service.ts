@@ -22,6 +22,8 @@ export interface RunningService {
   readonly databaseUrl: string
   /** SIGTERM, then waits for the end; fails when the exit status is not 0. */
   readonly stop: () => Promise<void>
+  /** SIGKILL, then waits until the process is gone; its database and its venue live on. */
+  readonly kill: () => Promise<void>
 }
 
 interface ReadyLine {
@@ -86,6 +88,11 @@ export const startService = async (
     ca,
     operatorKey: readFileSync(ready.operatorKeyFile, "utf8").trim(),
     databaseUrl: embeddedDatabaseUrl(dataDirectory),
+    kill: async () => {
+      services.delete(service)
+      process.kill(ready.pid, "SIGKILL")
+      await ended
+    },
     stop: async () => {
       services.delete(service)
       if (child.exitCode === null && child.signalCode === null) process.kill(ready.pid, "SIGTERM")

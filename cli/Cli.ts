@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 import { cliFailure, CliFailure, type CliIo, type ExitStatus, exitStatus, type Globals } from "./CliIo.ts"
 import { findConnection } from "./connection.ts"
 import { carriedOut, dryRunDocument, dryRunView, speaksForItself } from "./dryRun.ts"
-import type { OperatorClient, Success } from "./OperatorClient.ts"
+import type { CallService, OperatorClient, Success } from "./OperatorClient.ts"
 import type { View } from "./views/View.ts"
 
 export interface CallOptions<A> {
@@ -23,16 +23,19 @@ export interface CallOptions<A> {
 }
 
 /** Runs one more command line, for a command that is made of commands. */
-export type RunLine = (args: ReadonlyArray<string>, io: CliIo) => Promise<ExitStatus>
+export type RunLine = (args: ReadonlyArray<string>, io: CliIo, callService?: CallService) => Promise<ExitStatus>
 
 export class Cli {
   readonly io: CliIo
   readonly runLine: RunLine
   status: ExitStatus = exitStatus.done
+  private readonly callService: CallService | undefined
 
-  constructor(io: CliIo, runLine: RunLine = noLine) {
+  /** `callService`: how the service is called; default: on a connection of its own each time. */
+  constructor(io: CliIo, runLine: RunLine = noLine, callService?: CallService) {
     this.io = io
     this.runLine = runLine
+    this.callService = callService
   }
 
   /** One call of the service and its answer on stdout. */
@@ -45,7 +48,7 @@ export class Cli {
     await this.attempt(command, async (globals) => {
       const found = findConnection(globals, this.io)
       const connection = options.reads === true ? { ...found, dryRun: false } : found
-      const { callService } = await import("./OperatorClient.ts")
+      const callService = this.callService ?? (await import("./OperatorClient.ts")).callService
       const { confirm } = options
       if (confirm !== undefined && connection.dryRun !== true && globals.yes !== true) {
         const rehearsal = { ...connection, dryRun: true }

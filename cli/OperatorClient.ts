@@ -3,7 +3,7 @@
  * service, so that help and local commands start at once.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { HttpApi, HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { OperatorApi } from "../src/http/api/OperatorApi.ts"
@@ -28,11 +28,42 @@ const unchecked = OperatorApi.annotate(HttpApi.PayloadParseOptions, { disableChe
   { disableChecks: true }
 )
 
-/** Runs calls on one connection. Rejects with a CliFailure: refused (1) or unreachable (3). */
-export const callService = async <A>(
-  { url, operatorKey, ca, dryRun }: Connection,
+/** Runs calls on a connection. Rejects with a CliFailure: refused (1) or unreachable (3). */
+export type CallService = <A>(
+  connection: Connection,
   use: (client: OperatorClient) => Effect.Effect<A, unknown>
-): Promise<A> => {
+) => Promise<A>
+
+/** For a command that calls once: nothing is left open behind it. */
+export const callService: CallService = (connection, use) =>
+  answerOf(Effect.scoped(Effect.flatMap(openClient(connection, false), use)))
+
+/**
+ * For a command that is made of many: making a client of the whole contract and shaking hands cost more than a call does, so
+ * each connection's client is made once and its sockets stay open until `close`.
+ */
+export const keepServices = (): { readonly call: CallService; readonly close: () => Promise<void> } => {
+  const scope = Scope.makeUnsafe()
+  const clients = new Map<string, Promise<OperatorClient>>()
+  const clientOf = (connection: Connection): Promise<OperatorClient> => {
+    const { url, operatorKey, ca, dryRun } = connection
+    const name = JSON.stringify([url, operatorKey, ca, dryRun])
+    const known = clients.get(name)
+    if (known !== undefined) return known
+    const made = Effect.runPromise(Scope.provide(openClient(connection, true), scope))
+    clients.set(name, made)
+    return made
+  }
+  return {
+    call: async (connection, use) => answerOf(use(await clientOf(connection))),
+    close: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+const openClient = (
+  { url, operatorKey, ca, dryRun }: Connection,
+  keepAlive: boolean
+): Effect.Effect<OperatorClient, never, Scope.Scope> => {
   const key = Redacted.make(operatorKey)
   const authorization = HttpApiMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
     next(
@@ -42,13 +73,16 @@ export const callService = async <A>(
       )
     )
   )
-  const program = HttpApiClient.make(unchecked, { baseUrl: url }).pipe(
-    Effect.flatMap(use),
-    Effect.provide(Layer.merge(authorization, NodeHttpClient.layerNodeHttpOptions(ca === null ? {} : { ca }))),
-    Effect.catch((error) => Effect.flatMap(failureOf(error), Effect.fail)),
-    Effect.result
+  const agent = NodeHttpClient.layerNodeHttpOptions({ keepAlive, ...(ca === null ? {} : { ca }) })
+  return Effect.flatMap(Layer.build(Layer.merge(authorization, agent)), (context) =>
+    Effect.provideContext(HttpApiClient.make(unchecked, { baseUrl: url }), context)
   )
-  const result = await Effect.runPromise(program)
+}
+
+const answerOf = async <A>(program: Effect.Effect<A, unknown>): Promise<A> => {
+  const result = await Effect.runPromise(
+    Effect.result(Effect.catch(program, (error) => Effect.flatMap(failureOf(error), Effect.fail)))
+  )
   if (result._tag === "Failure") throw result.failure
   return result.success
 }

@@ -18,8 +18,11 @@ const readyMillis = 60_000
 const endMillis = 20_000
 const launcher = resolve(import.meta.dirname, "../bin/brokerage.mjs")
 
-/** Rejects with a CliFailure that has the end of its log. */
-export const startOwnService = async (keep: boolean): Promise<OwnService> => {
+/** The run was ended by a signal, before or after its service was there. */
+export const interrupted = cliFailure(exitStatus.refused, 4092, "The run was interrupted.")
+
+/** Rejects with a CliFailure: `interrupted`, or one that has the end of the service's log. */
+export const startOwnService = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {
   const dataDir = mkdtempSync(join(tmpdir(), "brokerage-scenarios-"))
   const logFile = join(dataDir, "service.log")
   const log = openSync(logFile, "a", 0o600)
@@ -42,9 +45,13 @@ export const startOwnService = async (keep: boolean): Promise<OwnService> => {
     if (!keep) rmSync(dataDir, { recursive: true, force: true })
   }
   try {
-    await firstLine(child)
+    await Promise.race([firstLine(child), stopped.then(() => Promise.reject(interrupted))])
     return { dataDir, stop }
-  } catch {
+  } catch (error) {
+    if (error === interrupted) {
+      await stop()
+      throw error
+    }
     const said = readFileSync(logFile, "utf8").slice(-2_000)
     await stop()
     throw cliFailure(

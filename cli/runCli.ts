@@ -1,18 +1,18 @@
 /** One run of the command line: arguments in, exit status out (operator surface: 0, 1, 2, 3). */
 import { type Command, CommanderError } from "commander"
 import { readFileSync } from "node:fs"
-import { Cli } from "./Cli.ts"
-import { cliFailure, type CliIo, type ExitStatus, exitStatus } from "./CliIo.ts"
+import { Cli, type RunLine } from "./Cli.ts"
+import { cliFailure, exitStatus } from "./CliIo.ts"
 import { buildProgram } from "./program.ts"
 
 /** Never throws for anything a user can do; a thrown error is a defect of ours. */
-export const runCli = async (args: ReadonlyArray<string>, io: CliIo): Promise<ExitStatus> => {
+export const runCli: RunLine = async (args, io, callService) => {
   // Alone only, as in the launcher: `screening import` has an option of this name.
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     io.stdout(`${packageVersion()}\n`)
     return exitStatus.done
   }
-  const cli = new Cli(io, runCli)
+  const cli = new Cli(io, runCli, callService)
   const program = buildProgram(cli)
   // What commander has to say about wrong usage: printed as it is, or inside one envelope with --json.
   const complaints: Array<string> = []

@@ -35,11 +35,11 @@ import { migrate } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
 import { defaultSettings } from "./runtime/Settings.ts"
 import { workAtVenue } from "./runtime/store/reads/venueWork.ts"
-import { stampDatabase } from "./runtime/store/ServiceStamp.ts"
+import { stampDatabase, stampVenueName } from "./runtime/store/ServiceStamp.ts"
 import { DeliveryWorker } from "./runtime/services/webhook/DeliveryWorker.ts"
 import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
 import { ServeError } from "./ServeError.ts"
-import { meetVenue, meetVenueLater, serviceVenue } from "./serviceVenue.ts"
+import { drawVenueName, meetVenue, serviceVenue } from "./serviceVenue.ts"
 import { type ServeOptions, unreadEdgeHost } from "./serveOptions.ts"
 import { serverCertificate, urlHost } from "./serverCertificate.ts"
 import { explainDatabase, explainListening, inWords } from "./startFailure.ts"
@@ -113,6 +113,7 @@ const serveWhole = (
                 ...exemption
               },
               venue: stamp.venue,
+              venueName: stamp.venueName,
               clockOffset: stamp.clockOffset,
               owner: `${hostname()}:${process.pid}:${randomBytes(6).toString("hex")}`
             })
@@ -151,7 +152,6 @@ const serveWhole = (
         const demo = options.demo ? yield* prepareDemo(files) : null
         const print = yield* stdoutPrinter
         print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
-        if (stamp.venue !== null && stamp.isVenueAway) yield* Effect.forkScoped(meetVenueLater(stamp.venue))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))
         yield* Effect.forkScoped(Effect.andThen(stop, Deferred.succeed(ended, "stopped")))
         const ending = yield* Deferred.await(ended)
@@ -198,9 +198,9 @@ const prepareDatabase = (
     const { clockOffset } = yield* stampDatabase(sandbox, sealing)
     const venue = yield* starting
     if (venue === null) yield* refuseOpenWork
-    if (!sandbox || venue === null) return { venue, clockOffset, isVenueAway: false }
-    const met = yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset)
-    return { venue, clockOffset: met ?? clockOffset, isVenueAway: met === null }
+    const venueName = venue === null ? "" : yield* stampVenueName(drawVenueName())
+    if (!sandbox || venue === null) return { venue, venueName, clockOffset }
+    return { venue, venueName, clockOffset: yield* meetVenue(yield* PgClient.PgClient, venue, clockOffset) }
   }).pipe(Effect.provide(PgClient.layer({ url, maxConnections: 1, applicationName: "brokerage-start" })))
 
 /** What only a venue can end would stay open for ever without one. */

@@ -4,16 +4,24 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
+import { randomInt } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { askVenue, VenueAway } from "./runtime/adapters/askVenue.ts"
 import type { DataFiles } from "./runtime/adapters/dataDirectory.ts"
 import { EmbeddedVenue, type EmbeddedVenueError } from "./runtime/adapters/EmbeddedVenue.ts"
-import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
 import type { VenueConnection } from "./runtime/ports/VenueConnection.ts"
-import { clockEnd } from "./runtime/services/system/SimClock.ts"
+import { clockEnd } from "./runtime/services/system/clockEnd.ts"
+import { together } from "./runtime/services/system/ClockMeeting.ts"
 import { moveClock } from "./runtime/store/ServiceStamp.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
+
+/** Without letters and digits that look alike in print: 0 and 1 are left out. */
+const nameAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ23456789"
+
+/** A name for a database at its venue: one of 1.5 thousand million. */
+export const drawVenueName = (): string =>
+  Array.from({ length: 6 }, () => nameAlphabet[randomInt(nameAlphabet.length)]).join("")
 
 /** How to speak to the venue, or null; a simulated one runs until the scope closes. */
 export const serviceVenue = (
@@ -44,8 +52,6 @@ const textOf = (file: string, option: string): Effect.Effect<string, ServeError>
 const Time = Schema.Struct({ now: Schema.Int })
 const decodeTime = Schema.decodeUnknownEffect(Time)
 
-/** Clocks this close are together: both go on by themselves while they are compared. Ms. */
-const together = 2_000
 const answerMillis = 2_000
 /** What a jump of the venue may take. */
 const jumpMillis = 60_000
@@ -65,7 +71,7 @@ const compareClocks = (venue: VenueConnection, offset: number): Effect.Effect<nu
     return 0
   })
 
-/** The offset to start with, once the two clocks of a sandbox have met; null: the venue does not answer yet. */
+/** The offset to start with, once the two clocks of a sandbox have met; as it was when the venue does not answer yet. */
 export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset: number) =>
   Effect.gen(function* () {
     const ahead = yield* compareClocks(venue, offset)
@@ -73,22 +79,6 @@ export const meetVenue = (sql: PgClient.PgClient, venue: VenueConnection, offset
     yield* Effect.logInfo("the service's clock is moved to the venue's", { millis: ahead })
     const now = yield* Clock.currentTimeMillis
     return (yield* moveClock(sql, ahead, clockEnd - now, false)) ?? offset
-  }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), null)))
+  }).pipe(Effect.catchTag("VenueAway", ({ reason }) => Effect.as(Effect.logWarning(notYet, { reason }), offset)))
 
 const notYet = "the venue does not answer yet; the clocks meet when it does"
-
-/** Goes on asking a venue that was away at the start, and lets the clocks meet once it answers. */
-export const meetVenueLater = (venue: VenueConnection) =>
-  Effect.gen(function* () {
-    const clock = yield* BusinessClock
-    const sql = yield* PgClient.PgClient
-    for (;;) {
-      yield* Effect.sleep("1 second")
-      const answers = yield* Effect.isSuccess(askVenue(venue, "/venue/v1/clock", { timeoutMillis: answerMillis }))
-      if (!answers) continue
-      const offset = yield* meetVenue(sql, venue, clock.offset())
-      if (offset === null) continue
-      if (offset > clock.offset()) clock.setOffset(offset)
-      return
-    }
-  })

@@ -4,13 +4,14 @@
  * times a second and while none does.
  */
 import { readFileSync } from "node:fs"
-import { Agent, request } from "node:https"
+import { Agent } from "node:https"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { Child } from "../child.ts"
 import type { Slice, SliceResult } from "../load/protocol.ts"
 import { type Spread, spreadOf } from "../rounds.ts"
 import { type RunningService, startService } from "../service.ts"
+import { textOf } from "../textOf.ts"
 import { type BenchPartner, createPartner, onboardClients } from "../setup.ts"
 import type { PathSlice, PreparedQuestion } from "./feedProtocol.ts"
 
@@ -63,28 +64,11 @@ interface World {
   slices: number
 }
 
-/** A call that has to succeed; its text. */
-const ask = ({ service, agent }: World, method: string, path: string, key: string, body?: object): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const sent = request(
-      `${service.url}${path}`,
-      { method, agent, headers: { authorization: `Bearer ${key}` } },
-      (answer) => {
-        let text = ""
-        answer.setEncoding("utf8")
-        answer.on("data", (piece: string) => void (text += piece))
-        answer.once("error", reject)
-        answer.once("end", () =>
-          answer.statusCode === 200 ? resolve(text) : reject(new Error(`${path}: ${answer.statusCode} ${text}`))
-        )
-      }
-    )
-    sent.once("error", reject)
-    sent.end(body === undefined ? undefined : JSON.stringify(body))
-  })
+const ask = ({ service, agent }: World, path: string, key: string): Promise<string> =>
+  textOf(service, agent, { method: "GET", path, key })
 
-const operator = (world: World, method: string, path: string, body?: object) =>
-  ask(world, method, `/operator/v1${path}`, world.service.operatorKey, body)
+const operator = ({ service, agent }: World, method: "GET" | "POST", path: string, body?: object) =>
+  textOf(service, agent, { method, path: `/operator/v1${path}`, key: service.operatorKey, body })
 
 const setTicks = (world: World, tickMillis: number) =>
   operator(world, "POST", "/sim/venue/set", { knobs: `tickMillis: ${tickMillis}\n` })
@@ -131,7 +115,7 @@ const sideOf = (slices: ReadonlyArray<SliceResult>): ReadSide => ({
 
 const startPrepared = async (world: World, plan: FeedPlan): Promise<number> => {
   const bodies = await Promise.all(
-    paths.map(async (path) => ({ path, body: await ask(world, "GET", path, world.partner.partnerKey) }))
+    paths.map(async (path) => ({ path, body: await ask(world, path, world.partner.partnerKey) }))
   )
   const file = (name: string) => readFileSync(join(plan.dataDirectory, "tls", name), "utf8")
   const { partnerKey } = world.partner
@@ -196,7 +180,7 @@ const measureTicks = async (world: World, plan: FeedPlan) => {
 const ready = async (world: World): Promise<void> => {
   for (let tries = 0; tries < 100; tries++) {
     try {
-      for (const path of paths) await ask(world, "GET", path, world.partner.partnerKey)
+      for (const path of paths) await ask(world, path, world.partner.partnerKey)
       return
     } catch (error) {
       if (tries === 99) throw error

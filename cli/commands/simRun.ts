@@ -12,6 +12,7 @@ import type { Cli } from "../Cli.ts"
 import { cliFailure, CliFailure, type Envelope, exitStatus, type Globals } from "../CliIo.ts"
 import { defaultDataDir, findConnection } from "../connection.ts"
 import { whole } from "../options.ts"
+import type { CallService } from "../OperatorClient.ts"
 import type { OwnService } from "../ownService.ts"
 import { table } from "../views/View.ts"
 
@@ -70,14 +71,14 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const seed = flags.seed ?? Date.now() % 4_294_967_296
   // From here on a signal ends the run in its order: what was started is taken away again.
   const stopped = cli.io.stopped()
-  const own = (await isRunning(cli, globals)) ? null : await startOwn(flags.keep === true)
+  const own = (await isRunning(cli, globals)) ? null : await startOwn(flags.keep === true, stopped)
   let results: ReadonlyArray<ScenarioResult> | null
   try {
     results = await play(cli, stopped, scenarios, seed, own === null ? globals : { ...globals, dataDir: own.dataDir })
   } finally {
     await own?.stop()
   }
-  if (results === null) throw cliFailure(exitStatus.refused, 4092, "The run was interrupted.")
+  if (results === null) throw (await import("../ownService.ts")).interrupted
   const failed = results.filter(({ ok }) => !ok).length
   if (flags.junit !== undefined) await writeJunit(flags.junit, results, seed)
   if (globals.json === true) cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, scenarios: results })}\n`)
@@ -122,9 +123,9 @@ const isRunning = async (cli: Cli, globals: Globals): Promise<boolean> => {
   }
 }
 
-const startOwn = async (keep: boolean): Promise<OwnService> => {
+const startOwn = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {
   const { startOwnService } = await import("../ownService.ts")
-  return startOwnService(keep)
+  return startOwnService(keep, stopped)
 }
 
 /** Null: interrupted by a signal. Everything that the scenarios opened is closed by then. */
@@ -135,13 +136,15 @@ const play = async (
   seed: number,
   globals: Globals
 ): Promise<ReadonlyArray<ScenarioResult> | null> => {
-  const [{ Effect }, { runScenarios }, world, watcher] = await Promise.all([
+  const [{ Effect }, { runScenarios }, { keepServices }, watcher] = await Promise.all([
     import("effect"),
     import("../../simulator/scenarios/runner/runScenarios.ts"),
-    worldOf(cli, globals),
+    import("../OperatorClient.ts"),
     watcherOf(cli, scenarios, globals)
   ])
+  const services = keepServices()
   try {
+    const world = await worldOf(cli, globals, services.call)
     return await Effect.runPromise(
       Effect.raceFirst(
         runScenarios(world, scenarios, seed, watcher),
@@ -153,10 +156,11 @@ const play = async (
     )
   } finally {
     watcher.close()
+    await services.close()
   }
 }
 
-const worldOf = async (cli: Cli, globals: Globals): Promise<World> => {
+const worldOf = async (cli: Cli, globals: Globals, callService: CallService): Promise<World> => {
   const { url, operatorKey, ca } = findConnection(globals, cli.io)
   const { receiverTls } = await import("../receiverTls.ts")
   const dataDir = globals.dataDir ?? defaultDataDir
@@ -175,7 +179,8 @@ const worldOf = async (cli: Cli, globals: Globals): Promise<World> => {
           stdout: (text) => void (stdout += text),
           stderr: (text) => void (stderr += text),
           terminal: false
-        }
+        },
+        callService
       )
       return { exit, document: parsed(stdout), refusal: parsed(stderr) as Envelope | null }
     },

@@ -182,19 +182,23 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     if (refusal !== null || principal === null || match === null) {
       return Effect.succeed(this.send(exchange, renderRefusal(refusal ?? gateRefusals.route)))
     }
-    const admitted = { exchange, principal, match }
-    return Effect.matchCauseEffect(
-      Effect.suspend((): Effect.Effect<Outgoing, DispatchError> =>
-        exchange.method === "GET"
-          ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
-          : this.write(admitted)
-      ),
-      {
-        onSuccess: (answer) =>
-          "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
-        onFailure: (cause) => this.fail(exchange, cause)
-      }
-    )
+    // Eagerly: what is known already, as most of what is read often, is sent without waiting for anything.
+    return Effect.matchCauseEffectEager(this.answer({ exchange, principal, match }), {
+      onSuccess: (answer) =>
+        "pieces" in answer ? this.stream(exchange, answer, match.route) : Effect.succeed(this.send(exchange, answer)),
+      onFailure: (cause) => this.fail(exchange, cause)
+    })
+  }
+
+  private answer(admitted: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
+    const { exchange, match } = admitted
+    try {
+      return exchange.method === "GET"
+        ? withinTime(this.read(admitted), () => new Unavailable({ unknown: false }), timeOf(match.route.rules))
+        : this.write(admitted)
+    } catch (error) {
+      return Effect.die(error)
+    }
   }
 
   private read({ exchange, principal, match }: Admitted<P>): Effect.Effect<Outgoing, DispatchError> {
@@ -206,7 +210,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
     const input = { exchange, caller: principal.caller, params, query }
     if (errors === null) {
       const run = typeof handler === "function" ? handler : handler.run
-      return Effect.map(run(input), (reply) => outgoing(route.form, reply))
+      return Effect.mapEager(run(input), (reply) => outgoing(route.form, reply))
     }
     // What the path or the query names is looked up before the query is judged (A1-02: 10 before 11).
     const lookUp = typeof handler === "function" ? this.named(principal, match) : handler.lookUp(input)

@@ -48,6 +48,8 @@ import { Settings, type SettingsShape } from "./Settings.ts"
 import { layerAttachedVenue } from "./services/system/VenueAgreement.ts"
 import { AnswerStore } from "./store/AnswerStore.ts"
 import { HttpVenue } from "./adapters/venue/HttpVenue.ts"
+import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
+import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
@@ -68,6 +70,8 @@ export interface RuntimeOptions {
   readonly settings: SettingsShape
   /** The venue that trades; without one whatever needs it answers 503 code 5030. */
   readonly venue?: VenueConnection | null
+  /** The name of the database at the venue (`ownNames`); without one it is alone there. */
+  readonly venueName?: string
   /** The venue's controls in place of those of `venue`: a test's. */
   readonly controls?: Layer.Layer<VenueControl>
   /** How far the venue's events are taken; without it nothing is waited for. */
@@ -114,11 +118,12 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const base = Layer.mergeAll(
     SealingService.layer(options.sealing),
     Settings.layer(options.settings),
-    BusinessClock.layer(options.clockOffset),
-    options.layerVenue ?? HttpVenue.layer(options.venue ?? null),
-    VenueLink.layer,
+    venueOf(options),
     journal
-  ).pipe(Layer.provideMerge(layerDatabase(options.databaseUrl)))
+  ).pipe(
+    Layer.provideMerge(Layer.merge(BusinessClock.layer(options.clockOffset), VenueLink.layer)),
+    Layer.provideMerge(layerDatabase(options.databaseUrl))
+  )
   const feed = hasVenue(options)
     ? MarketFeed.layer.pipe(Layer.merge(layerAttachedVenue), Layer.provide(layerVenueQuarantine))
     : MarketFeed.none
@@ -149,8 +154,14 @@ export const layerRuntime = (options: RuntimeOptions) => {
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 
-const controlsOf = ({ venue = null, controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
-  controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue))
+/** The venue as this service sees it: under its own name, in a sandbox with a clock that anybody may move. */
+const venueOf = ({ venue = null, venueName = "", layerVenue, settings }: RuntimeOptions) => {
+  const named = layerOwnNames(venueName, layerVenue ?? HttpVenue.layer(venue))
+  return settings.sandbox ? layerSandboxTime(named) : named
+}
+
+const controlsOf = ({ venue = null, venueName = "", controls }: RuntimeOptions): Layer.Layer<VenueControl> =>
+  layerOwnControls(venueName, controls ?? (venue === null ? layerNoVenueControl : layerHttpVenueControl(venue)))
 
 /** What runs by itself, over all services. */
 export const layerWorkers = (options: RuntimeOptions) =>

@@ -98,12 +98,24 @@ const ended = ({ id }: Client): Promise<ReadonlyMap<number, string>> =>
     { timeout: 60_000, interval: 250 }
   )
 
+/** The name of the database at its venue, as its refs and accounts begin there. */
+const nameThere = (): Promise<string> =>
+  Effect.runPromise(
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      sql.unsafe<{ readonly venue_name: string }>("SELECT venue_name FROM service_stamp")
+    ).pipe(
+      Effect.map(([stamp]) => stamp?.venue_name ?? ""),
+      Effect.provide(PgClient.layer({ url: database.url, maxConnections: 1 }), { local: true })
+    )
+  )
+
 /** What the venue holds against what the service says of its probes. */
 const hold = async (venue: VenueClient, { uid }: Client, states: ReadonlyMap<number, string>): Promise<void> => {
-  const refs = [...states.keys()].map((id) => `P-${id}`)
+  const name = await nameThere()
+  const refs = [...states.keys()].map((id) => `${name}:P-${id}`)
   const answer = await venue.ask("/venue/v1/lookups", { refs })
   const outcomes = answer.json.outcomes as ReadonlyArray<VenueOutcome>
-  const found = await venue.ask(`/venue/v1/accounts/${uid}/events?after=0`)
+  const found = await venue.ask(`/venue/v1/accounts/${name}:${uid}/events?after=0`)
   const events = (found.status === 200 ? found.json.events : []) as ReadonlyArray<VenueEvent>
   const orders = new Map<string, Set<number>>()
   for (const { fact } of events) {
@@ -112,7 +124,11 @@ const hold = async (venue: VenueClient, { uid }: Client, states: ReadonlyMap<num
   }
   for (const [index, [id, state]] of [...states].entries()) {
     assert.strictEqual(outcomes[index]?.outcome, state, `probe ${id}, seed ${seed}`)
-    assert.strictEqual(orders.get(`P-${id}`)?.size ?? 0, state === "EXECUTED" ? 1 : 0, `probe ${id}, seed ${seed}`)
+    assert.strictEqual(
+      orders.get(`${name}:P-${id}`)?.size ?? 0,
+      state === "EXECUTED" ? 1 : 0,
+      `probe ${id}, seed ${seed}`
+    )
   }
 }
 
@@ -158,6 +174,7 @@ describe("venue calls over crashes", () => {
       const first = join(folder, "first")
       const older = await start(first, { url, keyFile })
       const client = await newClient(older, "FROZEN")
+      const name = await nameThere()
       const slow = {
         type: "fault",
         kind: "slow",
@@ -172,7 +189,7 @@ describe("venue calls over crashes", () => {
       // The first call is at the venue, whose answer is slow; the other three are not made yet.
       await vi.waitFor(
         async () => {
-          const found = await venue.ask(`/venue/v1/accounts/${client.uid}/events?after=0`)
+          const found = await venue.ask(`/venue/v1/accounts/${name}:${client.uid}/events?after=0`)
           assert.isTrue(found.status === 200 && found.json.events.length > 0)
         },
         { timeout: 20_000, interval: 20 }

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
 import { layerVenueControlMemory, type VenueScript } from "../../src/runtime/ports/VenueControlMemory.ts"
+import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { rowCounts } from "../support/Builders.ts"
 import { quietVenue, quietView } from "../support/quietVenue.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
@@ -17,8 +18,17 @@ let clientId: number
 let uid: string
 let folder: string
 const script: VenueScript = quietVenue()
+/** Where accounts are opened. */
+let isRefused = false
+const books = new VenueMemory({
+  now: () => Date.now(),
+  fault: () => (isRefused ? { refused: "No more accounts." } : {})
+})
 beforeAll(async () => {
-  service = await startOperatorService({ venue: { controls: layerVenueControlMemory(script) } })
+  service = await startOperatorService({
+    layerVenue: books.layer(),
+    venue: { controls: layerVenueControlMemory(script) }
+  })
   const partner = await service.partner({ code: "VEN" })
   clientId = await service.client(partner.key)
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
@@ -163,11 +173,18 @@ describe("operator surface, sim venue: what each command sends", () => {
       const line = venue("execute", client, symbol, qty, "--reason", "deleverage")
       await service.done(line)
       const command = { type: "execute", account: uid, symbol, qty: sent, reason: "deleverage", price: null } as const
-      assert.deepStrictEqual(script.sent, [{ type: "open", account: uid }, command])
+      assert.deepStrictEqual(script.sent, [command])
+      assert.strictEqual(books.executed.get(`U-${uid}`), 1)
       script.sent.length = 0
       await service.done([...line, "--dry-run"])
       assert.deepStrictEqual(script.sent, [])
     }
+    isRefused = true
+    const other = await service.client((await service.partner({ code: "VEO" })).key)
+    const refused = await service.cli(venue("execute", String(other), symbol, "1", "--reason", "liquidation"))
+    isRefused = false
+    assert.deepStrictEqual([refused.refusal.code, script.sent], [4000, []])
+    assert.match(refused.refusal.msg, /^The venue refuses this: No more accounts\.$/)
     const nobody = await service.cli(venue("execute", "999999", symbol, "1", "--reason", "liquidation"))
     assert.deepStrictEqual([nobody.status, nobody.refusal.code, nobody.refusal.msg], [1, 4004, "Client not found."])
   })

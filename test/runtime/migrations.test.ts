@@ -10,7 +10,9 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { serverError } from "../../src/runtime/engine/journal/sqlFailure.ts"
 import { dumpSchema } from "../../src/runtime/migrations/dumpSchema.ts"
+import { m0027 } from "../../src/runtime/migrations/0027_venue_name.ts"
 import { migrate } from "../../src/runtime/migrations/migrate.ts"
+import { stampVenueName } from "../../src/runtime/store/ServiceStamp.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 
 let database: TestDatabase
@@ -72,6 +74,26 @@ describe("schema", () => {
       { schema: await run(dumpSchema), state: await state(), writer: await query("TABLE writer") },
       before
     )
+  })
+})
+
+describe("migration 0027: the name at the venue", () => {
+  const named = async (before: string): Promise<unknown> => {
+    await query("ALTER TABLE service_stamp DROP COLUMN venue_name")
+    await query(before)
+    await run(m0027)
+    const answers = [await run(stampVenueName("NAME22")), await run(stampVenueName("OTHER2"))]
+    await query("DELETE FROM venue_accounts")
+    return answers
+  }
+
+  it("is drawn once; a database that was at a venue goes on without one", async () => {
+    await query(
+      "INSERT INTO service_stamp (id, sandbox, canary, created_at) VALUES (1, true, '', 1) ON CONFLICT DO NOTHING"
+    )
+    assert.deepStrictEqual(await named("SELECT"), ["NAME22", "NAME22"])
+    assert.deepStrictEqual(await named("INSERT INTO venue_accounts VALUES (1, 3)"), ["", ""])
+    await query("DELETE FROM service_stamp")
   })
 })
 

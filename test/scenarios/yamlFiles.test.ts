@@ -1,6 +1,6 @@
 /**
- * Every scenario that comes with the service, played by the command as anybody plays them: with two seeds against one
- * service, and one against a service of the command's own (operator surface, sim list and sim run).
+ * Every scenario that comes with the service, played by the command as anybody plays them: with two seeds, each against a
+ * service of its own, and some against a service of the command's own (operator surface, sim list and sim run).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
@@ -10,25 +10,25 @@ import { join } from "node:path"
 import type { CliIo } from "../../cli/CliIo.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
-import { type RealService, startRealService } from "../support/RealService.ts"
+import { startRealService } from "../support/RealService.ts"
 import { makeTestDatabase } from "../support/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "brokerage-yaml-"))
 const dataDir = join(folder, "data")
 const nowhere = join(folder, "nowhere")
-let database: Awaited<ReturnType<typeof makeTestDatabase>>
-let service: RealService
-beforeAll(async () => {
-  database = await makeTestDatabase()
-  service = await startRealService({
-    dataDir,
-    databaseUrl: Redacted.value(database.url),
-    webhookHosts: ["127.0.0.1"]
-  })
-})
+/** Of a service for the other seed: each run moves its clock. */
+const secondDir = join(folder, "second")
+const stops: Array<() => Promise<void>> = []
+const startOn = async (dataDir: string): Promise<void> => {
+  const database = await makeTestDatabase()
+  stops.push(database.drop)
+  const webhookHosts = ["127.0.0.1"]
+  const service = await startRealService({ dataDir, databaseUrl: Redacted.value(database.url), webhookHosts })
+  stops.push(service.stop)
+}
+beforeAll(() => Promise.all([startOn(dataDir), startOn(secondDir)]))
 afterAll(async () => {
-  await service.stop()
-  await database.drop()
+  for (const stop of stops.toReversed()) await stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -56,10 +56,14 @@ steps:
 const groups = ["webhooks", "onboarding", "custody", "settlement", "platform", "market"]
 
 describe("sim run, on the service of the data directory", () => {
-  it.each([1, 2])(
+  // Most of a run is waiting (timeouts, retries): the two seeds wait at the same time.
+  it.concurrent.each([
+    [1, dataDir],
+    [2, secondDir]
+  ] as const)(
     "every scenario passes with seed %s, and so do the invariants after each",
-    async (seed) => {
-      const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"])
+    async (seed, dir) => {
+      const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"], dir)
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
       assert.deepStrictEqual(
         results.filter(({ ok }) => !ok),

@@ -1,5 +1,6 @@
 /** What a tester does to the venue's books (operator surface, `sim venue`). */
 import { assert, describe, it } from "@effect/vitest"
+import type { VenueCommand } from "../../src/venue/VenueCommand.ts"
 import { opened } from "./openedVenue.ts"
 
 const tickerOf = ({ venue }: ReturnType<typeof opened>, symbol: string) => {
@@ -199,5 +200,72 @@ describe("commands to the venue", () => {
       "restart is the server's to follow, not the books'."
     ])
     assert.strictEqual(JSON.stringify(world.venue.state()), before)
+  })
+
+  it("a number that is too large or too small is refused, the largest one is taken", () => {
+    const world = opened()
+    world.call("takeOffer", { offerId: 1, qty: "1" })
+    assert.strictEqual(world.place({ price: "59000", group: "g".repeat(65) }).reason, "group name too long")
+    assert.strictEqual(world.place({ price: "59000", group: "g".repeat(64) }).outcome, "EXECUTED")
+    const symbol = "BTC-USDC-PERP"
+    const day = 86_400_000
+    const book = { type: "book", symbol, size: "1", levels: null } as const
+    const execute = { type: "execute", account: "CL-1", symbol, price: null, reason: "deleverage" } as const
+    const fault = { type: "fault", kind: "writer-default", route: "all", symbol: null } as const
+    const path = (offsetMs: number) => ({ type: "path", symbol, points: [{ offsetMs, price: "60000" }] }) as const
+    const cases: ReadonlyArray<readonly [fits: VenueCommand, beyond: VenueCommand, sentence: string]> = [
+      [
+        { type: "price", symbol, price: "60000000", only: null },
+        { type: "price", symbol, price: "60000000.1", only: null },
+        `A price of ${symbol} is at most 1,000 times the one that it opened with.`
+      ],
+      [path(366 * day), path(366 * day + 1), "A path lasts 366 days at most."],
+      [{ ...book, spread: 1_000_000 }, { ...book, spread: 1_000_001 }, "The spread is at most 1,000,000 ticks."],
+      [
+        { type: "funding", symbol, rate: "-0.0075" },
+        { type: "funding", symbol, rate: "0.00750001" },
+        "A rate lies between -0.0075 and 0.0075."
+      ],
+      [
+        { ...execute, qty: "-166000" },
+        { ...execute, qty: "166001" },
+        `The quantity is more than 1,000 of the largest orders of ${symbol}.`
+      ],
+      [
+        { type: "correctFee", contractId: 1, fee: "1" },
+        { type: "correctFee", contractId: 1, fee: "1.00000001" },
+        "A fee is at most what was taken."
+      ],
+      [
+        { type: "offer", symbol: "BTC-SWAP", rateBps: 500, tenorDays: 30, qty: "10000" },
+        { type: "offer", symbol: "BTC-SWAP", rateBps: 500, tenorDays: 30, qty: "10000.001" },
+        "The quantity is more than 1,000 of the largest takes of BTC-SWAP."
+      ],
+      [
+        { ...fault, forMillis: 366 * day, times: null, delayMillis: null },
+        { ...fault, forMillis: 366 * day + 1, times: null, delayMillis: null },
+        "A fault lasts 366 days at most."
+      ],
+      [
+        { ...fault, forMillis: null, times: 1_000_000, delayMillis: null },
+        { ...fault, forMillis: null, times: 1_000_001, delayMillis: null },
+        "A fault strikes 1,000,000 times at most."
+      ],
+      [
+        { ...fault, forMillis: null, times: null, delayMillis: 3_600_000 },
+        { ...fault, forMillis: null, times: null, delayMillis: 3_600_001 },
+        "A fault delays by an hour at most."
+      ]
+    ]
+    for (const [fits, beyond, sentence] of cases) {
+      assert.strictEqual(world.refusal(beyond), sentence)
+      assert.isNull(world.refusal(fits), sentence)
+    }
+    for (let n = 1; n <= 100; n++)
+      assert.isNull(world.refusal({ type: "pay", contractId: 1, amount: "0.00000001" }), `payment ${n}`)
+    assert.strictEqual(
+      world.refusal({ type: "pay", contractId: 1, amount: "0.00000001" }),
+      "No more than 100 payments are made on one swap."
+    )
   })
 })

@@ -31,6 +31,9 @@ type Handlers = {
   ) => Answer
 }
 
+/** Characters of a group's name. */
+const longestGroup = 64
+
 const refused = (refusal: string, subject: Subject = {}): Answer => ({ refusal, subject })
 const executed = (subject: Subject): Answer => ({ refusal: null, subject })
 
@@ -103,6 +106,7 @@ export class Calls {
       if (price === null && request.price !== null) return refused("price off the grid")
       const trigger = triggerOf(request.trigger, tickDecimals)
       if (trigger === "off the grid") return refused("trigger price off the grid")
+      if (group !== null && group.length > longestGroup) return refused("group name too long")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const order = this.parts.exchange.place(asked)
       return { refusal: order.state === "REJECTED" ? order.reason : null, subject: { order: ref } }

@@ -2,9 +2,19 @@
  * What a tester does to the venue's books (operator surface, `sim venue`). Each answers the id of what it made, or null, or
  * throws `CommandRefused` with nothing done. Faults of the transport, dealers' moods and restarts are the server's.
  */
-import { amountOf, rateDecimals, signedUnitsOf } from "./texts.ts"
+import { amountOf, rateDecimals, signedUnitsOf, textOf } from "./texts.ts"
 import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
+import {
+  executionRefusal,
+  faultRefusal,
+  mostSpread,
+  offerRefusal,
+  pathRefusal,
+  paymentRefusal,
+  priceRefusal
+} from "./bounds.ts"
 import type { Listing } from "./Exchange.ts"
+import { largestRate } from "./Funding.ts"
 import { houseAccounts } from "./Makers.ts"
 import { unitsOf } from "./Market.ts"
 import { sayMarketData } from "./marketData.ts"
@@ -21,6 +31,9 @@ export class CommandRefused extends Error {}
 
 const refuse = (sentence: string): never => {
   throw new CommandRefused(sentence)
+}
+const refuseIf = (sentence: string | null): void => {
+  if (sentence !== null) refuse(sentence)
 }
 
 type Command<Type extends VenueCommand["type"]> = Extract<VenueCommand, { readonly type: Type }>
@@ -96,6 +109,7 @@ export class Commands {
     const late = played.findIndex(({ offsetMillis }, n) => offsetMillis < (played[n - 1]?.offsetMillis ?? 0))
     if (played.length === 0) refuse("A path needs a point.")
     if (late >= 0) refuse(`Point ${late + 1} of the path lies before the one ahead of it.`)
+    refuseIf(pathRefusal(played.at(-1)?.offsetMillis ?? 0))
     this.parts.prices.play(base, this.parts.clock.now, played)
     this.passing.reprice(base)
     return null
@@ -112,6 +126,7 @@ export class Commands {
     const shape = { levels: levels ?? usual.levels, spread: spread ?? usual.spread, size: lots }
     if (shape.levels < 0 || shape.levels > 100) return refuse("A book has 0 to 100 levels.")
     if (shape.spread < 1) return refuse("The spread is at least one tick.")
+    if (shape.spread > mostSpread) return refuse("The spread is at most 1,000,000 ticks.")
     this.parts.makers.shape(symbol, shape)
     return null
   }
@@ -121,6 +136,8 @@ export class Commands {
     const held = signedUnitsOf(rate, rateDecimals)
     if (rates === undefined) return refuse(`${symbol} has no funding.`)
     if (held === null) return refuse(`The rate ${rate} has more than eight places.`)
+    const most = textOf(largestRate, rateDecimals)
+    if (Math.abs(held) > largestRate) return refuse(`A rate lies between -${most} and ${most}.`)
     rates.hold(held)
     return null
   }
@@ -134,6 +151,7 @@ export class Commands {
     if (listing.market.family === "BARRIER") return refuse(`${symbol} has contracts, not positions.`)
     if (lots === null || lots === 0) return refuse(`The quantity ${qty} is off the grid of ${symbol}.`)
     if (at === null) return refuse(`${symbol} has no mark yet.`)
+    refuseIf(executionRefusal(this.parts, listing, { accountId: account.id, lots }))
     const side = lots > 0 ? "BUY" : "SELL"
     const { order } = this.parts.exchange.execute(listing, {
       accountId: account.id,
@@ -208,6 +226,7 @@ export class Commands {
       return refuse(`${symbol} has ${market.minTenorDays} to ${market.maxTenorDays} days.`)
     if (rateBps < 1 || rateBps > market.maxRateBps)
       return refuse(`${symbol} has 1 to ${market.maxRateBps} basis points.`)
+    refuseIf(offerRefusal(this.parts, symbol, amount))
     return putOffer(this.parts, { symbol, rateBps, tenorDays, qty: amount }).id
   }
 
@@ -221,16 +240,20 @@ export class Commands {
     if (amount === null) return refuse(`${text} has more than ${scale} places.`)
     if (command.type === "pay") {
       if (amount <= 0n) return refuse("Nothing is owed.")
+      refuseIf(paymentRefusal(swap))
       staking.pay(swap, amount, clock.now)
       return null
     }
+    if (amount > swap.notional) return refuse("A fee is at most what was taken.")
     balances.move(swap.accountId, houseAccounts.venue, asset, amount - swap.fee)
     staking.correctFee(swap, amount)
     return null
   }
 
-  private fault({ kind, forMillis, times }: Command<"fault">): null {
+  private fault(order: Command<"fault">): null {
+    const { kind, forMillis, times } = order
     if (kind !== "writer-default") return refuse(`${kind} is the server's to follow, not the books'.`)
+    refuseIf(faultRefusal(order))
     const until = forMillis === null ? null : this.parts.clock.now + forMillis
     this.parts.settings.writersDefault = { until, times }
     return null
@@ -284,8 +307,11 @@ export class Commands {
     return listing.delisted ? refuse(`${symbol} is delisted.`) : listing
   }
 
-  private ticks({ market }: Listing, price: string): number {
+  private ticks(listing: Listing, price: string): number {
+    const { market } = listing
     const ticks = unitsOf(price, market.tickDecimals)
-    return ticks === null || ticks === 0 ? refuse(`The price ${price} is off the grid of ${market.symbol}.`) : ticks
+    if (ticks === null || ticks === 0) return refuse(`The price ${price} is off the grid of ${market.symbol}.`)
+    refuseIf(priceRefusal(this.parts, listing, ticks))
+    return ticks
   }
 }

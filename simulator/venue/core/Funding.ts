@@ -8,10 +8,11 @@ import { type Market, valueOf } from "./Market.ts"
 /** Of a rate that is written as a whole number. */
 export const rateUnit = 100_000_000
 
-/** The interest part of a rate, how far it corrects the premium, and the most a rate can be. */
+/** The interest part of a rate, and how far it corrects the premium. */
 const interest = 10_000
 const correction = 50_000
-const largest = 750_000
+/** The most that a rate can be, either way. */
+export const largestRate = 750_000
 
 export const fundingHours = 8
 export const fundingIntervalMillis = fundingHours * 3_600_000
@@ -22,7 +23,7 @@ export const nextStamp = (now: number): number => (Math.floor(now / fundingInter
 const within = (value: number, limit: number): number => Math.min(limit, Math.max(-limit, value))
 
 /** The rate of an average premium, both in hundred-millionths. */
-export const rateOf = (premium: number): number => within(premium + within(interest - premium, correction), largest)
+export const rateOf = (premium: number): number => within(premium + within(interest - premium, correction), largestRate)
 
 /** What the book pays above or below the index, in hundred-millionths of it; prices in ticks, null for an empty side. */
 export const premiumOf = (index: number, bid: number | null, ask: number | null): number => {
@@ -85,7 +86,7 @@ export class Funding {
 
   /** Holds the rate until `release`. */
   hold(rate: number): void {
-    this.held = within(rate, largest)
+    this.held = within(rate, largestRate)
   }
 
   release(): void {

@@ -60,7 +60,7 @@ export interface Quoted {
 }
 
 /** How long a basis takes to halve, unless a knob says otherwise. */
-const usualHalfLifeMillis = 60_000
+export const usualHalfLifeMillis = 60_000
 /** A mark stays this close to its index, as a share of it. */
 const basisLimit = 0.005
 
@@ -92,6 +92,11 @@ export class Prices {
     const { exact, basis, held } = this.of(base)
     const index = held.index ?? Math.max(1, Math.round(exact))
     return { index, mark: held.mark ?? Math.max(1, Math.round(index * (1 + basis))) }
+  }
+
+  /** What a base opened with. */
+  openingOf(base: string): number {
+    return this.of(base).opening
   }
 
   /** What of a base is held. */

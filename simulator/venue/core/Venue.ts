@@ -12,6 +12,7 @@ import type { VenueView } from "../../../src/venue/VenueCommand.ts"
 import { Calls } from "./Calls.ts"
 import { CommandRefused, Commands } from "./Commands.ts"
 import { unitsOf } from "./Market.ts"
+import { Outbox } from "./Outbox.ts"
 import { Passing } from "./Passing.ts"
 import { ledgerOf, type LedgerAccount } from "./ledger.ts"
 import { textOf } from "./texts.ts"
@@ -24,15 +25,23 @@ import { wireContract, wireMarket, wireOffer, wireOrder, wireStakingMarket, wire
 
 const nothing: Applied = { outcomes: [], id: null, refusal: null }
 
+/**
+ * An input that the venue could not play, by a defect of its own: nothing of it was heard, and the books may have got a part
+ * of it. They are not to be used before they are those of another venue again (`become`).
+ */
+export class InputFailed extends Error {}
+
 export class Venue {
-  private readonly parts: VenueParts
-  private readonly calls: Calls
-  private readonly passing: Passing
-  private readonly commands: Commands
+  private parts: VenueParts
+  private calls: Calls
+  private passing: Passing
+  private commands: Commands
+  private outbox: Outbox
 
   /** A new venue, which opens at once, or one that goes on from a state. Throws what is wrong with knobs that don't fit its markets. */
   constructor(options: VenueOptions, listeners: VenueListeners, state: VenueState | null = null) {
-    const parts = state === null ? new VenueParts(options, listeners) : partsOf(state, listeners)
+    this.outbox = new Outbox(listeners)
+    const parts = state === null ? new VenueParts(options, this.outbox) : partsOf(state, this.outbox)
     this.parts = parts
     this.calls = new Calls(parts)
     this.passing = new Passing(parts)
@@ -41,11 +50,17 @@ export class Venue {
     const refusal = turnKnobs(parts, options.knobs)
     if (refusal !== null) throw new Error(refusal)
     this.passing.open()
+    this.outbox.release()
   }
 
   /** A venue that goes on from a state as the one that gave it would. */
   static restore(state: VenueState, listeners: VenueListeners): Venue {
     return new Venue(state.options, listeners, state)
+  }
+
+  /** Takes over the books of another venue, which is not used any more. */
+  become({ parts, calls, passing, commands, outbox }: Venue): void {
+    Object.assign(this, { parts, calls, passing, commands, outbox })
   }
 
   get options(): VenueOptions {
@@ -62,7 +77,22 @@ export class Venue {
     return this.parts.events.number
   }
 
+  /** Plays an input: it is done, or refused in words with nothing done. Throws InputFailed alone. */
   apply(input: VenueInput): Applied {
+    try {
+      const applied = this.play(input)
+      this.outbox.release()
+      return applied
+    } catch (error) {
+      throw new InputFailed(error instanceof Error ? error.message : String(error), { cause: error })
+    }
+  }
+
+  state(): VenueState {
+    return stateOf(this.parts)
+  }
+
+  private play(input: VenueInput): Applied {
     switch (input.type) {
       case "time":
         this.passing.pass(input.to)
@@ -80,10 +110,6 @@ export class Venue {
       case "command":
         return this.command(input)
     }
-  }
-
-  state(): VenueState {
-    return stateOf(this.parts)
   }
 
   listing(): VenueListing {

@@ -9,10 +9,12 @@ import { VenueKnobs } from "./VenueKnobs.ts"
 
 export const readKnobs = (text: string): Read<VenueKnobs> => readYaml(VenueKnobs, text)
 
+/** So that the largest order of a market is a lot at least, and its prices stay exact. */
+const highestOpening = 1_000_000
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 }))
 
 /** A base with its markets, as `Base` has it; tick and lot are decimal places. */
-const MarketBase = Schema.Struct({
+export const MarketBase = Schema.Struct({
   base: Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,12}$/)),
   name: Words.check(Schema.isMinLength(1)),
   assetClass: Schema.Literals(assetClasses),
@@ -27,7 +29,9 @@ const MarketBase = Schema.Struct({
       ? "tick and lot have more than the six places of USDC together"
       : (unitsOf(base.opening, base.tick) ?? 0) === 0
         ? "the opening price lies between two ticks, or is nothing"
-        : undefined
+        : Number(base.opening) > highestOpening
+          ? "the opening price is more than 1,000,000"
+          : undefined
   )
 )
 

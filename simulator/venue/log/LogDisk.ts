@@ -1,5 +1,6 @@
 /** The few things that a log asks of a disk, so that a test can break each of them. */
-import { open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { readFileSync } from "node:fs"
+import { open, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 
 /** A file that grows at its end. */
@@ -13,11 +14,12 @@ export interface LogFile {
 
 export interface LogDisk {
   readonly list: (directory: string) => Promise<ReadonlyArray<string>>
-  readonly read: (path: string) => Promise<Buffer>
+  /** At once: nobody sees the books while they are read again. */
+  readonly read: (path: string) => Buffer
   /** Opens a file, made when it is not there; its name is on the disk when this answers. */
   readonly open: (path: string) => Promise<LogFile>
-  /** Writes a file whole or not at all. */
-  readonly replace: (path: string, text: string) => Promise<void>
+  /** Writes a file of lines whole or not at all. */
+  readonly replace: (path: string, lines: Iterable<string>) => Promise<void>
   readonly remove: (path: string) => Promise<void>
 }
 
@@ -32,7 +34,7 @@ const syncDirectory = async (directory: string): Promise<void> => {
 
 export const realDisk: LogDisk = {
   list: (directory) => readdir(directory),
-  read: (path) => readFile(path),
+  read: (path) => readFileSync(path),
   open: async (path) => {
     const handle = await open(path, "a+").then(async (made) => {
       await made.close()
@@ -55,15 +57,22 @@ export const realDisk: LogDisk = {
       close: () => handle.close()
     }
   },
-  replace: async (path, text) => {
-    const handle = await open(`${path}.new`, "w")
+  replace: async (path, lines) => {
+    const draft = `${path}.new`
     try {
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
+      const handle = await open(draft, "w")
+      try {
+        await handle.writeFile(lines)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(draft, path)
+    } catch (error) {
+      // A disk that is full needs what there is of it.
+      await rm(draft, { force: true })
+      throw error
     }
-    await rename(`${path}.new`, path)
     await syncDirectory(join(path, ".."))
   },
   remove: (path) => rm(path, { force: true })

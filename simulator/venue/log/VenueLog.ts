@@ -7,33 +7,41 @@
  */
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
-import { Venue } from "../core/Venue.ts"
-import type { VenueInput, VenueListeners, VenueOptions } from "../core/VenueInput.ts"
-import type { VenueState } from "../core/VenueState.ts"
+import { completeOptions } from "../core/completeOptions.ts"
+import { InputFailed, Venue } from "../core/Venue.ts"
+import type { Applied, VenueInput, VenueListeners, VenueOptions } from "../core/VenueInput.ts"
+import {
+  format,
+  type Group,
+  type Header,
+  type History,
+  numbersOf,
+  readHistory,
+  segmentName,
+  snapshotName,
+  VenueLogError
+} from "./history.ts"
 import { type LogDisk, type LogFile, realDisk } from "./LogDisk.ts"
-import { BrokenRecord, lineOf, readRecords } from "./records.ts"
+import { lineOf } from "./records.ts"
+import { failureOf, insteadOf, replay } from "./replay.ts"
+import { snapshotLines } from "./snapshots.ts"
 
-/** The log can't be used; in words for whoever started the venue or asked it. */
-export class VenueLogError extends Error {
-  /** False when it is not sure that the refused inputs are gone: they may be there after a restart. */
-  readonly certain: boolean
-
-  constructor(sentence: string, certain = true) {
-    super(sentence)
-    this.certain = certain
-  }
-}
+export { VenueLogError } from "./history.ts"
 
 export interface VenueLogOptions {
   /** There already; of this venue alone. */
   readonly directory: string
   /** Those of the venue's first start; of a venue that is there already all but `startAt` must be the same. */
   readonly venue: VenueOptions
+  /** The directory has had a log: one that is lost is an error, not a beginning. */
+  readonly isBegun?: boolean
   /** A segment longer than this is replaced by a snapshot. */
   readonly segmentBytes?: number
   readonly disk?: LogDisk
   /** Wall time, Unix ms. */
   readonly wall?: () => number
+  /** Is given, in a sentence, what was passed over or refused though it should never be. */
+  readonly print?: (line: string) => void
 }
 
 /** A torn end that was cut off when the log was opened. */
@@ -48,76 +56,86 @@ interface Segment {
   length: number
 }
 
-const format = 1
 const usualSegmentBytes = 16 * 1024 * 1024
 
-const segmentName = (number: number): string => `inputs-${number}.log`
-const snapshotName = (number: number): string => `snapshot-${number}.json`
+/** Its events and messages are heard while it is live: not what a replay says again. */
+interface Gate {
+  readonly listeners: VenueListeners
+  live: boolean
+}
 
 export class VenueLog {
-  /** The venue as its log has it. Whoever appends inputs plays them on it, all of them before the next are appended. */
+  /** The venue as its log has it. */
   readonly venue: Venue
   /** Set when the log ended in a torn record, as a crash leaves it. */
   readonly cut: CutTail | null
   /** Wall time of the last record, Unix ms; null: there is none yet. */
   writtenAt: number | null
-  private readonly directory: string
+  private readonly options: VenueLogOptions
   private readonly disk: LogDisk
   private readonly wall: () => number
   private readonly segmentBytes: number
+  private readonly print: (line: string) => void
+  private readonly gate: Gate
   private rotateAt: number
   private segment: Segment
+  /** Of the newest snapshot: nothing before it is needed as long as it can be read. */
+  private base: number
   /** What is past the whole records must be cut before the next write. */
   private dirty = false
   /** Why nothing can be appended any more. */
   private ended: string | null = null
 
-  private constructor(
-    { directory, disk = realDisk, wall = Date.now, segmentBytes = usualSegmentBytes }: VenueLogOptions,
-    opened: Opened
-  ) {
-    this.directory = directory
-    this.disk = disk
-    this.wall = wall
-    this.segmentBytes = segmentBytes
-    this.rotateAt = segmentBytes
+  private constructor(options: VenueLogOptions, opened: Opened) {
+    this.options = options
+    this.disk = options.disk ?? realDisk
+    this.wall = options.wall ?? Date.now
+    this.print = options.print ?? silent
+    this.segmentBytes = options.segmentBytes ?? usualSegmentBytes
+    this.rotateAt = this.segmentBytes
     this.venue = opened.venue
+    this.gate = opened.gate
     this.segment = opened.segment
+    this.base = opened.base
     this.cut = opened.cut
     this.writtenAt = opened.writtenAt
   }
 
   /** Opens the log of a directory and replays it; a directory without one begins a new venue. Throws VenueLogError. */
   static async open(options: VenueLogOptions, listeners: VenueListeners): Promise<VenueLog> {
-    const { directory, disk = realDisk } = options
-    const names = await disk.list(directory)
-    const number = Math.max(0, ...numbersOf(names, /^snapshot-(\d+)\.json$/))
-    const path = join(directory, segmentName(number))
-    const isThere = names.includes(segmentName(number))
-    if (!isThere && numbersOf(names, /^inputs-(\d+)\.log$/).length > 0)
-      throw new VenueLogError(`${path} is missing: the log can't be replayed.`)
-    const snapshot = number === 0 ? null : await readSnapshot(disk, join(directory, snapshotName(number)))
-    const found = isThere ? await readFile(disk, path) : noSegment
-    const [header, ...groups] = found.values as readonly [Header | undefined, ...ReadonlyArray<Group>]
-    if (header !== undefined && header.format !== format)
-      throw new VenueLogError(`${path} has format ${header.format}, and only ${format} can be read.`)
-    const first = snapshot?.state.options ?? header?.options ?? options.venue
-    refuseOthers(directory, first, options.venue)
-    const venue = replayed(path, { options: first, state: snapshot?.state ?? null, groups }, listeners)
-    const torn = found.bytes - found.wholeBytes
+    const { directory, disk = realDisk, print = silent } = options
+    const history = readHistory(disk, directory, await disk.list(directory))
+    const { base, snapshot, segments, broken, left } = history
+    const last = segments.at(-1)
+    const header = segments[0]?.header ?? null
+    if (header === null && options.isBegun === true)
+      throw new VenueLogError(
+        `${join(directory, segmentName(0))} is missing or has nothing whole in it: the log can't be replayed.`
+      )
+    const asked = completeOptions(options.venue)
+    const began = completeOptions(snapshot?.state.options ?? header?.options ?? asked)
+    refuseOthers(directory, began, asked)
+    const gate: Gate = { listeners, live: false }
+    const { venue, failures } = replay(maker(history, began, gate), inputsOf(history))
+    for (const path of broken) print(`${path} is broken: the snapshot before it and the inputs since then were used.`)
+    for (const failure of failures) print(failure)
+    const torn = last === undefined ? 0 : last.bytes - last.wholeBytes
     const segment =
-      header === undefined
-        ? await beginSegment(disk, directory, number, first)
-        : { number, file: await disk.open(path), length: found.wholeBytes }
+      last === undefined || header === null
+        ? await beginSegment(disk, directory, 0, began)
+        : { number: last.number, file: await disk.open(last.path), length: last.wholeBytes }
     if (torn > 0) await segment.file.cut(segment.length)
-    await removeOthers(disk, directory, number)
-    const writtenAt = groups.at(-1)?.at ?? snapshot?.at ?? null
-    return new VenueLog(options, { venue, segment, writtenAt, cut: torn > 0 ? { file: path, bytes: torn } : null })
+    for (const path of [...broken, ...left]) await disk.remove(path)
+    gate.live = true
+    const writtenAt = segments.flatMap(({ groups }) => groups).at(-1)?.at ?? snapshot?.at ?? null
+    const cut = torn > 0 && last !== undefined ? { file: last.path, bytes: torn } : null
+    return new VenueLog(options, { venue, gate, segment, base, writtenAt, cut })
   }
 
   /**
-   * Writes inputs, in order, as one record; they are on the disk when it completes. One call at a time. After a failure,
-   * VenueLogError, nothing of them is there, unless it says that it is not sure; the next call tries the disk again.
+   * Writes inputs, in order, as one record; they are on the disk when it completes, and are played then (`play`) before any
+   * others are appended. One call at a time. After a failure, VenueLogError, nothing of them is there, unless it says that it
+   * is not sure; the next call tries the disk again.
    */
   async append(inputs: ReadonlyArray<VenueInput>): Promise<void> {
     if (this.segment.length > this.rotateAt) await this.rotate()
@@ -130,6 +148,43 @@ export class VenueLog {
       throw await this.refusal(error)
     }
     this.writtenAt = at
+  }
+
+  /**
+   * Plays the inputs that were appended last. One that the venue can't play is refused, here as at every replay, and the books
+   * are those without it; a snapshot then comes first, so that no start meets it again.
+   */
+  play(inputs: ReadonlyArray<VenueInput>): ReadonlyArray<Applied> {
+    return inputs.map((input, n) => this.playOne(input, inputs.length - n))
+  }
+
+  private playOne(input: VenueInput, left: number): Applied {
+    try {
+      return this.venue.apply(input)
+    } catch (error) {
+      if (!(error instanceof InputFailed)) throw error
+      const refusal = failureOf(input, error)
+      this.print(refusal)
+      this.undo(left)
+      this.rotateAt = 0
+      const instead = insteadOf(input)
+      return instead === null ? { outcomes: [], id: null, refusal } : this.playOne(instead, left)
+    }
+  }
+
+  /** Makes the books again as they were before the last inputs of the log. */
+  private undo(count: number): void {
+    const { options, disk, gate, venue } = this
+    const numbers = Array.from({ length: this.segment.number - this.base + 1 }, (_, n) => this.base + n)
+    const snapshot = this.base === 0 ? [] : [snapshotName(this.base)]
+    const history = readHistory(disk, options.directory, [...snapshot, ...numbers.map(segmentName)])
+    const inputs = inputsOf(history)
+    gate.live = false
+    try {
+      venue.become(replay(maker(history, venue.options, gate), inputs.slice(0, inputs.length - count)).venue)
+    } finally {
+      gate.live = true
+    }
   }
 
   /** Replaces the segment by a snapshot of the venue, so that the next start has nothing to replay. */
@@ -166,23 +221,26 @@ export class VenueLog {
 
   /** The snapshot's appearance is the moment at which the new segment counts; until then the old one does. */
   private async rotate(): Promise<void> {
-    const { directory, disk, venue, segment } = this
+    const { disk, venue, segment } = this
+    const { directory } = this.options
     const number = segment.number + 1
     const path = join(directory, snapshotName(number))
-    const snapshot: Snapshot = { at: this.writtenAt, state: venue.state() }
     let next: Segment | null = null
     try {
+      // Should the snapshot break, the segments are played one after the other: each must be whole.
+      if (this.dirty) await segment.file.cut(segment.length)
+      this.dirty = false
       next = await beginSegment(disk, directory, number, venue.options)
-      await disk.replace(path, lineOf(snapshot))
+      await disk.replace(path, snapshotLines({ at: this.writtenAt, state: venue.state() }))
     } catch (error) {
       await next?.file.close()
       return this.stay(path, error)
     }
     this.segment = next
     this.rotateAt = this.segmentBytes
-    this.dirty = false
     await segment.file.close()
-    await removeOthers(disk, directory, number)
+    await removeBefore(disk, directory, this.base)
+    this.base = number
   }
 
   /** A snapshot could not be written: the segment goes on, and the next try is as far away as this one was. */
@@ -197,57 +255,34 @@ export class VenueLog {
   }
 }
 
+const silent = (): void => undefined
+
 interface Opened {
   readonly venue: Venue
+  readonly gate: Gate
   readonly segment: Segment
+  readonly base: number
   readonly writtenAt: number | null
   readonly cut: CutTail | null
 }
 
-interface Snapshot {
-  /** As `writtenAt`. */
-  readonly at: number | null
-  readonly state: VenueState
-}
+const inputsOf = ({ segments }: History): ReadonlyArray<VenueInput> =>
+  segments.flatMap(({ groups }) => groups.flatMap(({ inputs }) => inputs))
 
-interface Header {
-  readonly format: number
-  readonly options: VenueOptions
-}
-
-/** What one record holds but the first, which is the header. */
-interface Group {
-  /** Wall time at which it was written, Unix ms. */
-  readonly at: number
-  readonly inputs: ReadonlyArray<VenueInput>
-}
-
-interface FoundSegment {
-  readonly values: ReadonlyArray<unknown>
-  readonly wholeBytes: number
-  readonly bytes: number
-}
-
-const noSegment: FoundSegment = { values: [], wholeBytes: 0, bytes: 0 }
-
-const numbersOf = (names: ReadonlyArray<string>, pattern: RegExp): ReadonlyArray<number> =>
-  names.flatMap((name) => (pattern.exec(name)?.[1] === undefined ? [] : [Number(pattern.exec(name)?.[1])]))
-
-const readFile = async (disk: LogDisk, path: string): Promise<FoundSegment> => {
-  const bytes = await disk.read(path)
-  try {
-    return { ...readRecords(bytes), bytes: bytes.length }
-  } catch (error) {
-    if (error instanceof BrokenRecord) throw new VenueLogError(`${path}: ${error.message}; the log can't be replayed.`)
-    throw error
+/** Makes the venue that the inputs of a history are played on. */
+const maker = ({ snapshot, base }: History, options: VenueOptions, gate: Gate) => {
+  const listeners: VenueListeners = {
+    event: (event) => gate.live && gate.listeners.event(event),
+    market: (message) => gate.live && gate.listeners.market(message)
   }
-}
-
-/** A snapshot is written whole or not at all, so a torn one is a fault of the disk. */
-const readSnapshot = async (disk: LogDisk, path: string): Promise<Snapshot> => {
-  const { values, wholeBytes, bytes } = await readFile(disk, path)
-  if (values.length !== 1 || wholeBytes !== bytes) throw new VenueLogError(`${path}: the snapshot is broken.`)
-  return values[0] as Snapshot
+  return (): Venue => {
+    if (snapshot === null) return new Venue(options, listeners)
+    try {
+      return Venue.restore({ ...snapshot.state, options }, listeners)
+    } catch (error) {
+      throw new VenueLogError(`${snapshotName(base)}: the books in it can't be used: ${reasonOf(error)}.`)
+    }
+  }
 }
 
 const beginSegment = async (
@@ -264,38 +299,14 @@ const beginSegment = async (
   return { number, file, length: bytes.length }
 }
 
-/** The venue that a log makes; its listeners hear what comes after. */
-const replayed = (
-  path: string,
-  log: {
-    readonly options: VenueOptions
-    readonly state: VenueState | null
-    readonly groups: ReadonlyArray<Group>
-  },
-  listeners: VenueListeners
-): Venue => {
-  let live = false
-  const whenLive: VenueListeners = {
-    event: (event) => live && listeners.event(event),
-    market: (message) => live && listeners.market(message)
-  }
-  const venue = new Venue(log.options, whenLive, log.state)
-  log.groups.forEach((group, n) => {
-    try {
-      for (const input of group.inputs) venue.apply(input)
-    } catch (error) {
-      throw new VenueLogError(`${path}: record ${n + 2} can't be played: ${reasonOf(error)}.`)
-    }
-  })
-  live = true
-  return venue
-}
-
-/** What an earlier snapshot left, and what one that never appeared began. */
-const removeOthers = async (disk: LogDisk, directory: string, number: number): Promise<void> => {
-  for (const name of await disk.list(directory)) {
-    const of = /^(?:inputs|snapshot)-(\d+)\.(?:log|json)(\.new)?$/.exec(name)
-    if (of !== null && (Number(of[1]) !== number || of[2] !== undefined)) await disk.remove(join(directory, name))
+/** What is older than the last snapshot but one. */
+const removeBefore = async (disk: LogDisk, directory: string, number: number): Promise<void> => {
+  const names = await disk.list(directory)
+  for (const [pattern, nameOf] of [
+    [/^inputs-(\d+)\.log$/, segmentName] as const,
+    [/^snapshot-(\d+)\.json$/, snapshotName] as const
+  ]) {
+    for (const old of numbersOf(names, pattern)) if (old < number) await disk.remove(join(directory, nameOf(old)))
   }
 }
 

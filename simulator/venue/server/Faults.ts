@@ -3,6 +3,7 @@
  * run on wall time, belong to this process alone and end with it; what one did to the books is in the log.
  */
 import type { FaultKind, FaultRoute, VenueCommand, VenueView } from "../../../src/venue/VenueCommand.ts"
+import { faultRefusal } from "../core/bounds.ts"
 
 export type FaultOrder = Extract<VenueCommand, { readonly type: "fault" }>
 
@@ -40,8 +41,8 @@ export class Faults {
 
   /** Puts a fault in force; answers why not, or null. */
   add(order: FaultOrder): string | null {
-    const wrong = [order.forMillis, order.times, order.delayMillis].some((given) => given !== null && given < 1)
-    if (wrong) return "How long, how often and how late are whole numbers from 1."
+    const refusal = faultRefusal(order)
+    if (refusal !== null) return refusal
     while (this.faults.length >= faultLimit) {
       const ended = this.faults.findIndex((fault) => !this.lives(fault))
       if (ended === -1) return `No more than ${faultLimit} faults are in force at once: clear them first.`

@@ -11,13 +11,15 @@ import { VenueLogError } from "../log/VenueLog.ts"
 export interface InputLog {
   /** Writes inputs, in order; they are on disk when it completes. */
   append(inputs: ReadonlyArray<VenueInput>): Promise<void>
+  /** Plays the inputs that were appended last, each done or refused. */
+  play(inputs: ReadonlyArray<VenueInput>): ReadonlyArray<Applied>
   /** Keeps the venue as it is, so that nothing before is replayed again. */
   snapshot(): Promise<void>
 }
 
-/** What is written to, and what plays what was written. */
+/** What is written to, and the venue that it plays on. */
 export interface WriterBooks {
-  readonly venue: Pick<Venue, "apply" | "now">
+  readonly venue: Pick<Venue, "now">
   readonly log: InputLog
   /** Wall ms that a start would need to replay the log. */
   readonly replayMillis: number
@@ -107,7 +109,7 @@ export class VenueWriter {
       return
     }
     const before = performance.now()
-    const answers = inputs.map((input) => this.books.venue.apply(input)).slice(-batch.length)
+    const answers = this.books.log.play(inputs).slice(-batch.length)
     this.onApplied()
     for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Applied)
     this.replayMillis += performance.now() - before

@@ -1,9 +1,13 @@
 /** The books of a directory: the venue as its log has it, and the log to go on with. */
+import { Result, Schema } from "effect"
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
+import { completeOptions } from "../core/completeOptions.ts"
+import { MarketBase } from "../core/readKnobs.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { VenueListeners, VenueOptions } from "../core/VenueInput.ts"
+import { VenueKnobs } from "../core/VenueKnobs.ts"
 import type { LogDisk } from "../log/LogDisk.ts"
 import { VenueLog } from "../log/VenueLog.ts"
 import { writeWhole } from "./writeWhole.ts"
@@ -34,11 +38,18 @@ const usualTick = 250
 /** Opens the log of a directory and replays it, or begins a new one. Throws a sentence when it can't. */
 export const openBooks = async (options: BooksOptions, listeners: VenueListeners): Promise<Books> => {
   const { directory, print, disk } = options
-  const begun = optionsOf(options)
+  const file = join(directory, "begun.json")
+  const kept = readBegun(file)
+  const begun = optionsOf(options, kept)
   const logs = join(directory, "log")
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const before = performance.now()
-  const log = await VenueLog.open({ directory: logs, venue: begun, ...(disk === undefined ? {} : { disk }) }, listeners)
+  const log = await VenueLog.open(
+    { directory: logs, venue: begun, isBegun: kept !== null, print, ...(disk === undefined ? {} : { disk }) },
+    listeners
+  )
+  // After the log: where it is, a log that is missing was lost.
+  if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
   if (log.cut !== null) {
     print(
       `The log ended in a record that was not written whole: ${log.cut.bytes} bytes of ${log.cut.file} were cut off.`
@@ -52,21 +63,35 @@ export const openBooks = async (options: BooksOptions, listeners: VenueListeners
   }
 }
 
-/** The options that the books of a directory began with; they are kept beside the log, which takes no others. */
-const optionsOf = ({ directory, seed, markets }: BooksOptions): VenueOptions => {
-  const file = join(directory, "begun.json")
-  if (!existsSync(file)) {
-    const begun: VenueOptions = {
+const Begun = Schema.Struct({
+  seed: Schema.Int,
+  startAt: Schema.Int,
+  tickMillis: Schema.Int,
+  markets: Schema.optionalKey(Schema.Array(MarketBase)),
+  knobs: VenueKnobs
+})
+const decodeBegun = Schema.decodeUnknownResult(Schema.fromJsonString(Begun))
+
+/** The options that the books of a directory began with, which are kept beside the log; null: none began. */
+const readBegun = (file: string): VenueOptions | null => {
+  if (!existsSync(file)) return null
+  const begun = decodeBegun(readFileSync(file, "utf8"))
+  if (Result.isSuccess(begun)) return begun.success
+  throw new Error(`${file} is broken: bring it back, or name another directory. The books beside it began with it.`)
+}
+
+/** The options of the books: those that they began with, or what is asked of new ones; with everything in them. */
+const optionsOf = ({ directory, seed, markets }: BooksOptions, kept: VenueOptions | null): VenueOptions => {
+  if (kept === null) {
+    return completeOptions({
       seed: seed ?? usualSeed,
       startAt: Date.now(),
       tickMillis: usualTick,
       knobs: {},
       ...(markets === null || markets === undefined ? {} : { markets })
-    }
-    writeWhole(file, JSON.stringify(begun))
-    return begun
+    })
   }
-  const begun = JSON.parse(readFileSync(file, "utf8")) as VenueOptions
+  const begun = completeOptions(kept)
   if (seed !== null && seed !== begun.seed) {
     throw new Error(
       `The books in ${directory} began with seed ${begun.seed}: leave --seed out, or name another directory.`

@@ -7,6 +7,7 @@ import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { refusalText, type WireRefusal } from "../toWire.ts"
 import type { Rendered } from "./idempotency.ts"
+import { bodyless } from "./readBody.ts"
 
 export type AnswerHeaders = Record<string, string>
 
@@ -111,10 +112,12 @@ export const answerNow = (
   { status, body, contentType = json }: WholeAnswer,
   headers: AnswerHeaders
 ): HttpServerResponse.HttpServerResponse => {
+  // Node calls a request complete only once its handler has returned, even one without a body.
+  const whole = request.complete || bodyless(request)
   // A body that ended early: what follows on the connection, if anything, is no request.
-  if (!request.complete && request.destroyed) headers["connection"] = "close"
+  if (!whole && request.destroyed) headers["connection"] = "close"
   complete(status, contentType, headers)
-  if (!request.complete || response.destroyed || response.headersSent) {
+  if (!whole || response.destroyed || response.headersSent) {
     return typeof body === "string"
       ? HttpServerResponse.text(body, { status, headers })
       : HttpServerResponse.uint8Array(body, { status, headers, contentType })

@@ -29,6 +29,10 @@ export const declaredLength = (request: IncomingMessage): number | null => {
   return header === undefined ? null : Number(header)
 }
 
+/** Whether a request has no body at all (RFC 9112, 6.3): nothing of it is left to come once its headers are there. */
+export const bodyless = (request: IncomingMessage): boolean =>
+  request.headers["transfer-encoding"] === undefined && (declaredLength(request) ?? 0) === 0
+
 /**
  * How far a body is read, and thrown away, to learn whether it is too long for the route or for the edge. The edge cap is
  * the earlier gate and wins where it is in reach: on the document route. To read megabytes for that on a route that takes
@@ -51,9 +55,7 @@ export const readBody = (
   Effect.callback<BodyRead>((resume) => {
     const declared = declaredLength(request)
     if (declared !== null && declared > cap) return resume(Effect.succeed(tooLarge))
-    if (declared === 0 || (declared === null && request.headers["transfer-encoding"] === undefined)) {
-      return resume(Effect.succeed(empty))
-    }
+    if (bodyless(request)) return resume(Effect.succeed(empty))
     if (request.destroyed) return resume(Effect.succeed(aborted))
     // HTTP/1.0 knows no interim answers (RFC 9110, 10.1.1).
     const waits = request.headers.expect !== undefined && request.httpVersion !== "1.0"

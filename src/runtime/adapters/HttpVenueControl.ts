@@ -22,22 +22,7 @@ export const layerHttpVenueControl = ({ url, key, ca }: VenueConnection): Layer.
       VenueControl.of({
         attached: true,
         show: answered(client.control.show(), usualLimit, "reads"),
-        command: (payload) => answered(client.control.command({ payload }), limitOf(payload), "writes"),
-        openAccount: (account) =>
-          Effect.gen(function* () {
-            const known = yield* answered(
-              client.reads.account({ params: { account } }).pipe(
-                Effect.as(true),
-                Effect.catchTag("VenueNotFound", () => Effect.succeed(false))
-              ),
-              usualLimit,
-              "reads"
-            )
-            if (known) return
-            const made = client.trading.openAccount({ payload: { ref: `O-${account}`, account } })
-            const { outcome, reason } = yield* answered(made, usualLimit, "writes")
-            if (outcome !== "EXECUTED") yield* failed("refused", reason ?? "the venue opened no account")
-          })
+        command: (payload) => answered(client.control.command({ payload }), limitOf(payload), "writes")
       })
     )
   ).pipe(Layer.provide(NodeHttpClient.layerNodeHttpOptions(ca === null ? {} : { ca })))

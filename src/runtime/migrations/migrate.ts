@@ -27,6 +27,7 @@ import { m0023 } from "./0023_closed_deliveries.ts"
 import { m0024 } from "./0024_venue_calls.ts"
 import { m0025 } from "./0025_trading_halts.ts"
 import { m0026 } from "./0026_last_marks.ts"
+import { m0027 } from "./0027_venue_name.ts"
 
 const run = Migrator.make({})
 
@@ -58,7 +59,8 @@ export const migrate = run({
     "0023_closed_deliveries": m0023,
     "0024_venue_calls": m0024,
     "0025_trading_halts": m0025,
-    "0026_last_marks": m0026
+    "0026_last_marks": m0026,
+    "0027_venue_name": m0027
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -542,9 +542,11 @@ CREATE TABLE service_stamp (
   canary bytea NOT NULL,
   created_at bigint NOT NULL,
   resealed_key smallint,
+  venue_name text,
   CONSTRAINT service_stamp_clock_offset_check CHECK ((clock_offset >= 0)),
   CONSTRAINT service_stamp_id_check CHECK ((id = 1)),
-  CONSTRAINT service_stamp_pkey PRIMARY KEY (id)
+  CONSTRAINT service_stamp_pkey PRIMARY KEY (id),
+  CONSTRAINT service_stamp_venue_name_check CHECK ((venue_name ~ '^([A-Z2-9]{6})?$'::text))
 );
 
 CREATE TABLE settlement_items (

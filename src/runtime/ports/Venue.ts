@@ -1,7 +1,8 @@
 /**
  * The venue, as services see it; no vendor is named. Reads, the numbered events with their cursor, market data, and every
  * write that trading needs. `HttpVenue` speaks to a venue over HTTP, `InProcessVenue` to one in this process; both pass one
- * conformance suite (test/runtime/venue).
+ * conformance suite (test/runtime/venue). Several services may be at one venue: refs and accounts here are a service's own,
+ * and `ownNames` puts its name before them on the way out.
  */
 import { Context, type Effect, Schema, type Stream } from "effect"
 import type { Channel, ChannelMessage, KlineInterval, KlinePage } from "../../machines/venue/marketData.ts"
@@ -33,6 +34,13 @@ export interface UnreadableLine {
   /** Its number and account, where these at least can be read. */
   readonly number: number | null
   readonly account: string | null
+}
+
+/** An event, or an unreadable line, of another service's account: its number alone is of use here. */
+export interface ForeignEvent {
+  readonly foreign: true
+  /** Null where it can't be read. */
+  readonly number: number | null
 }
 
 export interface Subscription {
@@ -70,7 +78,9 @@ export interface VenueShape {
     request: VenueRequest<Name>
   ): Effect.Effect<VenueOutcome, VenueUnanswered>
   /** Every event after a number, then those that come; a heartbeat first and every second. Ends with the connection. */
-  events(after: number): Stream.Stream<VenueEvent | VenueHeartbeat | UnreadableLine, VenueUnanswered | VenueEventsGone>
+  events(
+    after: number
+  ): Stream.Stream<VenueEvent | VenueHeartbeat | UnreadableLine | ForeignEvent, VenueUnanswered | VenueEventsGone>
   /** A snapshot of each subscription, then what changes, with a heartbeat every second. Ends with the connection. */
   marketData(
     subscriptions: ReadonlyArray<Subscription>

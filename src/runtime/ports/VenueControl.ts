@@ -27,7 +27,5 @@ export class VenueControl extends Context.Service<
     readonly show: Effect.Effect<VenueView, VenueControlError>
     /** Done when it answers; sent once. */
     command(command: VenueCommand): Effect.Effect<CommandAnswer, VenueControlError>
-    /** Makes the account unless the venue has it. */
-    openAccount(account: string): Effect.Effect<void, VenueControlError>
   }
 >()("brokerage/runtime/ports/VenueControl") {}

@@ -11,8 +11,7 @@ export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
   VenueControl.of({
     attached: false,
     show: Effect.fail(unattached),
-    command: () => Effect.fail(unattached),
-    openAccount: () => Effect.fail(unattached)
+    command: () => Effect.fail(unattached)
   })
 )
 
@@ -20,8 +19,8 @@ export const layerNoVenueControl: Layer.Layer<VenueControl> = Layer.succeed(
 export interface VenueScript {
   show: () => VenueView | VenueControlError
   command: (command: VenueCommand) => CommandAnswer | VenueControlError
-  /** In the order in which they came; accounts as they were opened. */
-  readonly sent: Array<VenueCommand | { readonly type: "open"; readonly account: string }>
+  /** In the order in which they came. */
+  readonly sent: Array<VenueCommand>
 }
 
 export const layerVenueControlMemory = (script: VenueScript): Layer.Layer<VenueControl> =>
@@ -34,8 +33,7 @@ export const layerVenueControlMemory = (script: VenueScript): Layer.Layer<VenueC
         Effect.suspend(() => {
           script.sent.push(command)
           return orFail(script.command(command))
-        }),
-      openAccount: (account) => Effect.sync(() => void script.sent.push({ type: "open", account }))
+        })
     })
   )
 

@@ -44,6 +44,18 @@ export const stampDatabase = (sandbox: boolean, sealing: Sealing) =>
     return { clockOffset: Number(stamp.clock_offset) }
   })
 
+/**
+ * The name of this database at its venue, which is `drawn` at the first start with one and then stays; empty for a database
+ * that was at a venue before there were names.
+ */
+export const stampVenueName = (drawn: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [stamp] = yield* sql<{ readonly venue_name: string }>`
+      UPDATE service_stamp SET venue_name = COALESCE(venue_name, ${drawn}) WHERE id = 1 RETURNING venue_name`
+    return stamp === undefined ? yield* Effect.die(new Error("the service stamp is missing")) : stamp.venue_name
+  })
+
 /** What the stamp says of keys: the one its canary is sealed with, and the one all values were found sealed with. */
 export const stampedKeys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

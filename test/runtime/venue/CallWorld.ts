@@ -38,8 +38,11 @@ export class CallWorld {
   /** What processes logged as errors. */
   readonly errors: Array<string> = []
 
-  /** What a process has for the venue instead. */
+  /** What a process has for the venue instead, and for the host. */
   readonly bend: (venue: VenueShape) => VenueShape
+  bendHost: (host: ActorHost["Service"]) => ActorHost["Service"] = (host) => host
+  /** Hears whatever processes log. */
+  onLog: (message: string) => void = () => {}
 
   constructor(
     fault: NonNullable<VenueMemoryOptions["fault"]> = () => ({}),
@@ -105,7 +108,11 @@ export class CallProcess {
         )
       )
     )
-    const engine = ActorHost.layer({ residentLimit: 100_000 }).pipe(Layer.provideMerge(base))
+    const host = Layer.effect(
+      ActorHost,
+      Effect.map(ActorHost, (made) => ActorHost.of(world.bendHost(made)))
+    )
+    const engine = host.pipe(Layer.provide(ActorHost.layer({ residentLimit: 100_000 })), Layer.provideMerge(base))
     const layer = Layer.mergeAll(
       VenueCalls.layer(venueHandlers),
       VenueEvents.layer(venueHandlers).pipe(Layer.provideMerge(VenueLink.layer))
@@ -167,6 +174,7 @@ export class CallProcess {
   private fork<A, E>(effect: Effect.Effect<A, E>, done: (exit: Exit.Exit<A, E>) => void): void {
     const { lane, world } = this
     const logger = Logger.make(({ logLevel, message }) => {
+      world.onLog(String(message))
       if (logLevel === "Error" || logLevel === "Fatal") world.errors.push(String(message))
     })
     const fiber = Effect.runFork(

@@ -5,53 +5,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fc from "fast-check"
-import type { AccountFact, VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
-import { CallWorld, uidOf } from "./CallWorld.ts"
-
-const account = uidOf(7)
-
-const orderOf = (ref: string | null, change: Partial<VenueOrder> = {}): VenueOrder => ({
-  id: 900,
-  ref,
-  account,
-  symbol: "BTC-USDC-PERP",
-  side: "BUY",
-  price: "58500",
-  qty: "0.001",
-  filledQty: "0",
-  tif: "IOC",
-  reduceOnly: false,
-  trigger: null,
-  group: null,
-  state: "CANCELLED",
-  reason: null,
-  triggeredAt: null,
-  ...change
-})
-
-const saying =
-  (order: VenueOrder) =>
-  (stamp: { readonly account: string; readonly sequence: number }): AccountFact => ({ type: "order", ...stamp, order })
-
-/** A world whose client 7 has one probe that the venue never got: void here, and what comes later is a late find. */
-const withVoidProbe = () => {
-  const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "before" } : {}))
-  const process = world.launch()
-  process.probe(7, 1)
-  world.run(5_000)
-  const id = [...world.probes.keys()][0] as number
-  assert.strictEqual(world.probes.get(id), "VOID")
-  return { world, process, id, ref: `P-${id}` }
-}
-
-const sequence = (world: CallWorld) =>
-  world.store.rows("venueAccounts").find(({ clientId }) => clientId === 7)?.sequence
-const aside = (world: CallWorld) => world.store.rows("venueQuarantine").map(({ reason }) => reason)
-const mark = (world: CallWorld) => world.store.rows("venueCursor")[0]?.number
+import { CallWorld } from "./CallWorld.ts"
+import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
 
 describe("events of the venue", () => {
   it("D6: an order that turns up after all goes to its object; the cursor passes it", () => {
@@ -191,6 +151,8 @@ describe("events of the venue", () => {
   it("A2-115: lines that can't be read are set aside once, with what can be seen of them", () => {
     const { world, process } = withVoidProbe()
     const line = { unreadable: '{"number":1,', reason: "no JSON", number: 1, account: null }
+    const listing = { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
+    world.venue.events.push({ number: 1, at: world.timeline.now, fact: listing })
     world.venue.send(line)
     world.venue.send(line)
     world.venue.send({ ...line, unreadable: "x", number: null })

@@ -1,12 +1,13 @@
 /**
  * What every implementation of the venue's port promises: HttpVenue against the simulated venue's own process and socket,
- * InProcessVenue over the same core without either.
+ * InProcessVenue over the same core without either; both as they are, and under a service's own name.
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
 import { InProcessVenue } from "../../../simulator/venue/InProcessVenue.ts"
 import { lookupLimit, type VenueRequest } from "../../../src/machines/venue/venueCalls.ts"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
+import { venueUnder } from "../../../src/runtime/adapters/venue/ownNames.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { runVenue } from "../../venue/runningVenue.ts"
 
@@ -223,5 +224,13 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
   })
 }
 
+/** As a service sees it whose database has a name there, beside others. */
+const underName = (open: () => Promise<Bench>) => async (): Promise<Bench> => {
+  const bench = await open()
+  return { ...bench, venue: venueUnder("NAME22", bench.venue) }
+}
+
 portConformance("HttpVenue", overHttp)
 portConformance("InProcessVenue", inProcess)
+portConformance("HttpVenue under a name", underName(overHttp))
+portConformance("InProcessVenue under a name", underName(inProcess))

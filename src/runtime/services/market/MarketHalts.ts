@@ -19,7 +19,7 @@ import { type MarketPrices, ListedMarkets } from "../../ports/ListedMarkets.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { TradingHaltRow } from "../../store/tables/market.ts"
 import { type OperatorCaller, systemSubject } from "../operator/OperatorKeys.ts"
-import { clockEnd } from "../system/SimClock.ts"
+import { clockEnd } from "../system/clockEnd.ts"
 
 /** A halt as the operator sees it. */
 export interface HaltView extends TradingHaltContext {

@@ -4,7 +4,7 @@
  * venue did on the way (C4).
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -13,12 +13,16 @@ import { withinTime } from "../../engine/withinTime.ts"
 import { Timers } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { VenueControl, type VenueControlError } from "../../ports/VenueControl.ts"
+import { Venue } from "../../ports/Venue.ts"
 import { VenueProgress } from "../../ports/VenueProgress.ts"
 import { Settings } from "../../Settings.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { VenueLink } from "../venue/VenueLink.ts"
 import { moveClock } from "../../store/ServiceStamp.ts"
 import { whenUnsure } from "../../store/whenAway.ts"
+import { clockEnd } from "./clockEnd.ts"
+import { ClockMeeting } from "./ClockMeeting.ts"
 import { venueRefusal } from "./venueWords.ts"
 
 export interface ClockView {
@@ -36,8 +40,6 @@ export interface AdvanceView extends ClockView {
   readonly behind: boolean
 }
 
-/** 1 January 2100, 00:00 UTC: the dates in the rules end there, so business time stays before it. Unix ms. */
-export const clockEnd = Date.UTC(2100, 0, 1)
 const tooFar = "The clock can't be moved into the year 2100 or later."
 
 /** How long an answer may wait for venue, events and timers (C4). */
@@ -58,18 +60,29 @@ export class SimClock extends Context.Service<
   static readonly layer = Layer.effect(
     SimClock,
     Effect.gen(function* () {
-      const jump = new Jump({
-        host: yield* ActorHost,
+      const parts = {
         clock: yield* BusinessClock,
         control: yield* VenueControl,
         progress: yield* VenueProgress,
-        feed: yield* MarketFeed,
-        timers: yield* Timers,
         sql: yield* PgClient.PgClient
+      }
+      const jump = new Jump({
+        ...parts,
+        host: yield* ActorHost,
+        feed: yield* MarketFeed,
+        timers: yield* Timers
       })
       const { sandbox } = yield* Settings
       // A jump ends where it said before the next one begins.
       const one = yield* Semaphore.make(1)
+      const meeting = new ClockMeeting({
+        ...parts,
+        venue: yield* Venue,
+        link: yield* VenueLink,
+        wall: yield* Clock.Clock,
+        one
+      })
+      if (sandbox) yield* Effect.forkScoped(meeting.run)
       return SimClock.of({
         show: sandbox ? Effect.map(jump.view, accept) : Effect.succeed(sandboxOnly),
         advance: (caller, millis) =>
@@ -111,20 +124,28 @@ class Jump {
 
   advance(caller: OperatorCaller, millis: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
-      const { clock, control } = this.parts
-      const before = clock.offset()
+      const { clock } = this.parts
       const rehearsed = yield* this.store(millis, true)
       if (rehearsed === null) return refuse(invalidFields({ advanceMillis: tooFar }))
-      if (currentDryRun() !== null) return yield* this.rehearse(caller, before, rehearsed)
+      if (currentDryRun() !== null) return yield* this.rehearse(caller, clock.offset(), rehearsed)
+      // However it ends: what is expected after it would let anything so far ahead be believed.
+      return yield* Effect.ensuring(
+        this.jump(caller, millis, this.own().wallNow + rehearsed),
+        Effect.sync(() => clock.expect(0))
+      )
+    })
+  }
+
+  /** `to`: where the venue plays to, Unix ms of business time. */
+  private jump(caller: OperatorCaller, millis: number, to: number): Effect.Effect<Verdict<AdvanceView>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const { clock, control } = this.parts
+      const before = clock.offset()
       const began = performance.now()
       const left = () => Math.max(0, Duration.toMillis(patience) - (performance.now() - began))
-      const to = this.own().wallNow + rehearsed
       clock.expect(to)
       const moved = yield* Effect.result(this.moveVenue(to, left))
-      if (Result.isFailure(moved)) {
-        clock.expect(0)
-        return refuse(venueRefusal(moved.failure))
-      }
+      if (Result.isFailure(moved)) return refuse(venueRefusal(moved.failure))
       const offset = yield* this.store(millis, false)
       if (offset === null) return refuse(invalidFields({ advanceMillis: tooFar }))
       clock.setOffset(Math.max(offset, clock.offset()))

@@ -4,7 +4,7 @@
  * and sends nothing.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueCommand, VenueView } from "../../../venue/VenueCommand.ts"
@@ -12,9 +12,11 @@ import { applyEffects } from "../../effects/Interpreter.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { type CommandAnswer, VenueControl, VenueControlError } from "../../ports/VenueControl.ts"
+import { Venue } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import { findClient } from "../client/findClient.ts"
 import { type OperatorCaller, systemInstance, systemSubject } from "../operator/OperatorKeys.ts"
+import { openAccount } from "../venue/openAccount.ts"
 import { describeCommand, venueRefusal } from "./venueWords.ts"
 
 /** What `sim clock advance` sends is no command of its own here. */
@@ -43,6 +45,8 @@ export class SimVenue extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const control = yield* VenueControl
+      const venue = yield* Venue
+      const wall = yield* Clock.Clock
       const { sandbox } = yield* Settings
       const sql = yield* PgClient.PgClient
 
@@ -93,6 +97,21 @@ export class SimVenue extends Context.Service<
           Effect.catchTag("VenueControlError", (error) => Effect.succeed(refuse(venueRefusal(error))))
         )
 
+      /** The venue trades an account that it has alone: until then nothing was done. */
+      const opened = (account: string): Effect.Effect<void, VenueControlError> =>
+        openAccount(
+          (request) => venue.write("openAccount", request),
+          account,
+          () => wall.currentTimeMillisUnsafe()
+        ).pipe(
+          Effect.mapError(({ reason }) => new VenueControlError({ why: "unreached", words: reason })),
+          Effect.flatMap(({ outcome, reason }) =>
+            outcome === "EXECUTED"
+              ? Effect.void
+              : Effect.fail(new VenueControlError({ why: "refused", words: reason ?? "it opens no account" }))
+          )
+        )
+
       const inSandbox = (run: () => Commanded): Commanded =>
         sandbox ? Effect.suspend(run) : Effect.succeed(sandboxOnly)
 
@@ -115,7 +134,7 @@ export class SimVenue extends Context.Service<
               if (row === null) return Effect.succeed(refuse(unknown("Client")))
               const command = withFullSymbol({ type: "execute", account: row.uid, ...rest })
               if (currentDryRun() !== null) return rehearse(caller, command)
-              const work = Effect.andThen(control.openAccount(row.uid), control.command(command))
+              const work = Effect.andThen(opened(row.uid), control.command(command))
               return carryOut(caller, command, work)
             })
           ),

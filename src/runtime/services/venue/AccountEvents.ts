@@ -4,8 +4,8 @@
  * ours that it names takes over there what the venue answers when it is asked for it (A2-96, A2-115).
  */
 import { Decimal } from "decimal.js"
-import { Effect, Semaphore } from "effect"
-import { type AccountFact, refOfFact, type VenueEvent } from "../../../machines/venue/VenueEvent.ts"
+import { Effect } from "effect"
+import { type AccountFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
 import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
 import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -14,6 +14,7 @@ import type { RowReads } from "../../ports/RowReads.ts"
 import type { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { definite } from "./LostCalls.ts"
+import { type AccountEvent, AccountLane } from "./AccountLane.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 import { alarmAside, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
@@ -26,6 +27,7 @@ const listedFor = 1_000
 const accountsKept = 100_000
 /** Events that the venue gives in one answer. */
 const fetchPage = 1_000
+const beyond = "its sequence lies beyond what the venue has of its account"
 /** Fetches of a gap before the venue is believed that it has no more. */
 const fetches = 3
 
@@ -38,8 +40,12 @@ interface Judged {
   readonly answer: DefiniteOutcome | null
 }
 
-export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 type Apart = (what: SetAside) => Effect.Effect<void>
+/** Numbers that were tried together; not taken: they are to come again. */
+interface Tried {
+  readonly numbers: ReadonlyArray<number>
+  readonly taken: boolean
+}
 /** What became of an event in its turn; set aside: as what. */
 interface Taken {
   readonly is: "taken" | "known" | "gap" | SetAside
@@ -57,44 +63,95 @@ export class AccountEvents {
   private readonly parts: AccountEventsParts
   private readonly clients = new Map<string, number>()
   /** Of accounts with something on its way. */
-  private readonly lanes = new Map<string, { readonly one: Semaphore.Semaphore; users: number }>()
+  private readonly lanes = new Map<string, AccountLane>()
   private markets: ReadonlyMap<string, VenueMarket> = new Map()
 
   constructor(parts: AccountEventsParts) {
     this.parts = parts
   }
 
-  /** Takes an event, whatever becomes of it; `apart` sets aside what is of no client. */
-  take(event: AccountEvent, apart: Apart): Effect.Effect<void> {
-    return this.inTurn(
-      event.fact.account,
-      Effect.suspend(() => this.apply(event, apart))
+  /**
+   * Lets an event join those of its account that wait already: they are read again from the venue as far as the last of them
+   * goes, so that only that one is held. False: it is to be taken by itself.
+   */
+  join(event: AccountEvent): boolean {
+    return this.lanes.get(event.fact.account)?.join(event) ?? false
+  }
+
+  /** Takes an event, whatever becomes of it, and what has joined it; `apart` sets aside what is of no client. */
+  take(event: AccountEvent, apart: Apart): Effect.Effect<Tried> {
+    const { account } = event.fact
+    return this.inTurn(account, (lane) => {
+      const waiting = lane.await(event, this.clients.has(account))
+      return Effect.suspend(() => {
+        lane.begin(waiting)
+        return this.apply(waiting.last, apart).pipe(
+          Effect.as(true),
+          Effect.catchDefect((defect) =>
+            Effect.logError("an event of the venue could not be taken", defect).pipe(
+              // What has joined it comes again; alone it is passed.
+              Effect.andThen(
+                waiting.numbers.length > 1
+                  ? Effect.succeed(false)
+                  : Effect.as(apart(asideOf(event, "it could not be applied")), true)
+              )
+            )
+          ),
+          Effect.map((taken) => ({ numbers: waiting.numbers, taken }))
+        )
+      })
+    })
+  }
+
+  /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
+  readAgain(account: string): Effect.Effect<void> {
+    // Others of the account go on between two tries.
+    return Effect.catch(this.readOnce(account), () =>
+      Effect.delay(
+        Effect.suspend(() => this.readAgain(account)),
+        "1 second"
+      )
     )
   }
 
-  /** Fetches what is missing of an account of ours, as far as the venue says it now. */
-  readAgain(account: string): Effect.Effect<void> {
-    return this.inTurn(
-      account,
+  /** As `readAgain`, once; what the venue has said of the account and does not keep is an alarm. */
+  readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      for (let before = -1; ;) {
+        const after = yield* this.readOnce(account)
+        const there = yield* this.parts.venue.account(account)
+        if (after === null || there === null || there.sequence <= after) return
+        // What was said while it was read is read by the next round.
+        if (after === before) {
+          const bytes = JSON.stringify({ account, after, sequence: there.sequence })
+          return yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+        }
+        before = after
+      }
+    })
+  }
+
+  /** The sequence up to which an account is read; null: it is none of ours. */
+  private readOnce(account: string): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+    return this.inTurn(account, () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
-        if (clientId === null) return
-        const after = yield* this.sequenceOf(clientId)
-        yield* this.fetch(clientId, account, after)
-      }).pipe(Effect.catch(() => Effect.void))
+        if (clientId === null) return null
+        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        return yield* this.sequenceOf(clientId)
+      })
     )
   }
 
-  /** One after the other of an account, in the order in which they come here. */
-  private inTurn(account: string, work: Effect.Effect<void>): Effect.Effect<void> {
+  /** One after the other of an account, in the order in which they come here; `work` is asked for as it comes. */
+  private inTurn<A, E>(account: string, work: (lane: AccountLane) => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
-      const lane = this.lanes.get(account) ?? { one: Semaphore.makeUnsafe(1), users: 0 }
+      const lane = this.lanes.get(account) ?? new AccountLane()
       this.lanes.set(account, lane)
-      lane.users++
       return Effect.ensuring(
-        lane.one.withPermits(1)(work),
+        lane.one(work(lane)),
         Effect.sync(() => {
-          if (--lane.users === 0) this.lanes.delete(account)
+          if (lane.left()) this.lanes.delete(account)
         })
       )
     })
@@ -115,6 +172,8 @@ export class AccountEvents {
         if (now.is !== "gap") return
         yield* Effect.sleep(250 << tries)
       }
+      const there = yield* this.parts.venue.account(account)
+      if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
       yield* Effect.annotateLogs(Effect.logError("the venue does not say what is missing of an account"), {
         account,
         before: event.fact.sequence

@@ -17,6 +17,7 @@ import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, type Waiting } from "./CallLanes.ts"
 import { answerWithin, definite, LostCalls } from "./LostCalls.ts"
+import { openAccount } from "./openAccount.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 import type { VenueHandlers } from "./VenueHandlers.ts"
 
@@ -210,24 +211,25 @@ class Executor {
     )
   }
 
-  /** The account is opened before its first call; it costs nothing to ask for one that is there (A2-95). */
-  private open(waiting: Waiting, account: string, ref = `U-${account}`): Effect.Effect<void> {
-    return this.write("openAccount", { ref, account }).pipe(
-      Effect.matchCauseEffect({
-        onFailure: () => Effect.sync(() => this.missed(waiting)),
-        onSuccess: ({ outcome, reason }) => {
-          if (outcome !== "EXECUTED") {
-            // The venue keeps to what it has said of a ref: a refusal that has passed needs another one.
-            if (ref === `U-${account}`) return this.open(waiting, account, `${ref}-${this.now}`)
-            this.missed(waiting)
-            return Effect.logWarning("the venue opens no account", account, reason)
-          }
-          if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
-          this.opened.add(account)
-          return this.again(waiting)
-        }
-      })
+  /** The account is opened before its first call (A2-95). */
+  private open(waiting: Waiting, account: string): Effect.Effect<void> {
+    const opening = openAccount(
+      (request) => this.write("openAccount", request),
+      account,
+      () => this.now
     )
+    return Effect.matchCauseEffect(opening, {
+      onFailure: () => Effect.sync(() => this.missed(waiting)),
+      onSuccess: ({ outcome, reason }) => {
+        if (outcome !== "EXECUTED") {
+          this.missed(waiting)
+          return Effect.logWarning("the venue opens no account", account, reason)
+        }
+        if (this.opened.size >= accountsKept) this.opened.delete(this.opened.values().next().value as string)
+        this.opened.add(account)
+        return this.again(waiting)
+      }
+    })
   }
 
   private write<Name extends VenueCallName>(

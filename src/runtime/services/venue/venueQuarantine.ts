@@ -21,6 +21,9 @@ export interface SetAside {
   readonly account: string | null
 }
 
+/** Of events that were passed unread; its bytes say which. `sim verify` looks for it. */
+export const eventsLost = "the venue does not give these events: the reader has gone on after them"
+
 export const byVenue: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "venue", actor: "system:venue" }
 
 interface Writing {
@@ -80,7 +83,8 @@ export const alarmAside = ({ reason, number, account }: SetAside): Effect.Effect
 export const setAsideApart = (
   journal: Journal["Service"],
   clock: BusinessClock["Service"],
-  what: SetAside
+  what: SetAside,
+  alarm: Effect.Effect<void> = alarmAside(what)
 ): Effect.Effect<boolean> =>
   Effect.callback<"written" | "known" | "later">((resume) => {
     const draft = new Builder()
@@ -95,7 +99,7 @@ export const setAsideApart = (
       resume(Effect.succeed(tag === "Committed" ? "written" : tag === "ClaimLost" ? "known" : "later"))
     )
   }).pipe(
-    Effect.tap((done) => (done === "written" ? alarmAside(what) : Effect.void)),
+    Effect.tap((done) => (done === "written" ? alarm : Effect.void)),
     Effect.map((done) => done !== "later")
   )
 

@@ -1,0 +1,72 @@
+/**
+ * How far a tester's numbers go: everything that the books work out of them then stays exact, and nothing waits or grows
+ * without end. What lies beyond is refused in words.
+ */
+import type { VenueCommand } from "../../../src/venue/VenueCommand.ts"
+import type { Listing } from "./Exchange.ts"
+import { houseAccounts } from "./Makers.ts"
+import type { VenueParts } from "./VenueParts.ts"
+
+const dayMillis = 86_400_000
+/** A path, and a fault that ends by time, last no longer than this. */
+const longestMillis = 366 * dayMillis
+const longestDelayMillis = 3_600_000
+const mostTimes = 1_000_000
+/** A price stays below this many times the one that its base opened with, and below so many ticks. */
+const priceMultiple = 1_000
+const mostTicks = 500_000_000_000
+/** One execution is at most so many of the largest orders; an offer so many of the largest takes. */
+const largestMultiple = 1_000
+export const mostSpread = 1_000_000
+const mostOffers = 10_000
+const mostPayments = 100
+
+type Fault = Pick<Extract<VenueCommand, { readonly type: "fault" }>, "forMillis" | "times" | "delayMillis">
+
+/** Why a fault can't be ordered; null: it can. */
+export const faultRefusal = ({ forMillis, times, delayMillis }: Fault): string | null => {
+  const given = [forMillis, times, delayMillis].filter((each) => each !== null)
+  if (given.some((each) => each < 1)) return "How long, how often and how late are whole numbers from 1."
+  if ((forMillis ?? 0) > longestMillis) return "A fault lasts 366 days at most."
+  if ((times ?? 0) > mostTimes) return "A fault strikes 1,000,000 times at most."
+  return (delayMillis ?? 0) > longestDelayMillis ? "A fault delays by an hour at most." : null
+}
+
+/** Why a price of a market can't be had, in ticks; null: it can. */
+export const priceRefusal = ({ prices }: VenueParts, { market }: Listing, ticks: number): string | null =>
+  ticks > Math.min(prices.openingOf(market.base) * priceMultiple, mostTicks)
+    ? `A price of ${market.symbol} is at most 1,000 times the one that it opened with.`
+    : null
+
+/** Why a path can't be played that ends so many ms after its beginning; null: it can. */
+export const pathRefusal = (endMillis: number): string | null =>
+  endMillis > longestMillis ? "A path lasts 366 days at most." : null
+
+/** Why an account can't be traded so many signed lots by the venue; null: it can. */
+export const executionRefusal = (
+  { exchange }: VenueParts,
+  { market }: Listing,
+  { accountId, lots }: { readonly accountId: number; readonly lots: number }
+): string | null => {
+  const { symbol, maxQty } = market
+  if (Math.abs(lots) > maxQty * largestMultiple)
+    return `The quantity is more than 1,000 of the largest orders of ${symbol}.`
+  const after = [
+    (exchange.accounts.get(accountId)?.lotsOf(symbol) ?? 0) + lots,
+    (exchange.accounts.get(houseAccounts.venue)?.lotsOf(symbol) ?? 0) - lots
+  ]
+  return after.every(Number.isSafeInteger) ? null : `The position in ${symbol} would be too large.`
+}
+
+/** Why an offer of so many minor units can't be put on the board; null: it can. */
+export const offerRefusal = ({ staking }: VenueParts, symbol: string, amount: bigint): string | null => {
+  if (staking.offers.size >= mostOffers) return "The board has 10,000 offers: no more fit."
+  const largest = staking.markets.get(symbol)?.maxQty ?? 0n
+  return amount > largest * BigInt(largestMultiple)
+    ? `The quantity is more than 1,000 of the largest takes of ${symbol}.`
+    : null
+}
+
+/** Why a swap can't get another payment; null: it can. */
+export const paymentRefusal = ({ payments }: { readonly payments: ReadonlyArray<unknown> }): string | null =>
+  payments.length >= mostPayments ? "No more than 100 payments are made on one swap." : null

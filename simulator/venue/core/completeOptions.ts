@@ -1,0 +1,53 @@
+/**
+ * The options of a venue with everything in them that would else come from this code: markets and knobs. Books keep them from
+ * their beginning, so that another release with other defaults replays to the same books. What no option names, such as the
+ * staking boards and the width of price bands, is part of the log's format: whoever changes it counts the format up.
+ */
+import { type Base, bases, marketsOf, usualLadder, walkOf } from "./defaultMarkets.ts"
+import { usualHalfLifeMillis } from "./Prices.ts"
+import { textOf } from "./texts.ts"
+import type { VenueOptions } from "./VenueInput.ts"
+import { defaultDealers, defaultTakers, defaultWriters, type VenueKnobs } from "./VenueKnobs.ts"
+
+/** Options that leave something out began before they were kept whole: they mean the defaults of then, which these are. */
+export const completeOptions = (options: VenueOptions): VenueOptions => {
+  const markets = options.markets ?? bases
+  const { knobs } = options
+  return {
+    ...options,
+    markets,
+    knobs: {
+      ...knobs,
+      processes: merged(usualProcesses(markets), knobs.processes ?? {}),
+      basisHalfLifeMillis: knobs.basisHalfLifeMillis ?? usualHalfLifeMillis,
+      books: merged(usualBooks(markets), knobs.books ?? {}),
+      takers: knobs.takers ?? defaultTakers,
+      dealers: knobs.dealers ?? defaultDealers,
+      writers: { ...defaultWriters, ...knobs.writers }
+    }
+  }
+}
+
+const usualProcesses = (markets: ReadonlyArray<Base>): NonNullable<VenueKnobs["processes"]> =>
+  Object.fromEntries(markets.map((base) => [base.base, walkOf(base)] as const))
+
+const usualBooks = (markets: ReadonlyArray<Base>): NonNullable<VenueKnobs["books"]> =>
+  Object.fromEntries(
+    markets.flatMap((base) =>
+      marketsOf([base])
+        .filter(({ family }) => family !== "BARRIER")
+        .map(({ symbol, lotDecimals }) => {
+          const { levels, spread, size } = usualLadder(base)
+          return [symbol, { levels, spread, size: textOf(size, lotDecimals) }] as const
+        })
+    )
+  )
+
+/** Entries of both, those of `over` over the usual ones, part by part. */
+const merged = <Part extends object>(
+  usual: Readonly<Record<string, Part>>,
+  over: Readonly<Record<string, Part>>
+): Readonly<Record<string, Part>> => ({
+  ...usual,
+  ...Object.fromEntries(Object.entries(over).map(([key, part]) => [key, { ...usual[key], ...part }]))
+})

@@ -1,0 +1,139 @@
+/**
+ * What a directory holds of a venue: the newest snapshot that is whole and every segment of inputs since then, none missing.
+ * A snapshot that is broken is passed over for the one before it, which is kept with its segment for that.
+ */
+import { join } from "node:path"
+import type { VenueInput, VenueOptions } from "../core/VenueInput.ts"
+import type { LogDisk } from "./LogDisk.ts"
+import { BrokenRecord, readRecords } from "./records.ts"
+import { type Snapshot, snapshotOf } from "./snapshots.ts"
+
+/** The log can't be used; in words for whoever started the venue or asked it. */
+export class VenueLogError extends Error {
+  /** False when it is not sure that the refused inputs are gone: they may be there after a restart. */
+  readonly certain: boolean
+
+  constructor(sentence: string, certain = true) {
+    super(sentence)
+    this.certain = certain
+  }
+}
+
+/** The first record of a segment. */
+export interface Header {
+  readonly format: number
+  readonly options: VenueOptions
+}
+
+/** What every other record holds. */
+export interface Group {
+  /** Wall time at which it was written, Unix ms. */
+  readonly at: number
+  readonly inputs: ReadonlyArray<VenueInput>
+}
+
+export interface FoundSegment {
+  readonly number: number
+  readonly path: string
+  readonly header: Header | null
+  readonly groups: ReadonlyArray<Group>
+  readonly wholeBytes: number
+  readonly bytes: number
+}
+
+export interface History {
+  /** Of the snapshot; 0: there is none, the venue begins with segment 0. */
+  readonly base: number
+  readonly snapshot: Snapshot | null
+  /** From the base's on, oldest first; none: nothing has begun. */
+  readonly segments: ReadonlyArray<FoundSegment>
+  /** Paths of broken snapshots that were passed over, and of what a crash in the middle of a rotation left. */
+  readonly broken: ReadonlyArray<string>
+  readonly left: ReadonlyArray<string>
+}
+
+export const format = 1
+
+export const segmentName = (number: number): string => `inputs-${number}.log`
+export const snapshotName = (number: number): string => `snapshot-${number}.json`
+
+/** Reads a directory; throws VenueLogError, which names the file, when something is missing or broken in it. */
+export const readHistory = (disk: LogDisk, directory: string, names: ReadonlyArray<string>): History => {
+  const found = newestSnapshot(disk, directory, names)
+  const numbers = new Set(numbersOf(names, /^inputs-(\d+)\.log$/))
+  const last = Math.max(found.base, ...numbers)
+  if (numbers.size === 0 && found.snapshot === null && found.broken.length === 0)
+    return { ...found, segments: [], left: drafts(directory, names) }
+  const segments: Array<FoundSegment> = []
+  for (let number = found.base; number <= last; number++) {
+    const path = join(directory, segmentName(number))
+    if (!numbers.has(number)) throw missing(path, found)
+    segments.push(readSegment(disk, path, number))
+  }
+  const left: Array<string> = drafts(directory, names)
+  while (segments.length > 1 && segments.at(-1)?.groups.length === 0) left.push((segments.pop() as FoundSegment).path)
+  refuseGaps(segments)
+  return { ...found, segments, left }
+}
+
+type Found = Pick<History, "base" | "snapshot" | "broken">
+
+const newestSnapshot = (disk: LogDisk, directory: string, names: ReadonlyArray<string>): Found => {
+  const broken: Array<string> = []
+  for (const number of numbersOf(names, /^snapshot-(\d+)\.json$/).toSorted((one, other) => other - one)) {
+    const path = join(directory, snapshotName(number))
+    const snapshot = readSnapshot(disk, path)
+    if (snapshot !== null) return { base: number, snapshot, broken }
+    broken.push(path)
+  }
+  return { base: 0, snapshot: null, broken }
+}
+
+const readSnapshot = (disk: LogDisk, path: string): Snapshot | null => {
+  const bytes = disk.read(path)
+  try {
+    const { values, wholeBytes } = readRecords(bytes)
+    return wholeBytes === bytes.length ? snapshotOf(values) : null
+  } catch (error) {
+    if (error instanceof BrokenRecord) return null
+    throw error
+  }
+}
+
+const readSegment = (disk: LogDisk, path: string, number: number): FoundSegment => {
+  const bytes = disk.read(path)
+  try {
+    const { values, wholeBytes } = readRecords(bytes)
+    const [header = null, ...groups] = values as readonly [Header | undefined, ...ReadonlyArray<Group>]
+    if (header !== null && header.format !== format)
+      throw new VenueLogError(`${path} has format ${header.format}, and only ${format} can be read.`)
+    return { number, path, header, groups, wholeBytes, bytes: bytes.length }
+  } catch (error) {
+    if (error instanceof BrokenRecord) throw new VenueLogError(`${path}: ${error.message}; the log can't be replayed.`)
+    throw error
+  }
+}
+
+const missing = (path: string, { broken }: Found): VenueLogError =>
+  new VenueLogError(
+    broken.length === 0
+      ? `${path} is missing: the log can't be replayed.`
+      : `${broken.join(", ")}: the snapshot is broken, and ${path}, which would replace it, is missing.`
+  )
+
+/** Whatever others follow must be whole; a header is on the disk before anything counts on its segment. */
+const refuseGaps = (segments: ReadonlyArray<FoundSegment>): void => {
+  segments.forEach(({ path, header, number, wholeBytes, bytes }, n) => {
+    const next = segments[n + 1]
+    if (header === null && (number > 0 || next !== undefined))
+      throw new VenueLogError(`${path}: its first record is broken; the log can't be replayed.`)
+    if (next !== undefined && wholeBytes < bytes)
+      throw new VenueLogError(`${path}: its end is broken and ${next.path} follows it; the log can't be replayed.`)
+  })
+}
+
+const drafts = (directory: string, names: ReadonlyArray<string>): Array<string> =>
+  names.filter((name) => /^snapshot-\d+\.json\.new$/.test(name)).map((name) => join(directory, name))
+
+export const numbersOf = (names: ReadonlyArray<string>, pattern: RegExp): ReadonlyArray<number> =>
+  names.flatMap((name) => (pattern.exec(name)?.[1] === undefined ? [] : [Number(pattern.exec(name)?.[1])]))

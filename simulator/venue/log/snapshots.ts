@@ -1,0 +1,66 @@
+/**
+ * A snapshot as a file of records: a head, which says how long every list of the state is, and after it the lists in pieces.
+ * So no line grows with the books, the process does something else between two pieces, and one that was torn or lost its end
+ * is known by its counts. One record that holds the whole state is a snapshot as they were before.
+ */
+import type { VenueState } from "../core/VenueState.ts"
+import { lineOf } from "./records.ts"
+
+export interface Snapshot {
+  /** Wall time of the last input in it, Unix ms; null: there was none. */
+  readonly at: number | null
+  readonly state: VenueState
+}
+
+type Lists = Readonly<Record<string, ReadonlyArray<unknown>>>
+
+interface Head<State> {
+  readonly at: number | null
+  /** Its lists are empty, or not there. */
+  readonly state: State
+  readonly lists?: Readonly<Record<string, number>>
+}
+
+interface Piece {
+  readonly list: string
+  readonly items: ReadonlyArray<unknown>
+}
+
+/** Items of one record. */
+const pieceLength = 500
+
+/** The lines of a snapshot; the state must stay as it is until the last of them was taken. */
+export function* snapshotLines({ at, state }: Snapshot): Generator<string, void> {
+  const { events, ...others } = state
+  const lists: Lists = { ...listsOf(others), events: events.events }
+  const rest = Object.fromEntries(Object.entries(others).filter(([, value]) => !Array.isArray(value)))
+  const head: Head<object> = {
+    at,
+    state: { ...rest, events: { ...events, events: [] } },
+    lists: Object.fromEntries(Object.entries(lists).map(([list, items]) => [list, items.length]))
+  }
+  yield lineOf(head)
+  for (const [list, items] of Object.entries(lists)) {
+    for (let from = 0; from < items.length; from += pieceLength) {
+      const piece: Piece = { list, items: items.slice(from, from + pieceLength) }
+      yield lineOf(piece)
+    }
+  }
+}
+
+/** The snapshot of a file's records; null when it is not whole. */
+export const snapshotOf = (records: ReadonlyArray<unknown>): Snapshot | null => {
+  const [head, ...pieces] = records as readonly [Head<VenueState> | undefined, ...ReadonlyArray<Piece>]
+  if (head === undefined) return null
+  if (head.lists === undefined) return pieces.length > 0 ? null : head
+  const lists = new Map<string, Array<unknown>>(Object.keys(head.lists).map((list) => [list, []]))
+  for (const { list, items } of pieces) for (const item of items) lists.get(list)?.push(item)
+  if (Object.entries(head.lists).some(([list, length]) => lists.get(list)?.length !== length)) return null
+  const { events = [], ...others } = Object.fromEntries(lists)
+  return { at: head.at, state: Object.assign(head.state, others, { events: { ...head.state.events, events } }) }
+}
+
+const listsOf = (state: object): Lists =>
+  Object.fromEntries(
+    Object.entries(state).filter((entry): entry is [string, Array<unknown>] => Array.isArray(entry[1]))
+  )

@@ -1,0 +1,104 @@
+/**
+ * Several services at one venue: each database has a name there, which is put before every ref and account on the way out
+ * and taken off on the way in, so that nothing else of a service knows of it. A database that was at a venue before there
+ * were names has the empty one, and whatever carries no name is its own.
+ */
+import { Effect, Layer, Stream } from "effect"
+import { type UnreadableLine, Venue, type VenueShape } from "../../ports/Venue.ts"
+import { VenueControl } from "../../ports/VenueControl.ts"
+
+/** The venue as the database of this name sees it. */
+export const layerOwnNames = <E, R>(name: string, venue: Layer.Layer<Venue, E, R>): Layer.Layer<Venue, E, R> =>
+  Layer.effect(
+    Venue,
+    Effect.map(Venue, (found) => Venue.of(venueUnder(name, found)))
+  ).pipe(Layer.provide(venue))
+
+/** Its controls: a tester names clients as the service does. */
+export const layerOwnControls = <E, R>(
+  name: string,
+  controls: Layer.Layer<VenueControl, E, R>
+): Layer.Layer<VenueControl, E, R> =>
+  Layer.effect(
+    VenueControl,
+    Effect.map(VenueControl, (found) =>
+      VenueControl.of({ ...found, command: (command) => found.command(new Names(name).out(command)) })
+    )
+  ).pipe(Layer.provide(controls))
+
+/** The port with the name put on and taken off. */
+export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
+  const names = new Names(name)
+  return {
+    ...venue,
+    account: (account) => Effect.map(venue.account(names.named(account)), (found) => names.bare(found)),
+    accountEvents: (account, after) =>
+      Effect.map(venue.accountEvents(names.named(account), after), (found) => names.bare(found)),
+    lookup: (refs) => Effect.map(venue.lookup(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
+    voidRefs: (refs) => Effect.map(venue.voidRefs(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
+    write: (call, request) => Effect.map(venue.write(call, names.out(request)), (found) => names.bare(found)),
+    events: (after) => Stream.map(venue.events(after), (line) => names.line(line))
+  }
+}
+
+/** Fields that hold a ref or an account, wherever they stand. */
+export const nameFields: ReadonlySet<string> = new Set(["ref", "account", "target", "rfqRef"])
+
+/** What begins with somebody's name. */
+const anyName = /^[A-Z2-9]{6}:/
+
+type Line = Stream.Success<ReturnType<VenueShape["events"]>>
+
+class Names {
+  private readonly prefix: string
+
+  constructor(name: string) {
+    this.prefix = name === "" ? "" : `${name}:`
+  }
+
+  named(ref: string): string {
+    return `${this.prefix}${ref}`
+  }
+
+  /** What goes to the venue. */
+  out<A>(sent: A): A {
+    return renamed(sent, (ref) => this.named(ref))
+  }
+
+  /** What came from it. A ref of another name stays recognisable as none of ours. */
+  bare<A>(found: A): A {
+    return renamed(found, (ref) => (this.owns(ref) ? ref.slice(this.prefix.length) : `other:${ref}`))
+  }
+
+  line(line: Line): Line {
+    if ("unreadable" in line) return this.unreadable(line)
+    if (!("fact" in line)) return line
+    const { fact, number } = line
+    if (!("account" in fact)) return line
+    return this.owns(fact.account) ? this.bare(line) : { foreign: true, number }
+  }
+
+  private unreadable(line: UnreadableLine): Line {
+    const { account, number } = line
+    if (account === null) return line
+    return this.owns(account) ? { ...line, account: account.slice(this.prefix.length) } : { foreign: true, number }
+  }
+
+  private owns(ref: string): boolean {
+    return this.prefix === "" ? !anyName.test(ref) : ref.startsWith(this.prefix)
+  }
+}
+
+/** A copy of plain data in which the names are others. */
+const renamed = <A>(value: A, rename: (ref: string) => string): A => copied(value, rename) as A
+
+const copied = (value: unknown, rename: (ref: string) => string): unknown => {
+  if (Array.isArray(value)) return value.map((each) => copied(each, rename))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([field, held]) => [
+      field,
+      typeof held === "string" && nameFields.has(field) ? rename(held) : copied(held, rename)
+    ])
+  )
+}

@@ -1,0 +1,349 @@
+/**
+ * The one reader of the venue's events (VenueEvents): connects, takes line by line, keeps the mark, and asks again for what
+ * does not come.
+ */
+import { type Clock, Effect, Latch, type Scope, type Semaphore, Stream } from "effect"
+import type { VenueEvent, VenueHeartbeat } from "../../../machines/venue/VenueEvent.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { Journal } from "../../engine/journal/Journal.ts"
+import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
+import { KindRate } from "../market/KindRate.ts"
+import type { AccountEvents } from "./AccountEvents.ts"
+import { CatchUp } from "./CatchUp.ts"
+import { EventCursor } from "./EventCursor.ts"
+import type { VenueLink } from "./VenueLink.ts"
+import { eventsLost, type SetAside, setAsideApart } from "./venueQuarantine.ts"
+
+/** Pauses before the stream is connected again, ms; the last one again and again. */
+const pauses = [100, 250, 500, 1_000, 2_000, 5_000]
+/** How long a missing number may come late, and how often holes are looked for, ms. */
+const holePatience = 1_000
+/** Longest pause between two connections for the same missing number, and how long it is waited for, ms. */
+const longestPatience = 60_000
+/** Between two writings of the cursor, ms. */
+const cursorPause = 250
+/** Characters of something without a number by which it is known to be the same again. */
+const kindChars = 512
+
+export interface EventFigures {
+  /** Every event up to this number is taken. */
+  readonly mark: number
+  /** Events above the mark that are taken or being taken. */
+  readonly held: number
+  readonly reconnects: number
+}
+
+export interface EventIntakeParts {
+  readonly host: ActorHost["Service"]
+  readonly journal: Journal["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly wall: Clock.Clock
+  readonly link: VenueLink["Service"]
+  readonly room: Semaphore.Semaphore
+  /** Events on their way end with it. */
+  readonly scope: Scope.Scope
+  readonly accounts: AccountEvents
+  readonly stored: RowReads["Service"]
+  readonly mark: number
+}
+
+type Line = Stream.Success<ReturnType<Venue["Service"]["events"]>>
+
+/** A number that does not come. */
+interface Hole {
+  readonly after: number
+  /** Wall time. */
+  readonly since: number
+  /** Wall time from which it is asked for on another connection, and the pause after that. */
+  askAt: number
+  patience: number
+}
+
+export class EventIntake {
+  private cursor: EventCursor
+  private reconnects = 0
+  private readonly parts: EventIntakeParts
+  private readonly moved = Latch.makeUnsafe(false)
+  /** Opened to end the present connection. */
+  private readonly cut = Latch.makeUnsafe(false)
+  /** Opened when the mark moves: there may be room for what waits. */
+  private readonly freed = Latch.makeUnsafe(false)
+  private failures = 0
+  private hole: Hole | null = null
+  /** Of what has no number: the same is set aside once a minute. */
+  private readonly rate: KindRate
+  private readonly catchUp: CatchUp
+
+  constructor(parts: EventIntakeParts) {
+    this.parts = parts
+    this.cursor = new EventCursor(parts.mark)
+    this.rate = new KindRate(() => this.now)
+    const { stored, accounts } = parts
+    this.catchUp = new CatchUp({
+      stored,
+      accounts,
+      apart: (what) => this.insistently(what),
+      caughtUp: () => this.moved.openUnsafe()
+    })
+  }
+
+  figures(): EventFigures {
+    const { cursor, reconnects } = this
+    return { mark: cursor.mark, held: cursor.held, reconnects }
+  }
+
+  /** Done when every event up to this number is taken or set aside. */
+  reached(number: number): Effect.Effect<void> {
+    const look: Effect.Effect<void> = Effect.suspend(() =>
+      this.cursor.mark >= number ? Effect.void : Effect.delay(look, "20 millis")
+    )
+    return look
+  }
+
+  private get now(): number {
+    return this.parts.wall.currentTimeMillisUnsafe()
+  }
+
+  /** What runs for ever, side by side: a fault of one round ends none of them. */
+  get works(): ReadonlyArray<Effect.Effect<never>> {
+    return [
+      forEver("the venue's events could not be connected to", this.read),
+      forEver("how far the venue's events are taken could not be kept", this.keepMark),
+      forEver("holes of the venue's events could not be looked for", this.watchHoles),
+      forEver("accounts of the venue could not be read again", this.catchUp.round)
+    ]
+  }
+
+  /** One connection. */
+  private readonly read: Effect.Effect<void> = Effect.suspend(() => {
+    this.cut.closeUnsafe()
+    this.cursor.again()
+    return Effect.raceFirst(
+      Stream.runForEach(this.parts.venue.events(this.cursor.mark), (line) => this.take(line)),
+      this.cut.await
+    )
+  }).pipe(
+    Effect.catchTag("VenueEventsGone", () => this.gone),
+    Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) => this.lost(reason)),
+    Effect.catchDefect((defect) => Effect.logError("the venue's events could not be read", defect)),
+    Effect.andThen(Effect.suspend(() => this.pause))
+  )
+
+  private readonly pause = Effect.suspend(() => {
+    const { link } = this.parts
+    if (link.state().connected) link.set({ connected: false, since: this.now })
+    this.reconnects++
+    return Effect.sleep(pauses[this.failures++] ?? (pauses.at(-1) as number))
+  })
+
+  private lost(reason: string): Effect.Effect<void> {
+    return this.failures === 0
+      ? Effect.logWarning("the connection to the venue's events is lost", reason)
+      : Effect.logDebug("the venue's events can still not be read", reason)
+  }
+
+  private take(line: Line): Effect.Effect<void> {
+    if ("heartbeat" in line) return this.takeHeartbeat(line)
+    const { number } = line
+    const believed = number !== null && this.cursor.believes(number)
+    if (believed && !this.cursor.hasRoom(number)) {
+      this.freed.closeUnsafe()
+      return Effect.andThen(
+        this.freed.await,
+        Effect.suspend(() => this.take(line))
+      )
+    }
+    // What is of another service counts as taken.
+    if ("foreign" in line) return Effect.sync(() => believed && this.cursor.begin(number) && this.done([number]))
+    if ("unreadable" in line) return this.takeUnreadable(believed ? line : { ...line, number: null })
+    if (believed) return this.takeEvent(line)
+    const account = "account" in line.fact ? line.fact.account : null
+    const reason = "its number lies far beyond what the venue has"
+    return this.takeUnreadable({ unreadable: JSON.stringify(line), reason, number: null, account })
+  }
+
+  private takeHeartbeat(line: VenueHeartbeat): Effect.Effect<void> {
+    const { link } = this.parts
+    const { now } = this
+    const believed = this.cursor.heard(line.number)
+    link.set({
+      heardAt: now,
+      ...(believed ? { number: line.number } : {}),
+      ...(link.state().connected ? {} : { connected: true, since: now })
+    })
+    this.failures = 0
+    if (believed) return Effect.void
+    const reason = "a heartbeat's number lies far beyond what the venue has"
+    if (this.rate.pass(reason) === null) return Effect.void
+    return this.insistently({ bytes: JSON.stringify(line), reason, number: null, account: null })
+  }
+
+  /** What has no number comes again as often as the stream is read: the same is taken once a minute. */
+  private takeUnreadable({ unreadable, reason, number, account }: UnreadableLine): Effect.Effect<void> {
+    const first =
+      number === null
+        ? this.rate.pass(`${reason} ${unreadable.slice(0, kindChars)}`) !== null
+        : this.cursor.begin(number)
+    if (!first) return Effect.void
+    return this.apart(
+      this.insistently({ bytes: unreadable, reason, number, account }).pipe(
+        // What it said of an account of ours is read again: the account's sequence shows what is missing.
+        Effect.andThen(account === null ? Effect.void : this.parts.accounts.readAgain(account)),
+        Effect.andThen(Effect.sync(() => (number === null ? undefined : this.done([number]))))
+      )
+    )
+  }
+
+  /** Until it is kept. */
+  private insistently(what: SetAside, alarm?: Effect.Effect<void>): Effect.Effect<void> {
+    const { journal, clock } = this.parts
+    return Effect.flatMap(setAsideApart(journal, clock, what, alarm), (kept) =>
+      kept
+        ? Effect.void
+        : Effect.delay(
+            Effect.suspend(() => this.insistently(what, alarm)),
+            "250 millis"
+          )
+    )
+  }
+
+  private takeEvent(event: VenueEvent): Effect.Effect<void> {
+    const { number, fact } = event
+    if (!this.cursor.begin(number)) return Effect.void
+    if (!("account" in fact)) return Effect.sync(() => this.done([number]))
+    const { accounts } = this.parts
+    const one = { ...event, fact }
+    // What joins those that wait takes no place of its own: an account that can't go on takes few.
+    if (accounts.join(one)) return Effect.void
+    return this.apart(
+      Effect.map(
+        accounts.take(one, (what) => this.insistently(what)),
+        ({ numbers, taken }) => {
+          if (taken) this.done(numbers)
+          else for (const each of numbers) this.cursor.forget(each)
+        }
+      )
+    )
+  }
+
+  /** Beside the stream, which waits for a place. */
+  private apart(work: Effect.Effect<void>): Effect.Effect<void> {
+    const { room, scope } = this.parts
+    return Effect.andThen(
+      room.take(1),
+      Effect.forkIn(Effect.ensuring(work, room.release(1)), scope, { startImmediately: true })
+    )
+  }
+
+  private done(numbers: ReadonlyArray<number>): void {
+    const { mark } = this.cursor
+    for (const number of numbers) this.cursor.done(number)
+    if (this.cursor.mark === mark) return
+    this.moved.openUnsafe()
+    this.freed.openUnsafe()
+  }
+
+  /** Stores the mark, now and then, once it has moved; never past a loss that is not made good yet. */
+  private readonly keepMark: Effect.Effect<void> = Effect.suspend(() => this.moved.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        this.moved.closeUnsafe()
+        if (!this.catchUp.done) return Effect.void
+        const number = this.cursor.mark
+        return Effect.onError(this.parts.host.record({ venueCursor: [{ id: 1, number }] }), () =>
+          Effect.sync(() => this.moved.openUnsafe())
+        )
+      })
+    ),
+    Effect.catch(() => Effect.void),
+    Effect.andThen(Effect.sleep(cursorPause))
+  )
+
+  /** A number that does not come is asked for again, on a new connection; more and more seldom while that brings nothing. */
+  private readonly watchHoles: Effect.Effect<void> = Effect.suspend(() => {
+    const { mark, hole } = this.cursor
+    const { now } = this
+    if (!hole) this.hole = null
+    else if (this.hole?.after !== mark) {
+      this.hole = { after: mark, since: now, askAt: now + holePatience, patience: holePatience }
+    } else if (now - this.hole.since >= longestPatience && this.cursor.afterHole !== null) {
+      return this.passHole(mark, this.cursor.afterHole)
+    } else if (now >= this.hole.askAt) {
+      this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
+      this.hole.askAt = now + this.hole.patience
+      this.cut.openUnsafe()
+      return Effect.logInfo("the venue's events have a hole: they are read again", { after: mark })
+    }
+    return Effect.void
+  }).pipe(Effect.andThen(Effect.sleep(holePatience)))
+
+  /** What the venue has not given for a minute, though it gives what follows, must not stop everybody (A2-115). */
+  private passHole(after: number, next: number): Effect.Effect<void> {
+    const log = Effect.logError("the venue does not give events that it has: going on after them")
+    return Effect.andThen(
+      this.lose(after, next - 1, log),
+      Effect.sync(() => {
+        // It may have come at last, while this was kept.
+        if (this.cursor.mark !== after || !this.cursor.hole) return
+        this.cursor.pass(next)
+        this.moved.openUnsafe()
+        this.freed.openUnsafe()
+      })
+    )
+  }
+
+  /** The venue keeps nothing so far back: goes on from now. What is in flight is asked for anyway, accounts are read again. */
+  private readonly gone: Effect.Effect<void> = Effect.suspend(() =>
+    Effect.matchEffect(presentNumber(this.parts.venue), {
+      onFailure: () => this.lost("it keeps no events so far back, and does not say how far it is"),
+      onSuccess: (number) => {
+        const log = Effect.logError(
+          "the venue does not keep the events that were read last: going on from its present one"
+        )
+        return Effect.andThen(
+          this.lose(this.cursor.mark, number, log),
+          Effect.sync(() => {
+            this.cursor = new EventCursor(number)
+            this.moved.openUnsafe()
+          })
+        )
+      }
+    })
+  )
+
+  /** Keeps that the events after one up to another are passed unread, and has every account read again. */
+  private lose(after: number, to: number, log: Effect.Effect<void>): Effect.Effect<void> {
+    this.catchUp.ask()
+    const what = { bytes: JSON.stringify({ after, to }), reason: eventsLost, number: null, account: null }
+    return this.insistently(what, Effect.annotateLogs(log, { after, to }))
+  }
+}
+
+const forEver = (fault: string, round: Effect.Effect<void>): Effect.Effect<never> =>
+  round.pipe(
+    Effect.catchDefect((defect) => Effect.andThen(Effect.logError(fault, defect), Effect.sleep("1 second"))),
+    Effect.forever({ disableYield: true })
+  )
+
+/** The number of the venue's last event, as its market data says it with every heartbeat. */
+const presentNumber = (venue: Venue["Service"]): Effect.Effect<number, VenueUnanswered> =>
+  Effect.gen(function* () {
+    const { markets } = yield* venue.listing
+    const subscriptions = markets.slice(0, 1).map(({ symbol }) => ({ channel: "ticker" as const, symbol }))
+    const lines = yield* venue.marketData(subscriptions).pipe(
+      Stream.filter((line) => "heartbeat" in line),
+      Stream.take(1),
+      Stream.runCollect,
+      Effect.timeoutOrElse({
+        duration: "5 seconds",
+        orElse: () => Effect.fail(new VenueUnanswered({ reason: "no heartbeat" }))
+      })
+    )
+    const [line] = lines
+    return line !== undefined && "heartbeat" in line
+      ? line.number
+      : yield* new VenueUnanswered({ reason: "no heartbeat" })
+  })

@@ -1,0 +1,142 @@
+/**
+ * The clocks of a sandbox and its venue meet again whoever has moved one of them, and nothing that the venue says on the way
+ * is set aside; outside a sandbox they never do (C4, A2-115).
+ */
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { Effect } from "effect"
+import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
+import { VenueControlError } from "../../src/runtime/ports/VenueControl.ts"
+import { layerVenueControlMemory } from "../../src/runtime/ports/VenueControlMemory.ts"
+import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
+import { query } from "../support/Builders.ts"
+import { expectLog } from "../support/expectLog.ts"
+import { quietVenue, quietView } from "../support/quietVenue.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+const hour = 3_600_000
+
+const stops: Array<() => Promise<void>> = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+/** A service at a venue whose clock runs `ahead` of wall time, and says so again and again. */
+const opened = async (sandbox = true) => {
+  const there = { ahead: 0 }
+  const books = new VenueMemory({ now: () => Date.now() + there.ahead })
+  const script = quietVenue()
+  const service = await startOperatorService({
+    layerVenue: books.layer(),
+    venue: { controls: layerVenueControlMemory(script) },
+    settings: { sandbox }
+  })
+  const beat = setInterval(() => books.send(books.heartbeat()), 50)
+  stops.push(async () => {
+    clearInterval(beat)
+    await service.stop()
+  })
+  return { there, books, script, service }
+}
+const offset = (service: OperatorService): Promise<number> =>
+  service.run(Effect.map(BusinessClock, (clock) => clock.offset()))
+const closeTo = (value: number, expected: number): void => assert.isBelow(Math.abs(value - expected), 10_000)
+const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { timeout: 20_000, interval: 20 })
+const setAside = async (service: OperatorService) => (await service.done(["venue", "quarantine", "list"])).events
+
+describe("clocks that are apart", { timeout: 60_000 }, () => {
+  it("C4: a service follows a venue that another one has moved; what it says on the way is taken", async () => {
+    const { there, service } = await opened()
+    const client = await service.client((await service.partner({ code: "MEET" })).key)
+    const probe = ["sim", "venue", "probe", String(client)]
+    await service.done(probe)
+    const until = String(Date.now() + 2 * hour)
+    await service.done(["market", "halt", "ALL", "--message", "m", "--until", until])
+    there.ahead = 3 * hour
+    // Said at once, ahead of the next heartbeat. A call that the clock has overtaken is never made.
+    const [shown] = (await service.done(probe)).probes
+    assert.include(["EXECUTED", "VOID"], shown.state)
+    await eventually(async () => closeTo(await offset(service), 3 * hour))
+    await eventually(async () => assert.deepStrictEqual((await service.done(["market", "list"])).halts, []))
+    assert.deepInclude(await service.done(["sim", "verify"]), { ok: true, eventsBehind: 0 })
+    assert.deepStrictEqual(await setAside(service), [])
+    const [stamp] = await query<{ readonly n: bigint }>(service, "SELECT clock_offset AS n FROM service_stamp")
+    assert.strictEqual(Number(stamp?.n), await offset(service))
+  })
+
+  it("C4: a venue that an advance did not reach is asked again until it is there, then no more", async () => {
+    const { there, script, service } = await opened()
+    let isFrozen = true
+    script.command = (command) => {
+      if (command.type !== "advance") return new VenueControlError({ why: "refused", words: "advance alone" })
+      if (isFrozen && script.sent.length > 2) return new VenueControlError({ why: "lost", words: "no answer" })
+      if (!isFrozen) there.ahead = command.to - Date.now()
+      return { number: 0, at: command.to, id: null }
+    }
+    await service.done(["sim", "clock", "advance", "3h"])
+    await eventually(() => Promise.resolve(assert.isAtLeast(script.sent.length, 4)))
+    isFrozen = false
+    await eventually(() => Promise.resolve(closeTo(there.ahead, 3 * hour)))
+    const { length } = script.sent
+    closeTo(await offset(service), 3 * hour)
+    // A move of its own later is the next command that the venue gets.
+    await service.done(["sim", "clock", "advance", "1h"])
+    const later = script.sent.slice(length)
+    assert.isTrue(later.every((command) => command.type === "advance" && command.to > Date.now() + 3.9 * hour))
+  })
+
+  it("A2-115: outside a sandbox what lies ahead is set aside, and no clock moves", async () => {
+    const { there, books, service } = await opened(false)
+    const client = await service.client((await service.partner({ code: "REAL", sandbox: false })).key)
+    const { clientUid } = await service.done(["client", "show", String(client)])
+    expectLog(/set aside[^]*more than 5 s ahead/)
+    there.ahead = 3 * hour
+    books.say(clientUid, (stamp) => ({
+      type: "bust",
+      ...stamp,
+      tradeId: 1,
+      orderId: 1,
+      reason: "taken back"
+    }))
+    await eventually(async () => {
+      const [aside] = await setAside(service)
+      assert.include(aside?.reason, "more than 5 s ahead")
+    })
+    assert.strictEqual(await offset(service), 0)
+  })
+
+  it("A2-115: in a sandbox, too, what lies further ahead than the venue's own clock is set aside", async () => {
+    const { books, service } = await opened()
+    const client = await service.client((await service.partner({ code: "LIE" })).key)
+    const { clientUid } = await service.done(["client", "show", String(client)])
+    expectLog(/set aside[^]*more than 5 s ahead/)
+    const said = (stamp: { readonly account: string; readonly sequence: number }) =>
+      ({ type: "bust", ...stamp, tradeId: 1, orderId: 1, reason: "taken back" }) as const
+    books.say(clientUid, said, Date.now() + hour)
+    await eventually(async () => assert.include((await setAside(service))[0]?.reason, "more than 5 s ahead"))
+    assert.strictEqual(await offset(service), 0)
+  })
+})
+
+describe("an advance that fails after the venue has moved", () => {
+  it("C4: expects nothing any more, and the next one works", async () => {
+    const script = quietVenue()
+    const service = await startOperatorService({ venue: { controls: layerVenueControlMemory(script) } })
+    stops.push(() => service.stop())
+    const rename = (from: string, to: string) => query(service, `ALTER TABLE ${from} RENAME TO ${to}`)
+    const ahead = () => service.run(Effect.map(BusinessClock, (clock) => clock.horizon() - clock.now()))
+    const renamed: Array<Promise<unknown>> = []
+    script.command = () => {
+      renamed.push(rename("service_stamp", "elsewhere"))
+      return { number: 0, at: quietView.at, id: null }
+    }
+    expectLog(/operator request failed[^]*the server refused/)
+    const failed = await service.cli(["sim", "clock", "advance", "3h"])
+    assert.notStrictEqual(failed.status, 0)
+    await Promise.all(renamed)
+    await rename("elsewhere", "service_stamp")
+    assert.strictEqual(await ahead(), 0)
+    script.command = quietVenue().command
+    assert.strictEqual((await service.done(["sim", "clock", "advance", "1h"])).offsetMillis, hour)
+    assert.strictEqual(await ahead(), 0)
+  })
+})

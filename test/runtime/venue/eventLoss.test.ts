@@ -1,0 +1,142 @@
+/**
+ * Events that the venue does not give any more: every account is read again, also a quiet one, and no fault ends the reading
+ * (A2-96, A2-115). In virtual time, over a memory store and a memory venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { uidOf } from "./CallWorld.ts"
+import { account, aside, lost, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
+
+/** A world that has heard one event of client 7's account; its process is dead, and the venue has executed the probe since. */
+const withLostExecution = (bend: (venue: VenueShape) => VenueShape = (venue) => venue) => {
+  const made = withVoidProbe(bend)
+  const { world, process, id, ref } = made
+  world.venue.say(account, saying(orderOf(null)))
+  world.run(1_000)
+  assert.deepStrictEqual([sequence(world), mark(world)], [1, 1])
+  process.lane.kill()
+  world.venue.say(account, saying(orderOf(ref)))
+  for (let n = 0; n < 3; n++) world.venue.say(uidOf(9), saying(orderOf(null)))
+  world.venue.forgotten = world.venue.events.length
+  world.errors.length = 0
+  return { world, id }
+}
+
+describe("events that the venue keeps no more", () => {
+  it("A2-96: a quiet account of which something was said among them is read again", () => {
+    const { world, id } = withLostExecution()
+    const next = world.launch()
+    world.run(5_000)
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
+    assert.deepStrictEqual([lost(world), next.events.mark], [[{ after: 1, to: 5 }], 5])
+    assert.deepStrictEqual(world.errors, [
+      "the venue does not keep the events that were read last: going on from its present one"
+    ])
+  })
+
+  it("A2-96: until every account is read again the mark is not stored, and nobody waits for it", () => {
+    let away = true
+    const { world, id } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.suspend(() =>
+          away ? Effect.fail(new VenueUnanswered({ reason: "lost" })) : venue.accountEvents(of, after)
+        )
+    }))
+    const first = world.launch()
+    world.run(5_000)
+    assert.deepStrictEqual([mark(world), first.events.mark, world.probes.get(id)], [1, 5, "VOID"])
+    first.lane.kill()
+    const second = world.launch()
+    world.run(5_000)
+    assert.deepStrictEqual([mark(world), second.events.mark], [1, 5])
+    away = false
+    world.run(5_000)
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
+  })
+
+  it("what the venue does not keep of an account either is an alarm of the account", () => {
+    let kept = true
+    const { world } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) => Effect.suspend(() => (kept ? venue.accountEvents(of, after) : Effect.succeed([])))
+    }))
+    kept = false
+    world.launch()
+    world.run(5_000)
+    const found = world.store
+      .rows("venueQuarantine")
+      .find(({ reason }) => reason.endsWith("does not keep what it said"))
+    assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, sequence: 2 }) })
+    assert.strictEqual(mark(world), 5)
+  })
+})
+
+describe("a number that the venue never gives", () => {
+  const without =
+    (number: number) =>
+    (venue: VenueShape): VenueShape => ({
+      ...venue,
+      events: (after) => Stream.filter(venue.events(after), (line) => "heartbeat" in line || line.number !== number)
+    })
+
+  it("A2-115: is asked for a minute long, then passed, and every account is read again", () => {
+    const { world, process, id, ref } = withVoidProbe(without(2))
+    world.venue.say(account, saying(orderOf(null)))
+    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.say(uidOf(9), saying(orderOf(null)))
+    world.venue.disconnect()
+    world.run(55_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), lost(world)], [1, "VOID", []])
+    assert.isAtMost(process.events.reconnects, 8)
+    world.run(10_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), sequence(world)], [3, "EXECUTED", 2])
+    assert.deepStrictEqual(lost(world), [{ after: 1, to: 2 }])
+  })
+
+  it("the last one is not passed: nothing bears out that it will not come", () => {
+    const { world, process } = withVoidProbe(without(1))
+    world.venue.say(account, saying(orderOf(null)))
+    world.venue.disconnect()
+    world.run(200_000)
+    assert.deepStrictEqual([mark(world), lost(world)], [undefined, []])
+    assert.isAtMost(process.events.reconnects, 12)
+  })
+})
+
+describe("faults of the reader's own", () => {
+  it("a mark that can't be kept for a defect is kept later", () => {
+    const { world, process, ref } = withVoidProbe()
+    process.lane.kill()
+    let broken = true
+    world.bendHost = (host) => ({
+      ...host,
+      record: (rows) => (broken ? Effect.die(new Error("broken")) : host.record(rows))
+    })
+    world.launch()
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(3_000)
+    assert.isUndefined(mark(world))
+    assert.include(world.errors.join(), "how far the venue's events are taken could not be kept")
+    broken = false
+    world.run(2_000)
+    assert.strictEqual(mark(world), 1)
+  })
+
+  it("a defect while holes are looked for is logged, and they are looked for again", () => {
+    const { world, id, ref } = withVoidProbe()
+    let broken = 2
+    world.onLog = (message) => {
+      if (message.includes("have a hole") && broken-- > 0) throw new Error("broken")
+    }
+    world.venue.deaf = true
+    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.deaf = false
+    world.venue.send(world.venue.heartbeat())
+    world.run(20_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id)], [1, "EXECUTED"])
+    assert.include(world.errors.join(), "holes of the venue's events could not be looked for")
+    assert.deepStrictEqual(aside(world), [])
+  })
+})

@@ -1,0 +1,130 @@
+/**
+ * Numbers that can't be true, in events and heartbeats: set aside, and nothing waits for them (A2-96, A2-115). In virtual
+ * time, over a memory store and a memory venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { EventCursor, unheardLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
+import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
+
+const absurd = 9_007_199_254_740_991
+
+describe("the cursor of events", () => {
+  it("A2-115: the venue's word bounds what is believed, and its next word takes back what it has not", () => {
+    const cursor = new EventCursor(5)
+    assert.deepStrictEqual(
+      [cursor.believes(5 + unheardLimit), cursor.believes(6 + unheardLimit), cursor.believes(absurd)],
+      [true, false, false]
+    )
+    assert.isTrue(cursor.heard(1_000_000))
+    // Only the first word of a connection may be far ahead.
+    assert.isFalse(cursor.heard(absurd))
+    assert.isTrue(cursor.believes(1_000_000 + unheardLimit))
+    cursor.again()
+    assert.isTrue(cursor.heard(6))
+    assert.isTrue(cursor.begin(6))
+    assert.isTrue(cursor.begin(50))
+    cursor.done(50)
+    cursor.done(6)
+    assert.deepStrictEqual([cursor.mark, cursor.hole], [6, true])
+    assert.isTrue(cursor.heard(6))
+    assert.deepStrictEqual([cursor.mark, cursor.hole, cursor.begin(50)], [6, false, true])
+  })
+
+  it("A2-96: the mark is the last of those before which nothing is missing, in whatever order they come", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 60 }), (numbers) => {
+        const cursor = new EventCursor(0)
+        for (const number of numbers) {
+          assert.isTrue(cursor.begin(number))
+          assert.isFalse(cursor.begin(number))
+          cursor.done(number)
+        }
+        let expected = 0
+        while (numbers.includes(expected + 1)) expected++
+        assert.strictEqual(cursor.mark, expected)
+        assert.strictEqual(cursor.held, numbers.filter((number) => number > expected).length)
+      })
+    )
+  })
+})
+
+describe("numbers that can't be true", () => {
+  const tooFar = "its number lies far beyond what the venue has"
+
+  it("A2-115: an event of an absurd number is set aside without one, its account is read again, nothing waits", () => {
+    const { world, process, id, ref } = withVoidProbe()
+    world.venue.deaf = true
+    const event = world.venue.say(account, saying(orderOf(ref)))
+    world.venue.deaf = false
+    world.venue.send({ ...event, number: absurd })
+    world.venue.send({ ...event, number: absurd })
+    world.run(20_000)
+    assert.deepStrictEqual(
+      world.store.rows("venueQuarantine").map(({ reason, number }) => [reason, number]),
+      [[tooFar, null]]
+    )
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), process.events.reconnects], ["EXECUTED", 1, 0])
+    // Its own number is there still, and what follows is taken.
+    world.venue.send(event)
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual([mark(world), sequence(world)], [2, 2])
+  })
+
+  it("A2-115: of a line that can't be read an absurd number is not believed either", () => {
+    const { world, process } = withVoidProbe()
+    world.venue.send({ unreadable: "x", reason: "no JSON", number: absurd, account: null })
+    world.run(20_000)
+    assert.deepStrictEqual(
+      world.store.rows("venueQuarantine").map(({ reason, number }) => [reason, number]),
+      [["no JSON", null]]
+    )
+    assert.strictEqual(process.events.reconnects, 0)
+  })
+
+  it("A2-115: a number a little ahead of the venue is forgotten with the next heartbeat", () => {
+    const { world, process, ref } = withVoidProbe()
+    const event = world.venue.say(account, saying(orderOf(ref)))
+    world.venue.send({ ...event, number: 70 })
+    world.run(500)
+    world.venue.send(world.venue.heartbeat())
+    world.run(20_000)
+    assert.deepStrictEqual([mark(world), process.events.held], [1, 0])
+    assert.isAtMost(process.events.reconnects, 1)
+    for (let n = 0; n < 80; n++) world.venue.say(account, saying(orderOf(ref)))
+    world.run(5_000)
+    assert.deepStrictEqual([mark(world), sequence(world), aside(world)], [81, 81, []])
+  })
+
+  it("A2-115: a heartbeat of an absurd number is set aside, once a minute, and moves nothing", () => {
+    const { world, process, ref } = withVoidProbe()
+    for (let n = 0; n < 30; n++) {
+      world.venue.send({ ...world.venue.heartbeat(), number: absurd - n })
+      world.run(1_000)
+    }
+    assert.deepStrictEqual(aside(world), ["a heartbeat's number lies far beyond what the venue has"])
+    assert.deepStrictEqual([process.events.reconnects, process.link.number], [0, 0])
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.strictEqual(mark(world), 1)
+  })
+
+  it("A2-115: a venue whose every heartbeat is absurd is asked more and more seldom, and its events are taken", () => {
+    const { world, process, id, ref } = withVoidProbe()
+    const honest = world.venue.heartbeat.bind(world.venue)
+    world.venue.heartbeat = () => ({ ...honest(), number: absurd })
+    world.venue.disconnect()
+    world.run(120_000)
+    assert.isAtMost(process.events.reconnects, 10)
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id)], [1, "EXECUTED"])
+    world.venue.heartbeat = honest
+    world.venue.disconnect()
+    world.run(5_000)
+    const { reconnects } = process.events
+    world.run(120_000)
+    assert.deepStrictEqual([process.events.reconnects, process.link.number], [reconnects, 1])
+  })
+})

@@ -1,0 +1,102 @@
+/**
+ * One account that can't go on, and numbers that never come: everybody else's events are taken, what waits is bounded, and
+ * the mark passes nothing that is not committed or set aside (A2-96, A2-115). In virtual time, over a memory store and a
+ * memory venue.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type VenueShape, VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { heldLimit } from "../../../src/runtime/services/venue/EventCursor.ts"
+import { uidOf } from "./CallWorld.ts"
+import { account, aside, mark, orderOf, saying, sequence, withVoidProbe } from "./eventWorld.ts"
+
+/** A world whose venue says of account 7 nothing that is missing, until it is let: the account's gap stays. */
+const withStuckAccount = () => {
+  const stuck = { now: true }
+  const made = withVoidProbe((venue: VenueShape) => ({
+    ...venue,
+    accountEvents: (of, after) =>
+      Effect.suspend(() =>
+        stuck.now && of === account
+          ? Effect.delay(Effect.fail(new VenueUnanswered({ reason: "no answer within 5 s" })), "5 seconds")
+          : venue.accountEvents(of, after)
+      )
+  }))
+  made.process.probe(8, 1)
+  made.world.run(5_000)
+  const other = [...made.world.probes.keys()].at(-1) as number
+  assert.strictEqual(made.world.probes.get(other), "VOID")
+  const { venue } = made.world
+  const sayOther = () => venue.say(uidOf(8), saying(orderOf(`P-${other}`, { account: uidOf(8) })))
+  /** Said, but never sent by itself: a gap of the account alone. */
+  const event = { number: 1, at: made.world.timeline.now, fact: saying(orderOf(made.ref))({ account, sequence: 1 }) }
+  venue.skip(account)
+  venue.deaf = true
+  venue.events.push(event)
+  venue.deaf = false
+  venue.send({ ...event, fact: { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } })
+  return { ...made, stuck, other, sayOther }
+}
+
+describe("an account that can't go on", () => {
+  it("A2-115: its events keep nobody waiting, and are applied once it goes on", () => {
+    const { world, process, ref, stuck, other, sayOther } = withStuckAccount()
+    for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))
+    sayOther()
+    world.run(2_000)
+    assert.deepStrictEqual([world.probes.get(other), sequence(world, 8)], ["EXECUTED", 1])
+    assert.deepStrictEqual([sequence(world), mark(world), process.events.held], [undefined, 1, 601])
+    stuck.now = false
+    world.run(10_000)
+    assert.deepStrictEqual([sequence(world), mark(world), process.events.held], [601, 602, 0])
+    assert.deepStrictEqual([aside(world), world.errors, process.events.reconnects], [[], [], 0])
+  })
+
+  it("A2-96: a process that dies meanwhile has passed nothing of it", () => {
+    const { world, process, ref, stuck } = withStuckAccount()
+    for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))
+    world.run(2_000)
+    process.lane.kill()
+    assert.strictEqual(mark(world), 1)
+    stuck.now = false
+    world.launch()
+    world.run(10_000)
+    assert.deepStrictEqual([sequence(world), mark(world), aside(world)], [601, 601, []])
+  })
+
+  it("what waits for the mark is bounded: the stream waits, and goes on", () => {
+    const { world, process, ref, stuck } = withStuckAccount()
+    world.venue.say(account, saying(orderOf(ref)))
+    const all = 2 + heldLimit + 50
+    for (let number = 3; number <= all; number++) {
+      const event = {
+        number,
+        at: world.timeline.now,
+        fact: { type: "listing", version: 1, symbol: "BTC-USDC-PERP" } as const
+      }
+      world.venue.events.push(event)
+      world.venue.send(event)
+    }
+    world.run(3_000)
+    assert.deepStrictEqual([mark(world), process.events.held], [1, heldLimit])
+    stuck.now = false
+    world.run(10_000)
+    assert.deepStrictEqual([mark(world), process.events.held, process.events.reconnects], [all, 0, 0])
+  })
+
+  it("A2-115: a sequence beyond what the venue has of the account is set aside, and the account goes on", () => {
+    const { world, id, ref } = withVoidProbe()
+    const fact = saying(orderOf(ref))({ account, sequence: 9_007_199_254_740_991 })
+    const event = { number: 1, at: world.timeline.now, fact }
+    world.venue.events.push(event)
+    world.venue.send(event)
+    world.run(5_000)
+    assert.deepStrictEqual(
+      [aside(world), sequence(world), mark(world)],
+      [["its sequence lies beyond what the venue has of its account"], undefined, 1]
+    )
+    world.venue.say(account, saying(orderOf(ref)))
+    world.run(1_000)
+    assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 1, 2])
+  })
+})
