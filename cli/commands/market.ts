@@ -9,7 +9,7 @@ interface HaltOptions {
   readonly until?: number
 }
 
-const scope = ["<SCOPE>", "ALL, a family (PERP, SPOT, BARRIER, STAKING) or a symbol"] as const
+const scope = ["<SCOPE>", "ALL, a family (PERP, SPOT, BARRIER, STAKING) or a symbol, BTC-PERP for short"] as const
 
 export const addMarketCommands = (program: Command, cli: Cli): void => {
   const market = program.command("market").description("markets and trading halts")

@@ -78,6 +78,17 @@ describe("operator surface, market halt and resume", () => {
     assert.deepStrictEqual([(await list()).halts, await coveredBy()], [[], []])
   })
 
+  it("a symbol may be short, as with sim venue: BTC-PERP is BTC-USDC-PERP", async () => {
+    assert.deepInclude(await service.done(halt("BTC-PERP")), { scope: "BTC-USDC-PERP", status: "ACTIVE" })
+    assert.deepStrictEqual(await coveredBy(), ["BTC-USDC-PERP"])
+    assert.deepInclude(await service.done(["market", "resume", "BTC-PERP"]), {
+      scope: "BTC-USDC-PERP",
+      status: "ENDED"
+    })
+    const [, , unlisted] = await errorsOf(halt("SOL-PERP"))
+    assert.deepStrictEqual(Object.keys(unlisted), ["scope"])
+  })
+
   it("A2-11: halts of several scopes run beside each other; resuming one leaves the others", async () => {
     for (const scope of ["ALL", "SPOT", "BTC-USDC-PERP"]) await service.done(halt(scope))
     await service.done(["market", "resume", "ALL"])

@@ -3,10 +3,10 @@
  * aside for good (operator surface, venue quarantine; A2-115).
  */
 import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
-import type { VenueOrder } from "../../src/machines/venue/venueObjects.ts"
 import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { rowCounts } from "../support/Builders.ts"
 import { expectLog } from "../support/expectLog.ts"
+import { venueOrder } from "../support/venueOrders.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
 const venue = new VenueMemory({ now: () => Date.now() })
@@ -18,24 +18,6 @@ beforeAll(async () => {
   uid = (await service.done(["client", "show", String(await service.client(partner.key))])).clientUid
 })
 afterAll(() => service.stop())
-
-const orderOf = (account: string, id: number): VenueOrder => ({
-  id,
-  ref: null,
-  account,
-  symbol: "BTC-USDC-PERP",
-  side: "BUY",
-  price: "58500",
-  qty: "0.001",
-  filledQty: "0",
-  tif: "IOC",
-  reduceOnly: false,
-  trigger: null,
-  group: null,
-  state: "CANCELLED",
-  reason: null,
-  triggeredAt: null
-})
 
 interface Aside {
   readonly quarantineId: number
@@ -58,7 +40,7 @@ const expectAlarm = () => expectLog(/something that the venue said is set aside/
 
 /** Has the venue say something of an order that is none of ours; what is set aside of it. */
 const setAside = async (account = uid): Promise<Aside> => {
-  const { number } = venue.say(account, (stamp) => ({ type: "order", ...stamp, order: orderOf(account, 900) }))
+  const { number } = venue.say(account, (stamp) => ({ type: "order", ...stamp, order: venueOrder(account, null) }))
   return vi.waitFor(
     async () => {
       const found = (await list()).find((row) => row.number === number)

@@ -7,26 +7,8 @@ import { Effect } from "effect"
 import type { VenueMarket } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import { VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
-import { CallWorld, uidOf } from "./CallWorld.ts"
-
-const account = uidOf(7)
-const order: VenueOrder = {
-  id: 900,
-  ref: null,
-  account,
-  symbol: "BTC-USDC-PERP",
-  side: "BUY",
-  price: "58500",
-  qty: "0.001",
-  filledQty: "0",
-  tif: "IOC",
-  reduceOnly: false,
-  trigger: null,
-  group: null,
-  state: "CANCELLED",
-  reason: null,
-  triggeredAt: null
-}
+import { CallWorld } from "./CallWorld.ts"
+import { account, orderOf, saying } from "./eventWorld.ts"
 
 /** A world whose client 7 has one order at the venue; its listing is as `listed` has it, of one version always. */
 const withListing = () => {
@@ -49,7 +31,7 @@ const withListing = () => {
   world.run(5_000)
   const ref = `P-${[...world.probes.keys()][0]}`
   const say = (change: Partial<VenueOrder>) => {
-    world.venue.say(account, (stamp) => ({ type: "order", ...stamp, order: { ...order, ref, ...change } }))
+    world.venue.say(account, saying(orderOf(ref, change)))
     world.run(100)
   }
   return { world, listed, say, aside: () => world.store.rows("venueQuarantine").map(({ reason }) => reason) }

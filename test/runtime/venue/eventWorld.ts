@@ -4,29 +4,14 @@ import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { VenueOrder } from "../../../src/machines/venue/venueObjects.ts"
 import type { VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { eventsLost } from "../../../src/runtime/services/venue/venueQuarantine.ts"
+import { venueOrder } from "../../support/venueOrders.ts"
 import { type CallProcess, CallWorld, uidOf } from "./CallWorld.ts"
 
 /** The account of client 7. */
 export const account = uidOf(7)
 
-export const orderOf = (ref: string | null, change: Partial<VenueOrder> = {}): VenueOrder => ({
-  id: 900,
-  ref,
-  account,
-  symbol: "BTC-USDC-PERP",
-  side: "BUY",
-  price: "58500",
-  qty: "0.001",
-  filledQty: "0",
-  tif: "IOC",
-  reduceOnly: false,
-  trigger: null,
-  group: null,
-  state: "CANCELLED",
-  reason: null,
-  triggeredAt: null,
-  ...change
-})
+export const orderOf = (ref: string | null, change: Partial<VenueOrder> = {}): VenueOrder =>
+  venueOrder(account, ref, change)
 
 export const saying =
   (order: VenueOrder) =>

@@ -21,7 +21,7 @@ const relisted = (venue: ScriptedVenue, number: number) =>
   Effect.gen(function* () {
     venue.say(venue.beat(number))
     yield* settle
-    yield* TestClock.adjust("1200 millis")
+    yield* TestClock.adjust("1 second")
     yield* settle
   })
 
@@ -32,13 +32,14 @@ describe("a listing", () => {
     ["another grid of quantities", [market(symbol, { qtyStep: "0.001" })]],
     ["a market fewer", []]
   ] as ReadonlyArray<readonly [string, ReadonlyArray<VenueMarket>]>) {
-    it.effect(`with ${title} is subscribed anew, once`, () =>
+    it.effect(`with ${title} is subscribed anew at once, and once`, () =>
       Effect.gen(function* () {
-        const { venue, pass } = yield* openFeed()
+        const { venue, feed, pass } = yield* openFeed()
         listed(venue, 2, ...markets)
         yield* relisted(venue, 1)
         assert.strictEqual(venue.subscribed.length, 2)
         assert.strictEqual(venue.open, 1)
+        assert.isTrue(feed.figures().connected)
         assert.deepStrictEqual(
           venue.subscribed[1],
           markets.flatMap(({ symbol: of }) => [

@@ -2,29 +2,13 @@
  * The venue's two streams over HTTP, against a server that is hostile or broken: what can't be read is handed on as its bytes
  * and stops nothing, another version is never read, and a connection that is silent or cut is over (A2-115, F3).
  */
-import { afterEach, assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Stream } from "effect"
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import type { RequestListener, ServerResponse } from "node:http"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
-
-let server: Server | null = null
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-  server = null
-})
-
-const listening = (listener: RequestListener): Promise<string> =>
-  new Promise((resolve) => {
-    const opened = createServer(listener).listen(0, "127.0.0.1", () =>
-      resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`)
-    )
-    server = opened
-  })
-const connectionTo = (url: string) => ({ url, key: Redacted.make("vnk_test"), ca: null })
+import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
 /** What of a stream was read before it was over, and why it was. */
 interface Heard {
@@ -185,7 +169,6 @@ describe("streams of a hostile venue", () => {
       assert.strictEqual(over, sentence)
       // What came with the same read of the socket may be left out: the next connection has it.
       assert.isAtMost(lines.length, read)
-      server?.close()
     }
   })
 
@@ -197,7 +180,6 @@ describe("streams of a hostile venue", () => {
     ] as const) {
       const got = await heard([begin, line(listingEvent(1)), half], (venue) => venue.events(0), last)
       assert.deepStrictEqual(got, { lines: [heartbeat, listingEvent(1)], over })
-      server?.close()
     }
   })
 
@@ -222,7 +204,6 @@ describe("streams that a venue does not give", () => {
 
   it("410: events so far back are gone; of market data it is no answer", async () => {
     assert.deepStrictEqual(await answering(410, (venue) => venue.events(7)), { lines: [], over: "VenueEventsGone" })
-    server?.close()
     assert.deepStrictEqual(await answering(410, ticker), { lines: [], over: "status 410" })
   })
 
@@ -232,7 +213,7 @@ describe("streams that a venue does not give", () => {
 
   it("nobody listens", async () => {
     const url = await listening((_, response) => response.end())
-    await new Promise((resolve) => void server?.close(resolve))
+    await stopListening()
     const { over } = await heardOf(venueLines(connectionTo(url), "/events", eventLine, 0))
     assert.strictEqual(over, "the stream broke")
   })

@@ -2,27 +2,12 @@
  * The venue's controls over HTTP, against addresses that are no simulator, take no key, hang up or are not there: what was
  * certainly not done and what may have been are told apart (operator surface, sim venue).
  */
-import { afterEach, assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
-import { createServer, type RequestListener, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { layerHttpVenueControl } from "../../../src/runtime/adapters/HttpVenueControl.ts"
 import { VenueControl, type VenueControlError } from "../../../src/runtime/ports/VenueControl.ts"
+import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
-let server: Server | null = null
-afterEach(() => {
-  server?.closeAllConnections()
-  server?.close()
-  server = null
-})
-
-const listening = (listener: RequestListener): Promise<string> =>
-  new Promise((resolve) => {
-    const opened = createServer(listener).listen(0, "127.0.0.1", () =>
-      resolve(`http://127.0.0.1:${(opened.address() as AddressInfo).port}`)
-    )
-    server = opened
-  })
 const answering = (status: number, body: string): Promise<string> =>
   listening((_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body))
 
@@ -33,7 +18,7 @@ const failures = (url: string) =>
     const wordsOf = <A>(work: Effect.Effect<A, VenueControlError>) =>
       Effect.match(work, { onSuccess: () => "answered", onFailure: ({ why, words }) => `${why}: ${words}` })
     return [yield* wordsOf(control.show), yield* wordsOf(control.command({ type: "clear" }))]
-  }).pipe(Effect.provide(layerHttpVenueControl({ url, key: Redacted.make("vnk_test"), ca: null })), Effect.runPromise)
+  }).pipe(Effect.provide(layerHttpVenueControl(connectionTo(url))), Effect.runPromise)
 const both = (words: string) => [words, words]
 
 describe("controls of the venue over HTTP", () => {
@@ -51,7 +36,7 @@ describe("controls of the venue over HTTP", () => {
 
   it("nobody listens: nothing was done", async () => {
     const url = await answering(200, "")
-    await new Promise((resolve) => void server?.close(resolve))
+    await stopListening()
     assert.deepStrictEqual(await failures(url), both("unreached: ECONNREFUSED"))
   })
 

@@ -7,6 +7,7 @@ import { onGrid } from "../../../machines/market/Grid.ts"
 import type { OrderBookWire } from "../../../machines/market/MarketWire.ts"
 import type { BookMessage } from "../../../machines/venue/marketData.ts"
 import { bookChecksum, type Level } from "./bookChecksum.ts"
+import { Shared } from "./Shared.ts"
 
 interface BookLevel {
   /** Of the price, in units of its last place. */
@@ -22,6 +23,8 @@ type Side = ReadonlyArray<BookLevel>
 /** Levels a side that a snapshot may have, and that a book may grow to by updates. */
 const snapshotLevels = 100
 const keptLevels = 2 * snapshotLevels
+/** Depths that are kept of one book. */
+const shownDepths = 4
 
 export class BookMirror {
   private bids: Side = []
@@ -31,8 +34,8 @@ export class BookMirror {
   private readonly symbol: string
   private readonly price: Grid
   private readonly qty: Grid
-  /** By depth; of the present sequence. */
-  private readonly shown = new Map<number, OrderBookWire>()
+  /** By depth. */
+  private readonly shown = new Shared<number, OrderBookWire>(shownDepths)
 
   constructor(symbol: string, price: Grid, qty: Grid) {
     this.symbol = symbol
@@ -54,26 +57,24 @@ export class BookMirror {
     this.asks = asks
     this.seq = message.seq
     this.ts = message.ts
-    this.shown.clear()
     return null
   }
 
   /** The best levels; one object for all readers until the book changes. */
   show(depth: number): OrderBookWire {
-    const found = this.shown.get(depth)
-    if (found !== undefined) return found
-    const bids = this.bids.slice(0, depth).map((level) => level.shown)
-    const asks = this.asks.slice(0, depth).map((level) => level.shown)
-    const made = {
-      symbol: this.symbol,
-      bids,
-      asks,
-      checksum: bookChecksum(bids, asks),
-      asOfSeq: this.seq,
-      ts: this.ts
-    }
-    this.shown.set(depth, made)
-    return made
+    // Each message leaves new sides.
+    return this.shown.of(this.bids, depth, () => {
+      const bids = this.bids.slice(0, depth).map((level) => level.shown)
+      const asks = this.asks.slice(0, depth).map((level) => level.shown)
+      return {
+        symbol: this.symbol,
+        bids,
+        asks,
+        checksum: bookChecksum(bids, asks),
+        asOfSeq: this.seq,
+        ts: this.ts
+      }
+    })
   }
 
   /** A side after a message's levels, best first (`sign` -1: the highest first); a sentence when one is absurd. */

@@ -78,15 +78,20 @@ export class FeedSession {
     return !this.connected && (this.lostAt === null || this.parts.now() - this.lostAt >= reconnectMillis)
   }
 
-  /** Connects, and again whenever the connection is lost. */
+  /** Connects, at once for another subscription, and after a pause when the connection is lost. */
   readonly forever: Effect.Effect<never> = Effect.suspend(() =>
-    Effect.scoped(this.session).pipe(
-      Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : this.ended(cause))),
-      Effect.andThen(Effect.suspend(() => Effect.sleep(this.pause))),
-      Effect.andThen(Effect.sync(() => void (this.pause = Math.min(longestPause, this.pause * 2))))
+    Effect.catchCause(Effect.scoped(this.session), (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.andThen(this.ended(cause), this.waited)
     )
   ).pipe(Effect.forever)
 
+  private readonly waited: Effect.Effect<void> = Effect.suspend(() => {
+    const { pause } = this
+    this.pause = Math.min(longestPause, pause * 2)
+    return Effect.sleep(pause)
+  })
+
+  /** One connection; over when the venue lists other markets. */
   private readonly session: Effect.Effect<void, unknown, Scope.Scope> = Effect.suspend(() => {
     this.connections++
     const { mirror, venue } = this.parts
@@ -106,6 +111,9 @@ export class FeedSession {
       )
       yield* Effect.forkScoped(this.missing(asks))
       yield* Effect.raceFirst(reading, this.relist(markets))
+      // Each channel begins anew with its snapshot, whatever this venue's sequences are.
+      mirror.lost()
+      yield* Effect.logInfo("the venue lists other markets or grids: subscribing anew")
     })
   })
 
@@ -168,14 +176,13 @@ export class FeedSession {
     )
   })
 
-  /** Reads the listing again when the venue's events have gone on; ends the session when there are other markets. */
-  private relist(subscribed: string): Effect.Effect<never, FeedFault> {
+  /** Reads the listing again when the venue's events have gone on, until there are other markets. */
+  private relist(subscribed: string): Effect.Effect<void> {
     return Effect.sleep(listingPause).pipe(
       Effect.andThen(Effect.suspend(() => (this.number === this.listedNumber ? Effect.void : this.list))),
       // One that can't be read now is read again.
       Effect.catchCause((cause) => Effect.logDebug("the venue's listing can not be read", cause)),
-      Effect.repeat({ while: () => this.parts.mirror.subscribed() === subscribed }),
-      Effect.andThen(new FeedFault({ sentence: "the venue lists other markets" }))
+      Effect.repeat({ while: () => this.parts.mirror.subscribed() === subscribed })
     )
   }
 

@@ -3,6 +3,7 @@
  * time, and known to every reader at once. The running ones are a live view, changed only by committed rows.
  */
 import { Context, Effect, Layer } from "effect"
+import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
 import {
   haltFamilies,
   haltTimer,
@@ -26,7 +27,7 @@ export interface HaltView extends TradingHaltContext {
 }
 
 export interface HaltBody {
-  /** ALL, a family, or a listed symbol. */
+  /** ALL, a family, or a listed symbol, which may be short (BTC-PERP). */
   readonly scope: string
   readonly message: string
   /** Unix ms, ahead of now; null: until it is resumed. */
@@ -83,7 +84,8 @@ export class MarketHalts extends Context.Service<
           }))
           return { markets, halts }
         },
-        halt: (caller, request) => {
+        halt: (caller, given) => {
+          const request = { ...given, scope: fullSymbol(given.scope) }
           const fault = scopeFault(request.scope, listed.all())
           if (fault !== null) return Effect.succeed(refuse(invalidFields({ scope: fault })))
           return host.dispatch({
@@ -93,7 +95,11 @@ export class MarketHalts extends Context.Service<
           })
         },
         resume: (caller, scope) =>
-          host.dispatch({ subject: systemSubject, by: caller.by, decide: (turn) => resumeScope(turn, scope) })
+          host.dispatch({
+            subject: systemSubject,
+            by: caller.by,
+            decide: (turn) => resumeScope(turn, fullSymbol(scope))
+          })
       })
     })
   )

@@ -27,6 +27,7 @@ import type { ListedMarket } from "./MarketMirror.ts"
 import { MarketFeed } from "./MarketFeed.ts"
 import { MarketHalts } from "./MarketHalts.ts"
 import { marketInfoOf } from "./marketInfo.ts"
+import { Shared } from "./Shared.ts"
 import { noTicker } from "./TickerMirror.ts"
 
 const noVenue: Refusal = { _tag: "NoVenue", sentence: "No venue is attached to this service." }
@@ -65,8 +66,8 @@ export class MarketReads extends Context.Service<
 }
 
 class Reads implements MarketReadsShape {
-  private readonly listed = new Shared<InstrumentsWire>()
-  private readonly rows = new Shared<TickersWire>()
+  private readonly listed = new Shared<null, InstrumentsWire>()
+  private readonly rows = new Shared<null, TickersWire>()
   private readonly infos = new WeakMap<ListedMarket, MarketInfoWire>()
   private readonly feed: MarketFeed["Service"]
   private readonly clock: BusinessClock["Service"]
@@ -87,7 +88,7 @@ class Reads implements MarketReadsShape {
 
   instruments(): Verdict<InstrumentsWire> {
     const { mirror } = this.feed
-    return this.known(() => this.listed.of(mirror.listing, () => ({ instruments: instrumentsOf(this.feed) })))
+    return this.known(() => this.listed.of(mirror.listing, null, () => ({ instruments: instrumentsOf(this.feed) })))
   }
 
   ticker(symbol: string): Verdict<TickerWire> {
@@ -98,7 +99,7 @@ class Reads implements MarketReadsShape {
     const { mirror } = this.feed
     const away = this.feed.standing() === "away"
     return this.known(() =>
-      this.rows.of(away ? mirror.listing : mirror.changes, () => ({
+      this.rows.of(away ? mirror.listing : mirror.changes, null, () => ({
         asOf: this.clock.now(),
         tickers: [
           ...[...mirror.markets].map(([symbol, { ticker }]) => (away ? noTicker(symbol) : ticker.row())),
@@ -197,16 +198,6 @@ class Reads implements MarketReadsShape {
 }
 
 type MarketReadsShape = MarketReads["Service"]
-
-/** A value that is made once for each state of what it is made of. */
-class Shared<A> {
-  private kept: { readonly of: unknown; readonly value: A } | null = null
-
-  of(state: unknown, make: () => A): A {
-    if (this.kept === null || this.kept.of !== state) this.kept = { of: state, value: make() }
-    return this.kept.value
-  }
-}
 
 const stakingSymbols = ({ mirror }: MarketFeed["Service"]): ReadonlyArray<string> =>
   (mirror.listing?.stakingMarkets ?? []).flatMap(({ symbol, delisted }) => (delisted ? [] : [symbol]))

@@ -3,6 +3,7 @@ import { type Grid, onGrid } from "../../../machines/market/Grid.ts"
 import type { MarketTradesWire } from "../../../machines/market/MarketWire.ts"
 import { pageLimits } from "../../../machines/shared/Limits.ts"
 import type { TradesMessage } from "../../../machines/venue/marketData.ts"
+import { Shared } from "./Shared.ts"
 
 type Row = MarketTradesWire["trades"][number]
 
@@ -16,8 +17,8 @@ export class TradeTape {
   private readonly symbol: string
   private readonly price: Grid
   private readonly qty: Grid
-  /** By limit; of the present sequence. */
-  private readonly shown = new Map<number, MarketTradesWire>()
+  /** By limit. */
+  private readonly shown = new Shared<number, MarketTradesWire>(keptPages)
 
   constructor(symbol: string, price: Grid, qty: Grid) {
     this.symbol = symbol
@@ -43,17 +44,17 @@ export class TradeTape {
     this.rows = [...fresh, ...before].slice(0, pageLimits.marketTrades.max)
     this.seq = message.seq
     this.ts = message.ts
-    this.shown.clear()
     return null
   }
 
   /** The newest trades; one object for all readers until one comes. */
   show(limit: number): MarketTradesWire {
-    const found = this.shown.get(limit)
-    if (found !== undefined) return found
-    if (this.shown.size === keptPages) this.shown.clear()
-    const made = { symbol: this.symbol, trades: this.rows.slice(0, limit), asOfSeq: this.seq, ts: this.ts }
-    this.shown.set(limit, made)
-    return made
+    // Each message leaves new rows.
+    return this.shown.of(this.rows, limit, () => ({
+      symbol: this.symbol,
+      trades: this.rows.slice(0, limit),
+      asOfSeq: this.seq,
+      ts: this.ts
+    }))
   }
 }

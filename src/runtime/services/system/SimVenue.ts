@@ -5,6 +5,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { fullSymbol } from "../../../machines/market/fullSymbol.ts"
 import { accept, conflict, invalidFields, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { VenueCommand, VenueView } from "../../../venue/VenueCommand.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
@@ -146,11 +147,8 @@ export class SimVenue extends Context.Service<
   )
 }
 
-/** Testers may leave the quote out, which is USDC everywhere: BTC-PERP is BTC-USDC-PERP. */
 const withFullSymbol = (command: VenueCommand): VenueCommand =>
-  "symbol" in command && command.symbol !== null
-    ? { ...command, symbol: command.symbol.replace(/^([A-Z0-9]+)-(PERP|KO)$/, "$1-USDC-$2") }
-    : command
+  "symbol" in command && command.symbol !== null ? { ...command, symbol: fullSymbol(command.symbol) } : command
 
 const restart = { type: "restart" } as const
 const sandboxOnly = refuse(conflict("The venue can be controlled in a sandbox service only."))
