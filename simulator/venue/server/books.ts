@@ -49,7 +49,12 @@ export const openBooks = async (options: BooksOptions, listeners: VenueListeners
     listeners
   )
   // After the log: where it is, a log that is missing was lost.
-  if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
+  try {
+    if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
+  } catch (error) {
+    await log.close()
+    throw error
+  }
   if (log.cut !== null) {
     print(
       `The log ended in a record that was not written whole: ${log.cut.bytes} bytes of ${log.cut.file} were cut off.`
