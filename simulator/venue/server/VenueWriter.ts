@@ -41,8 +41,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** A start that would replay for longer than this, wall ms, gets a snapshot to begin from. */
+/**
+ * A start that would replay for longer than this, wall ms, gets a snapshot to begin from; where the books are so large that
+ * one takes long, so much later that snapshots take a fifth of the time at most.
+ */
 const replayLimit = 500
+const snapshotShare = 4
 /** Inputs that may wait at once, and that one write takes. */
 const waitingLimit = 20_000
 const batchLimit = 1_000
@@ -52,6 +56,8 @@ export class VenueWriter {
   private readonly clock: { readonly now: () => number }
   private readonly on: WriterListeners
   private replayMillis: number
+  /** Wall ms that the last snapshot took. */
+  private snapshotMillis = 0
   private waiting: Array<Waiting> = []
   private running: Promise<void> | null = null
   private ended = false
@@ -121,9 +127,11 @@ export class VenueWriter {
     this.on.applied()
     for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Applied)
     this.replayMillis += performance.now() - before
-    if (this.replayMillis <= replayLimit) return
+    if (this.replayMillis <= Math.max(replayLimit, this.snapshotMillis * snapshotShare)) return
     this.replayMillis = 0
+    const began = performance.now()
     await this.books.log.snapshot()
+    this.snapshotMillis = performance.now() - began
   }
 
   private turn(trouble: string | null): void {

@@ -73,7 +73,16 @@ const Begun = Schema.Struct({
   startAt: Schema.Int,
   tickMillis: Schema.Int,
   markets: Schema.optionalKey(Schema.Array(MarketBase)),
-  knobs: VenueKnobs
+  knobs: VenueKnobs,
+  kept: Schema.optionalKey(
+    Schema.Struct({
+      refs: Schema.Int,
+      orders: Schema.Int,
+      requests: Schema.Int,
+      contracts: Schema.Int,
+      swaps: Schema.Int
+    })
+  )
 })
 const decodeBegun = Schema.decodeUnknownResult(Schema.fromJsonString(Begun))
 
