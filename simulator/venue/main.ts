@@ -21,6 +21,8 @@ if (directory === undefined) throw new Error("--data-dir is needed.")
 enableCompileCache(join(directory, "compiled"))
 const { startVenue } = await import("./server/VenueProcess.ts")
 
+// Its log file lies on the disk of its books: on one that is full it goes on without words.
+process.stderr.on("error", () => undefined)
 const print = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`)
 const asked = new Promise<string>((resolve) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal))

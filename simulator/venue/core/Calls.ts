@@ -31,6 +31,9 @@ type Handlers = {
   ) => Answer
 }
 
+const mostAccounts = 1_000_000
+/** Of one account, that live at once. */
+const mostOrders = 10_000
 /** Characters of a group's name. */
 const longestGroup = 64
 
@@ -88,6 +91,7 @@ export class Calls {
 
   private openAccount(name: string): Answer {
     const { accountIds, exchange } = this.parts
+    if (!accountIds.has(name) && accountIds.size >= mostAccounts) return refused("too many accounts")
     const id = accountIds.get(name) ?? accountIds.size + 1
     accountIds.set(name, id)
     exchange.open(id, name)
@@ -106,6 +110,7 @@ export class Calls {
       if (price === null && request.price !== null) return refused("price off the grid")
       const trigger = triggerOf(request.trigger, tickDecimals)
       if (trigger === "off the grid") return refused("trigger price off the grid")
+      if (account.orders.size >= mostOrders) return refused("too many orders")
       if (group !== null && group.length > longestGroup) return refused("group name too long")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const order = this.parts.exchange.place(asked)
@@ -148,7 +153,8 @@ export class Calls {
       if (windowEndsAt <= this.parts.clock.now) return refused("window over", { contract: contractId })
       const { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps } = contract
       const asked = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
-      return this.request({ ...asked, ref, accountId: account.id, closes: contract })
+      const closes = { id: contract.id, dealer: contract.dealer }
+      return this.request({ ...asked, ref, accountId: account.id, closes })
     },
     cancelRequest: ({ target }, account) => {
       const rfq = this.rfqOf(target, account)
@@ -165,7 +171,7 @@ export class Calls {
       if (listing.halt !== null && rfq.closes === null) return refused("market halted", { rfq: rfq.id })
       const quote = this.parts.rfqs.judge(rfq, quoteId, this.parts.clock.now)
       if (typeof quote === "string") return refused(quote, { rfq: rfq.id })
-      const { closes: closed } = rfq
+      const closed = rfq.closes === null ? null : this.contractOf(rfq.closes.id, account)
       if (closed === null && rfq.expiryAt <= this.parts.clock.now) return refused("expiry is past", { rfq: rfq.id })
       const contract = closed ?? this.openContract(listing, rfq, { ref, dealer: quote.dealer, entry: quote.price })
       this.parts.rfqs.accepted(rfq, quote)
@@ -235,7 +241,7 @@ export class Calls {
     const { exchange, contracts, contractById, clock } = this.parts
     const { accountId, symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps } = rfq
     const contract: Contract = {
-      id: contractById.size + 1,
+      id: ++this.parts.lastContract,
       tradeId: ++exchange.ids.trade,
       accountId,
       ...of,

@@ -5,6 +5,7 @@
 import { Account } from "./Account.ts"
 import { Book, type Side } from "./Book.ts"
 import { Levels } from "./Levels.ts"
+import { Line } from "./Line.ts"
 import { bandOf, type Market, valueOf } from "./Market.ts"
 import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
 
@@ -67,6 +68,9 @@ export class Exchange {
   readonly accounts = new Map<number, Account>()
   /** By reference: each is executed once, ended ones included. */
   readonly orders = new Map<string, Order>()
+  /** Those of them that have ended, in that order; the oldest go when there are more than are kept. */
+  readonly ended = new Line<Order>()
+  private readonly kept: number
   private readonly groups = new Map<string, Set<Order>>()
   private readonly emit: (event: ExchangeEvent) => void
   private readonly clock: { readonly now: number }
@@ -78,8 +82,10 @@ export class Exchange {
   constructor(
     markets: ReadonlyArray<Market>,
     emit: (event: ExchangeEvent) => void,
-    clock: { readonly now: number } = { now: 0 }
+    clock: { readonly now: number } = { now: 0 },
+    kept = Infinity
   ) {
+    this.kept = kept
     this.emit = emit
     this.clock = clock
     for (const market of markets) this.listings.set(market.symbol, listingOf(market))
@@ -193,6 +199,7 @@ export class Exchange {
     for (const order of orders) {
       if (order.ref !== null) this.orders.set(order.ref, order)
       if (isLive(order)) this.join(order)
+      else this.ended.push(order)
     }
   }
 
@@ -332,8 +339,15 @@ export class Exchange {
     this.groups.set(key, members.add(order))
   }
 
+  private keep(order: Order): void {
+    this.accounts.get(order.accountId)?.orders.delete(order)
+    this.ended.push(order)
+    const ref = this.ended.size > this.kept ? this.ended.shift()?.ref : undefined
+    if (typeof ref === "string") this.orders.delete(ref)
+  }
+
   private leave(order: Order): void {
-    if (order.ref !== null) this.accounts.get(order.accountId)?.orders.delete(order)
+    if (order.ref !== null) this.keep(order)
     if (order.group === null) return
     const members = this.groups.get(groupKey(order))
     members?.delete(order)

@@ -3,7 +3,7 @@
  * contract opens or, of a close request, ends.
  */
 import type { Side } from "./Book.ts"
-import type { Contract } from "./Contracts.ts"
+import { Line } from "./Line.ts"
 
 export type QuoteState = "LIVE" | "EXPIRED" | "WITHDRAWN" | "ACCEPTED" | "SUPERSEDED"
 export type RfqState = "OPEN" | "ACCEPTED" | "CANCELLED" | "EXPIRED" | "REJECTED"
@@ -32,8 +32,8 @@ export interface RfqRequest {
   readonly premiumBps: number
   /** When nobody may quote any more. */
   readonly windowEndsAt: number
-  /** The contract that is to be closed, or null. */
-  readonly closes: Contract | null
+  /** The contract that is to be closed, with the dealer who wrote it; or null. */
+  readonly closes: { readonly id: number; readonly dealer: string } | null
 }
 
 export interface Rfq extends RfqRequest {
@@ -63,12 +63,19 @@ export class Rfqs {
   readonly byId = new Map<number, Rfq>()
   readonly byRef = new Map<string, Rfq>()
   private readonly open = new Set<Rfq>()
+  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  private readonly ended = new Line<Rfq>()
+  private readonly kept: number
   private readonly onQuote: (rfq: Rfq, quote: Quote) => void
   private readonly onEnd: (rfq: Rfq) => void
   /** Of the last request and the last quote. */
   readonly ids = { rfq: 0, quote: 0 }
 
-  constructor(listeners: { readonly onQuote: (rfq: Rfq, quote: Quote) => void; readonly onEnd: (rfq: Rfq) => void }) {
+  constructor(
+    listeners: { readonly onQuote: (rfq: Rfq, quote: Quote) => void; readonly onEnd: (rfq: Rfq) => void },
+    kept = Number.POSITIVE_INFINITY
+  ) {
+    this.kept = kept
     this.onQuote = listeners.onQuote
     this.onEnd = listeners.onEnd
   }
@@ -89,6 +96,7 @@ export class Rfqs {
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
     if (rfq.state === "OPEN") this.open.add(rfq)
+    else this.ended.push(rfq)
   }
 
   /** A dealer's quote; its older one is superseded. Null when the request takes none any more, or none of this dealer. */
@@ -124,6 +132,7 @@ export class Rfqs {
     rfq.state = state
     rfq.reason = reason
     this.open.delete(rfq)
+    this.keep(rfq)
     const left = state === "ACCEPTED" ? "SUPERSEDED" : "EXPIRED"
     for (const quote of rfq.quotes) if (quote.state === "LIVE") quote.state = left
     this.onEnd(rfq)
@@ -155,6 +164,19 @@ export class Rfqs {
   /** Requests that are open, in the order in which they came. */
   openOnes(): ReadonlyArray<Rfq> {
     return [...this.open]
+  }
+
+  /** Those that are open, then those that have ended, each in their order. */
+  all(): ReadonlyArray<Rfq> {
+    return [...this.open, ...this.ended.all()]
+  }
+
+  private keep(rfq: Rfq): void {
+    this.ended.push(rfq)
+    const oldest = this.ended.size > this.kept ? this.ended.shift() : undefined
+    if (oldest === undefined) return
+    this.byId.delete(oldest.id)
+    this.byRef.delete(oldest.ref)
   }
 
   private turn(rfq: Rfq, quote: Quote, state: QuoteState): void {

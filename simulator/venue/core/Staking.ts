@@ -3,6 +3,8 @@
  * corrections of fees (F22, C1). Amounts are minor units of the asset.
  */
 
+import { Line } from "./Line.ts"
+
 export interface StakingMarket {
   /** Such as BTC-SWAP. */
   readonly symbol: string
@@ -101,6 +103,9 @@ export class Staking {
   readonly swaps = new Map<number, Swap>()
   /** Swaps that have not ended, in the order in which they were taken. */
   readonly open = new Set<Swap>()
+  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  private readonly ended = new Line<Swap>()
+  private readonly kept: number
   private readonly emit: (swap: Swap, payment: Payment | null) => void
   private readonly nextTradeId: () => number
   /** Of the last offer, swap and payment. */
@@ -110,8 +115,10 @@ export class Staking {
   constructor(
     markets: ReadonlyArray<StakingMarket>,
     nextTradeId: () => number,
-    emit: (swap: Swap, payment: Payment | null) => void
+    emit: (swap: Swap, payment: Payment | null) => void,
+    kept = Number.POSITIVE_INFINITY
   ) {
+    this.kept = kept
     for (const market of markets) this.markets.set(market.symbol, market)
     this.nextTradeId = nextTradeId
     this.emit = emit
@@ -128,6 +135,7 @@ export class Staking {
   adopt(swap: Swap): void {
     this.swaps.set(swap.id, swap)
     if (swap.end === null) this.open.add(swap)
+    else this.ended.push(swap)
   }
 
   /** Takes an offer off the board; null when it is not there any more. */
@@ -179,8 +187,17 @@ export class Staking {
   }
 
   private end(swap: Swap, end: SwapEnd): void {
-    swap.end ??= end
+    if (swap.end !== null) return
+    swap.end = end
     this.open.delete(swap)
+    this.ended.push(swap)
+    const oldest = this.ended.size > this.kept ? this.ended.shift() : undefined
+    if (oldest !== undefined) this.swaps.delete(oldest.id)
+  }
+
+  /** Those that are open, then those that have ended, each in their order. */
+  all(): ReadonlyArray<Swap> {
+    return [...this.open, ...this.ended.all()]
   }
 
   private judge({ ref, accountId, offerId, qty, now }: Take): Swap | TakeRefusal {

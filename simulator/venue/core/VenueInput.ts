@@ -15,6 +15,16 @@ export interface VenueOptions {
   /** Instead of the default bases with their markets. */
   readonly markets?: ReadonlyArray<Base>
   readonly knobs: VenueKnobs
+  readonly kept?: Kept
+}
+
+/** How much of what is over is kept: refs, then objects that have ended. Beyond it the oldest are not known any more. */
+export interface Kept {
+  readonly refs: number
+  readonly orders: number
+  readonly requests: number
+  readonly contracts: number
+  readonly swaps: number
 }
 
 /** A call by its name; `VenueInput` holds each with its own request. */

@@ -12,12 +12,15 @@ import { Feed } from "./Feed.ts"
 import { Funding } from "./Funding.ts"
 import { Klines } from "./Klines.ts"
 import { houseAccounts, Makers } from "./Makers.ts"
+import { isLive } from "./Order.ts"
+import { Line } from "./Line.ts"
 import { Prices } from "./Prices.ts"
-import { Refs } from "./Refs.ts"
+import { type Known, Refs, type RefsState } from "./Refs.ts"
 import { type Quote, type Rfq, Rfqs } from "./Rfqs.ts"
 import { type Payment, Staking, type StakingMarket, type Swap } from "./Staking.ts"
 import { textOf } from "./texts.ts"
-import type { VenueListeners, VenueOptions } from "./VenueInput.ts"
+import { usuallyKept } from "./usuallyKept.ts"
+import type { Kept, VenueListeners, VenueOptions } from "./VenueInput.ts"
 import { type Dealer, defaultDealers, defaultTakers, defaultWriters, type WritersInForce } from "./VenueKnobs.ts"
 import { wireContract, wireFill, wireOrder, wireQuote, wireRfq, wireSwap } from "./wire.ts"
 
@@ -53,7 +56,7 @@ export class VenueParts {
   events: EventLine
   agenda = new Agenda()
   balances = new Balances()
-  refs = new Refs()
+  refs: Refs
   /** Markets of each base, in the order of the listing. */
   readonly listingsOf: ReadonlyMap<string, ReadonlyArray<Listing>>
   readonly klines = new Map<string, Klines>()
@@ -62,8 +65,13 @@ export class VenueParts {
   readonly funding = new Map<string, Funding>()
   /** Open contracts of each barrier market. */
   readonly contracts = new Map<string, Contracts>()
-  /** All that ever were, by id. */
+  /** Open and ended ones, by id. */
   readonly contractById = new Map<number, Contract>()
+  /** In the order in which they ended; the oldest go when there are more than are kept. */
+  readonly endedContracts = new Line<Contract>()
+  /** Of the last contract. */
+  lastContract = 0
+  private readonly kept: Kept
   readonly accountIds = new Map<string, number>()
 
   constructor(options: VenueOptions, listeners: VenueListeners) {
@@ -79,17 +87,23 @@ export class VenueParts {
       writersDefault: null
     }
     const setup = options.markets ?? bases
-    this.exchange = new Exchange(marketsOf(setup), (event) => this.traded(event), this.clock)
+    const kept = (this.kept = options.kept ?? usuallyKept)
+    this.refs = this.refsOf([])
+    this.exchange = new Exchange(marketsOf(setup), (event) => this.traded(event), this.clock, kept.orders)
     this.listingsOf = Map.groupBy(this.exchange.listings.values(), ({ market }) => market.base)
     this.events = new EventLine(listeners.event)
     const seeds = new SeededRandom(options.seed)
     this.makers = new Makers(this.exchange, seeds.fork())
     this.streams = { writers: seeds.fork(), boards: seeds.fork() }
-    this.rfqs = new Rfqs({ onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.sayRfq(rfq) })
+    this.rfqs = new Rfqs(
+      { onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.sayRfq(rfq) },
+      kept.requests
+    )
     this.staking = new Staking(
       defaultStakingMarkets(),
       () => ++this.exchange.ids.trade,
-      (swap, payment) => this.swapChanged(swap, payment)
+      (swap, payment) => this.swapChanged(swap, payment),
+      kept.swaps
     )
     for (const base of setup) this.addBase(base, seeds.fork())
   }
@@ -101,6 +115,19 @@ export class VenueParts {
     this.streams.writers = seeds.fork()
     this.streams.boards = seeds.fork()
     for (const base of this.listingsOf.keys()) this.prices.reseed(base, seeds.fork())
+  }
+
+  /** Refs of a state; those whose objects live stay, however old they are. */
+  refsOf(state: RefsState): Refs {
+    return new Refs(this.kept.refs, (known) => this.lives(known), state)
+  }
+
+  private lives({ order, rfq, contract, swap }: Known): boolean {
+    const placed = order === undefined ? undefined : this.exchange.orders.get(order)
+    if (placed !== undefined && isLive(placed)) return true
+    if (rfq !== undefined && this.rfqs.byId.get(rfq)?.state === "OPEN") return true
+    if (contract !== undefined && this.contractById.get(contract)?.state === "OPEN") return true
+    return swap !== undefined && this.staking.swaps.get(swap)?.end === null
   }
 
   accountOf(id: number): Account {
@@ -147,8 +174,11 @@ export class VenueParts {
     const { market } = this.listing(contract.symbol)
     this.balances.move(houseAccounts.venue, contract.accountId, "USDC", resultOf(market, contract))
     this.sayContract(contract)
+    this.endedContracts.push(contract)
+    const oldest = this.endedContracts.size > this.kept.contracts ? this.endedContracts.shift() : undefined
+    if (oldest !== undefined) this.contractById.delete(oldest.id)
     for (const rfq of this.rfqs.openOnes()) {
-      if (rfq.closes === contract) this.rfqs.end(rfq, "CANCELLED", "contract ended")
+      if (rfq.closes?.id === contract.id) this.rfqs.end(rfq, "CANCELLED", "contract ended")
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * The whole state of a venue as plain JSON, and a venue made of it that goes on as the first one would. Orders are stored
- * once: those with a ref for ever, the simulator's own while they rest; books and triggers are lists of their ids.
+ * once: those with a ref while they are kept, the simulator's own while they rest; books and triggers are lists of their ids.
  */
 import type { Position } from "./Account.ts"
 import { Agenda, type Entry } from "./Agenda.ts"
@@ -12,9 +12,9 @@ import { Feed, type FeedState } from "./Feed.ts"
 import { Funding, type FundingState } from "./Funding.ts"
 import { Klines, type KlinesState } from "./Klines.ts"
 import type { LadderState } from "./Makers.ts"
-import type { Order, TriggerSource } from "./Order.ts"
+import { isLive, type Order, type TriggerSource } from "./Order.ts"
 import type { PricesState } from "./Prices.ts"
-import { Refs, type RefsState } from "./Refs.ts"
+import type { RefsState } from "./Refs.ts"
 import type { Rfq } from "./Rfqs.ts"
 import type { Offer, Swap } from "./Staking.ts"
 import { SeededRandom } from "../../partner/SeededRandom.ts"
@@ -61,6 +61,8 @@ export interface VenueState {
     readonly exchange: Exchange["ids"]
     readonly rfqs: VenueParts["rfqs"]["ids"]
     readonly staking: VenueParts["staking"]["ids"]
+    /** Not there: no contract was ever dropped. */
+    readonly contract?: number
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
@@ -68,8 +70,8 @@ export interface VenueState {
   readonly ladders: ReadonlyArray<LadderState>
   readonly prices: ReadonlyArray<PricesState>
   readonly contracts: ReadonlyArray<Contract>
-  /** Of a close request, `closes` is the contract's id. */
-  readonly rfqs: ReadonlyArray<Omit<Rfq, "closes"> & { readonly closes: number | null }>
+  /** `closes` was the contract's id once. */
+  readonly rfqs: ReadonlyArray<Omit<Rfq, "closes"> & { readonly closes: Rfq["closes"] | number }>
   readonly stakingMarkets: ReadonlyArray<{
     readonly symbol: string
     readonly enabled: boolean
@@ -96,7 +98,12 @@ export const stateOf = (parts: VenueParts): VenueState => {
       writers: streams.writers.position,
       boards: streams.boards.position
     },
-    ids: { exchange: { ...exchange.ids }, rfqs: { ...rfqs.ids }, staking: { ...staking.ids } },
+    ids: {
+      exchange: { ...exchange.ids },
+      rfqs: { ...rfqs.ids },
+      staking: { ...staking.ids },
+      contract: parts.lastContract
+    },
     accounts: [...exchange.accounts.values()].map(({ id, name, sequence, positions }) => ({
       id,
       name,
@@ -107,10 +114,9 @@ export const stateOf = (parts: VenueParts): VenueState => {
     listings: [...exchange.listings.values()].map((listing) => listingState(parts, listing)),
     ladders: makers.state(),
     prices: prices.state(),
-    contracts: [...parts.contractById.values()].map((contract) => ({ ...contract })),
-    rfqs: [...rfqs.byId.values()].map((rfq) => ({
+    contracts: [...openContracts(parts), ...parts.endedContracts.all()].map((contract) => ({ ...contract })),
+    rfqs: rfqs.all().map((rfq) => ({
       ...rfq,
-      closes: rfq.closes?.id ?? null,
       quotes: rfq.quotes.map((quote) => ({ ...quote }))
     })),
     stakingMarkets: [...staking.markets.values()].map(({ symbol, enabled, delisted }) => ({
@@ -124,7 +130,7 @@ export const stateOf = (parts: VenueParts): VenueState => {
       minQty: String(offer.minQty),
       remaining: String(offer.remaining)
     })),
-    swaps: [...staking.swaps.values()].map((swap) => ({
+    swaps: staking.all().map((swap) => ({
       ...swap,
       notional: String(swap.notional),
       reward: String(swap.reward),
@@ -160,14 +166,18 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
   restoreStaking(parts, state)
   parts.agenda = new Agenda(state.agenda)
   parts.balances = new Balances(state.balances)
-  parts.refs = new Refs(state.refs)
+  parts.refs = parts.refsOf(state.refs)
   parts.events = new EventLine(listeners.event, state.events)
   return parts
 }
 
-/** Orders with a ref, then the simulator's own that rest. */
+const openContracts = ({ contractById }: VenueParts): ReadonlyArray<Contract> =>
+  [...contractById.values()].filter(({ state }) => state === "OPEN")
+
+/** Orders with a ref that live, those that have ended, then the simulator's own that rest. */
 const ordersOf = (exchange: Exchange): ReadonlyArray<Order> => [
-  ...exchange.orders.values(),
+  ...[...exchange.orders.values()].filter(isLive),
+  ...exchange.ended.all(),
   ...[...exchange.listings.values()].flatMap((listing) =>
     exchange.liveOrders(listing).filter(({ ref }) => ref === null)
   )
@@ -247,11 +257,15 @@ const restoreContracts = (parts: VenueParts, state: VenueState): void => {
   for (const stored of state.contracts) {
     const contract = { ...stored }
     parts.contractById.set(contract.id, contract)
+    parts.lastContract = Math.max(parts.lastContract, contract.id)
     if (contract.state === "OPEN") parts.contracts.get(contract.symbol)?.add(contract)
+    else parts.endedContracts.push(contract)
   }
+  parts.lastContract = state.ids.contract ?? parts.lastContract
   for (const { closes, ...stored } of state.rfqs) {
-    const contract = closes === null ? null : (parts.contractById.get(closes) ?? null)
-    parts.rfqs.adopt({ ...stored, closes: contract, quotes: stored.quotes.map((quote) => ({ ...quote })) })
+    const closed =
+      typeof closes === "number" ? { id: closes, dealer: parts.contractById.get(closes)?.dealer ?? "" } : closes
+    parts.rfqs.adopt({ ...stored, closes: closed, quotes: stored.quotes.map((quote) => ({ ...quote })) })
   }
 }
 

@@ -6,6 +6,7 @@
 import { type Base, bases, marketsOf, usualLadder, walkOf } from "./defaultMarkets.ts"
 import { usualHalfLifeMillis } from "./Prices.ts"
 import { textOf } from "./texts.ts"
+import { usuallyKept } from "./usuallyKept.ts"
 import type { VenueOptions } from "./VenueInput.ts"
 import { defaultDealers, defaultTakers, defaultWriters, type VenueKnobs } from "./VenueKnobs.ts"
 
@@ -16,6 +17,7 @@ export const completeOptions = (options: VenueOptions): VenueOptions => {
   return {
     ...options,
     markets,
+    kept: options.kept ?? usuallyKept,
     knobs: {
       ...knobs,
       processes: merged(usualProcesses(markets), knobs.processes ?? {}),

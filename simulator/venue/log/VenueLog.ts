@@ -294,8 +294,13 @@ const beginSegment = async (
   const file = await disk.open(join(directory, segmentName(number)))
   const header: Header = { format, options }
   const bytes = Buffer.from(lineOf(header))
-  await file.cut(0)
-  await file.write(0, bytes)
+  try {
+    await file.cut(0)
+    await file.write(0, bytes)
+  } catch (error) {
+    await file.close()
+    throw error
+  }
   return { number, file, length: bytes.length }
 }
 

@@ -4,16 +4,12 @@
  * one that is read again later comes as it was.
  */
 import type { ServerResponse } from "node:http"
-import {
-  refOfFact,
-  type VenueEvent,
-  type VenueHeartbeat,
-  venueStreamVersion
-} from "../../../src/machines/venue/VenueEvent.ts"
+import { refOfFact, type VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Faults, Target } from "./Faults.ts"
 import { LineReader, type LineReaderLimits } from "./LineReader.ts"
+import { broken, encoded, heartbeatLine } from "./streamLines.ts"
 
 /** An event that has just happened, as readers get it; no lines: it is not sent. */
 interface Line {
@@ -68,7 +64,7 @@ export class EventFeed {
     }
     this.readers.add(reader)
     response.on("close", () => this.readers.delete(reader))
-    if (this.faults.strike(["silent"], stream) === null) reader.line.write(this.heartbeat())
+    if (this.faults.strike(["silent"], stream) === null) reader.line.write(heartbeatLine(this.source))
     this.pump(reader)
     return true
   }
@@ -90,7 +86,7 @@ export class EventFeed {
   /** A heartbeat for everybody who has had every event; who is behind has lines to read anyway. */
   beat(): void {
     if (this.readers.size === 0 || this.faults.strike(["silent"], stream) !== null) return
-    const line = this.heartbeat()
+    const line = heartbeatLine(this.source)
     for (const reader of this.readers) {
       if (reader.position === this.source.number && reader.line.ready) reader.line.write(line)
     }
@@ -121,12 +117,6 @@ export class EventFeed {
 
   end(): void {
     for (const { line } of this.readers) line.end()
-  }
-
-  private heartbeat(): Buffer {
-    const { number, now } = this.source
-    const heartbeat: VenueHeartbeat = { heartbeat: true, version: venueStreamVersion, number, at: now }
-    return encoded(heartbeat)
   }
 
   private pump(reader: Reader): void {
@@ -176,12 +166,6 @@ export class EventFeed {
 
 const stream: Target = { route: "events", symbol: null }
 const nothing: Line = { lines: [], lateMillis: 0 }
-
-export const encoded = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`)
-
-/** The first half of a line, as one that was cut on its way. */
-export const broken = (line: Buffer): Buffer =>
-  Buffer.concat([line.subarray(0, Math.ceil(line.length / 2)), Buffer.from("\n")])
 
 /** The route of the calls that such an event comes of. */
 const routeOf = ({ fact }: VenueEvent): Target["route"] => {

@@ -4,12 +4,11 @@
  */
 import type { ServerResponse } from "node:http"
 import type { Channel, ChannelMessage } from "../../../src/machines/venue/marketData.ts"
-import { type VenueHeartbeat, venueStreamVersion } from "../../../src/machines/venue/VenueEvent.ts"
 import type { FaultKind } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
-import { broken, encoded } from "./EventFeed.ts"
 import type { Faults, Target } from "./Faults.ts"
 import { LineReader, type LineReaderLimits } from "./LineReader.ts"
+import { broken, encoded, heartbeatLine } from "./streamLines.ts"
 
 export interface Subscription {
   readonly channel: Channel
@@ -79,7 +78,7 @@ export class MarketFeed {
     this.subscribed.set(reader, topics)
     response.on("close", () => this.forget(reader))
     const silent = this.faults.strike(["silent"], stream) !== null
-    if (!silent) reader.write(this.heartbeat())
+    if (!silent) reader.write(heartbeatLine(this.source))
     for (const topic of topics) {
       if (!silent) this.giveSnapshot(topic, [reader])
       topic.readers.add(reader)
@@ -105,7 +104,7 @@ export class MarketFeed {
 
   beat(): void {
     if (this.subscribed.size === 0 || this.faults.strike(["silent"], stream) !== null) return
-    const line = this.heartbeat()
+    const line = heartbeatLine(this.source)
     for (const reader of this.subscribed.keys()) reader.write(line)
   }
 
@@ -160,12 +159,6 @@ export class MarketFeed {
       if (topic.readers.size === 0) this.topics.delete(keyOf(topic))
     }
     this.subscribed.delete(reader)
-  }
-
-  private heartbeat(): Buffer {
-    const { number, now } = this.source
-    const heartbeat: VenueHeartbeat = { heartbeat: true, version: venueStreamVersion, number, at: now }
-    return encoded(heartbeat)
   }
 }
 

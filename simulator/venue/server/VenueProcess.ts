@@ -7,7 +7,7 @@ import { join } from "node:path"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
 import { seatVersion } from "../../../src/venue/seatAnswer.ts"
 import { eventsKept } from "../core/EventLine.ts"
-import { type BooksOptions, openBooks } from "./books.ts"
+import { type Books, type BooksOptions, openBooks } from "./books.ts"
 import { Dealers } from "./Dealers.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Faults } from "./Faults.ts"
@@ -51,22 +51,26 @@ export const startVenue = async (options: VenueProcessOptions): Promise<RunningV
     return await seatedVenue(options, seat)
   } catch (error) {
     await seat.release()
-    throw error
+    throw isFull(error)
+      ? new Error(
+          `There is no room on the disk of ${options.directory} (${error.message}): make some, and start again.`
+        )
+      : error
   }
 }
 
+const isFull = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")
+
+interface Feeds {
+  events: EventFeed | null
+  markets: MarketFeed | null
+  dealers: Dealers | null
+}
+
 const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<RunningVenue> => {
-  const { directory } = options
-  const keyFile = join(directory, "venue.key")
-  const key = ensureKey(keyFile)
-  const wall = () => Date.now()
-  const startedAt = wall()
-  const faults = new Faults(wall)
-  const feeds: { events: EventFeed | null; markets: MarketFeed | null; dealers: Dealers | null } = {
-    events: null,
-    markets: null,
-    dealers: null
-  }
+  const faults = new Faults(() => Date.now())
+  const feeds: Feeds = { events: null, markets: null, dealers: null }
   const books = await openBooks(options, {
     event: (event) => {
       feeds.events?.happened(event)
@@ -75,13 +79,41 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     },
     market: (message) => feeds.markets?.happened(message)
   })
+  try {
+    return await openedVenue(options, { seat, books, faults, feeds })
+  } catch (error) {
+    await books.log.close()
+    throw error
+  }
+}
+
+interface Opened {
+  readonly seat: Seat
+  readonly books: Books
+  readonly faults: Faults
+  readonly feeds: Feeds
+}
+
+const openedVenue = async (
+  options: VenueProcessOptions,
+  { seat, books, faults, feeds }: Opened
+): Promise<RunningVenue> => {
+  const { directory, print } = options
+  const keyFile = join(directory, "venue.key")
+  const key = ensureKey(keyFile)
+  const wall = () => Date.now()
+  const startedAt = wall()
   const { venue } = books
   const events = (feeds.events = new EventFeed(venue, faults, usualReaderLimits))
   const markets = (feeds.markets = new MarketFeed(venue, faults, usualReaderLimits))
   const clock = new VenueClock(wall, venue.now, books.offset)
-  const writer = new VenueWriter(books, clock, () => {
-    events.flush()
-    markets.flush()
+  const writer = new VenueWriter(books, clock, {
+    applied: () => {
+      events.flush()
+      markets.flush()
+    },
+    trouble: (trouble) =>
+      print(trouble === null ? "The venue's log can be written again." : `${trouble} What is to be written is refused.`)
   })
   const dealers = (feeds.dealers = new Dealers(venue, writer, venue.options.seed))
   // Requests that were open when the venue went down are answered again.
@@ -91,6 +123,7 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
   // Nobody sees the time at which it went down.
   await writer.offer({ type: "time", to: clock.now() })
+  if (writer.trouble !== null) throw new Error(writer.trouble)
   const life = new Life(options, startedAt, ending.resolve)
   const server = await listen({
     port: options.port,
@@ -101,6 +134,13 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     markets,
     onRequest: () => life.asked()
   })
+  try {
+    writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
+  } catch (error) {
+    await server.close()
+    throw error
+  }
+  seat.announce({ pid: process.pid, url: server.url, version: seatVersion }, key)
   const beat = setInterval(() => {
     events.beat()
     markets.beat()
@@ -110,8 +150,6 @@ const seatedVenue = async (options: VenueProcessOptions, seat: Seat): Promise<Ru
     if (writer.idle) void writer.offer({ type: "time", to: clock.now() })
     return venue.tickMillis
   })
-  seat.announce({ pid: process.pid, url: server.url, version: seatVersion }, key)
-  writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
   return {
     url: server.url,
     keyFile,

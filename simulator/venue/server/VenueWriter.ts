@@ -25,6 +25,13 @@ export interface WriterBooks {
   readonly replayMillis: number
 }
 
+export interface WriterListeners {
+  /** Called after each group of inputs that was applied. */
+  readonly applied: () => void
+  /** The log can't be written, in a sentence, or can be again: null. */
+  readonly trouble: (sentence: string | null) => void
+}
+
 /** The venue takes no input now; nothing was done. */
 export class WriterClosed extends Error {}
 
@@ -34,8 +41,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** A start that would replay for longer than this, wall ms, gets a snapshot to begin from. */
+/**
+ * A start that would replay for longer than this, wall ms, gets a snapshot to begin from; where the books are so large that
+ * one takes long, so much later that snapshots take a fifth of the time at most.
+ */
 const replayLimit = 500
+const snapshotShare = 4
 /** Inputs that may wait at once, and that one write takes. */
 const waitingLimit = 20_000
 const batchLimit = 1_000
@@ -43,20 +54,22 @@ const batchLimit = 1_000
 export class VenueWriter {
   private readonly books: WriterBooks
   private readonly clock: { readonly now: () => number }
-  private readonly onApplied: () => void
+  private readonly on: WriterListeners
   private replayMillis: number
+  /** Wall ms that the last snapshot took. */
+  private snapshotMillis = 0
   private waiting: Array<Waiting> = []
   private running: Promise<void> | null = null
   private ended = false
   /** Why the last write failed, in words; null when it did not. */
   trouble: string | null = null
 
-  /** The clock shows the business time that inputs come at; `onApplied` is called after each group of them that was applied. */
-  constructor(books: WriterBooks, clock: { readonly now: () => number }, onApplied: () => void) {
+  /** The clock shows the business time that inputs come at. */
+  constructor(books: WriterBooks, clock: { readonly now: () => number }, on: WriterListeners) {
     this.books = books
     this.clock = clock
     this.replayMillis = books.replayMillis
-    this.onApplied = onApplied
+    this.on = on
   }
 
   /** Logs an input and applies it. Rejects with WriterClosed when it was not. */
@@ -101,21 +114,29 @@ export class VenueWriter {
     const inputs = [...this.timeOf(batch), ...batch.map(({ input }) => input)]
     try {
       await this.books.log.append(inputs)
-      this.trouble = null
+      this.turn(null)
     } catch (error) {
-      this.trouble = error instanceof Error ? error.message : String(error)
-      const refusal = isCertain(error) ? new WriterClosed(this.trouble) : error
+      const trouble = error instanceof Error ? error.message : String(error)
+      this.turn(trouble)
+      const refusal = isCertain(error) ? new WriterClosed(trouble) : error
       for (const { reject } of batch) reject(refusal)
       return
     }
     const before = performance.now()
     const answers = this.books.log.play(inputs).slice(-batch.length)
-    this.onApplied()
+    this.on.applied()
     for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Applied)
     this.replayMillis += performance.now() - before
-    if (this.replayMillis <= replayLimit) return
+    if (this.replayMillis <= Math.max(replayLimit, this.snapshotMillis * snapshotShare)) return
     this.replayMillis = 0
+    const began = performance.now()
     await this.books.log.snapshot()
+    this.snapshotMillis = performance.now() - began
+  }
+
+  private turn(trouble: string | null): void {
+    if ((trouble === null) !== (this.trouble === null)) this.on.trouble(trouble)
+    this.trouble = trouble
   }
 
   /** Time first: what comes now happens now. */

@@ -49,7 +49,12 @@ export const openBooks = async (options: BooksOptions, listeners: VenueListeners
     listeners
   )
   // After the log: where it is, a log that is missing was lost.
-  if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
+  try {
+    if (!isDeepStrictEqual(kept, begun)) writeWhole(file, JSON.stringify(begun))
+  } catch (error) {
+    await log.close()
+    throw error
+  }
   if (log.cut !== null) {
     print(
       `The log ended in a record that was not written whole: ${log.cut.bytes} bytes of ${log.cut.file} were cut off.`
@@ -68,7 +73,16 @@ const Begun = Schema.Struct({
   startAt: Schema.Int,
   tickMillis: Schema.Int,
   markets: Schema.optionalKey(Schema.Array(MarketBase)),
-  knobs: VenueKnobs
+  knobs: VenueKnobs,
+  kept: Schema.optionalKey(
+    Schema.Struct({
+      refs: Schema.Int,
+      orders: Schema.Int,
+      requests: Schema.Int,
+      contracts: Schema.Int,
+      swaps: Schema.Int
+    })
+  )
 })
 const decodeBegun = Schema.decodeUnknownResult(Schema.fromJsonString(Begun))
 

@@ -1,12 +1,12 @@
 /** The key of a venue: made once, in a file that its owner alone can read, sent as bearer token, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { writeWhole } from "./writeWhole.ts"
 
 /** The key of a file, which is made when it is missing. Throws a sentence for one that others can read, or without a key. */
 export const ensureKey = (file: string): string => {
-  if (!existsSync(file)) {
-    writeFileSync(file, `vk_${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true })
-  }
+  // Whole or not at all: one without a key would stop every later start.
+  if (!existsSync(file)) writeWhole(file, `vk_${randomBytes(32).toString("base64url")}`)
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) {
     throw new Error(`The key file ${file} can be read by others: chmod 600 it.`)
   }

@@ -4,6 +4,12 @@ import { renameSync, rmSync, writeFileSync } from "node:fs"
 export const writeWhole = (path: string, text: string): void => {
   const draft = `${path}.new`
   rmSync(draft, { force: true })
-  writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
-  renameSync(draft, path)
+  try {
+    writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
+    renameSync(draft, path)
+  } catch (error) {
+    // A disk that is full needs what there is of it.
+    rmSync(draft, { force: true })
+    throw error
+  }
 }
