@@ -43,7 +43,7 @@ describe("scenario files: what is wrong is said with its line", () => {
       "a misspelt actor",
       `${head}steps:\n  - clock: 1d\n  - parner: onboard anna\n`,
       [
-        '5: a step begins with one of partner, operator, venue, clock, receiver, event, together; did you mean "partner"?'
+        '5: a step begins with one of partner, operator, venue, clock, receiver, event, together, kill; did you mean "partner"?'
       ]
     ],
     [
@@ -110,12 +110,35 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a write that would be repeated",
       `${head}steps:\n  - partner: onboard anna\n    within: 5s\n`,
-      ["4: within repeats the step, so it is for reads alone"]
+      ["4: within repeats the step, so it is for reads, and writes with an idempotencyKey"]
     ],
     [
       "a partner that is not given",
       `${head}given:\n  partners: { rival: {} }\nsteps:\n  - partner: GET /me\n    by: rivall\n`,
       ['6: there is no partner "rivall" in given.partners; did you mean "rival"?']
+    ],
+    [
+      "kills whose members do not fit together",
+      `${head}steps:\n  - kill: service\n    for: 5s\n  - kill: database\n    at: [after-commit]\n  - kill: service\n    at: [after-commit]\n  - kill: database\n    during:\n      - partner: client anna\n`,
+      [
+        "4: for is for a kill of the database",
+        "6: at is for a kill of the service",
+        "8: at names one point for each step of during",
+        "10: during needs for"
+      ]
+    ],
+    [
+      "a kill of what is not killed, at a point that there is not",
+      `${head}steps:\n  - kill: venue\n    at: [after-comit]\n`,
+      [
+        "4: kill must be service or database",
+        "5: at.0 must be one of after-claim, after-decide, before-commit, after-commit"
+      ]
+    ],
+    [
+      "a step that can't be sent during a kill",
+      `${head}steps:\n  - kill: database\n    for: 5s\n    during:\n      - clock: 1d\n`,
+      ["7: only steps of partner, operator and venue are sent during a kill"]
     ],
     [
       "matchers with values of another form",
@@ -160,6 +183,14 @@ describe("scenario files: what they say", () => {
     )
   })
 
+  it("one that kills, or says so, needs a service of its own and runs alone; a write with a key may be repeated", () => {
+    const write = "  - partner: report anna DEPOSIT 5\n    idempotencyKey: one\n    within: 5s\n"
+    const kills = scenario(`${head}steps:\n  - kill: service\n${write}`)
+    assert.deepInclude(kills, { own: true, alone: true, needs: ["own"] })
+    assert.deepInclude(scenario(`${head}own: true\nsteps:\n${write}`), { own: true, alone: true })
+    assert.deepInclude(scenario(`${head}steps:\n${write}`), { own: false, alone: false, needs: [] })
+  })
+
   it("market data and the venue need a venue", () => {
     const found = scenario(`${head}steps:\n  - partner: GET /ticker?symbol=BTC-USDC-PERP\n`)
     assert.deepStrictEqual([found.needs, found.alone], [["venue"], false])
@@ -186,18 +217,11 @@ const catalogue: Readonly<Record<string, number>> = {
 
 /** Why there is no file, by id or by the beginning of one. */
 const without: Readonly<Record<string, string>> = {
-  "ONB-14": "a questionnaire that is published stays: it would change a running sandbox for good",
   "CUS-05": "needs positions and their margin",
-  "SET-07": "the crash tests kill the process between the two",
   "SET-08": "needs spot orders",
   "SET-09": "needs a close-out",
   "WHK-05": "needs a name server of its own (test/runtime/webhooks/webhookAddresses.test.ts)",
-  "WHK-06": "needs webhook chaos; duplicates are in that of a slow receiver",
-  "WHK-07": "the crash tests kill the worker (test/crash/webhookCrash.test.ts)",
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
-  "WHK-10": "signatures go by wall time, which no scenario moves (test/webhooks/receiver.test.ts)",
-  "PLT-04": "the crash tests kill the process",
-  "PLT-05": "the crash tests take the database away",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
   RFQ: "needs requests for quotes",

@@ -7,6 +7,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDo
 import { closest } from "./closest.ts"
 import { Matcher, type MatcherName, matchers } from "./matching.ts"
 import {
+  type KillStep,
   type Need,
   type Scenario,
   ScenarioForm,
@@ -59,14 +60,16 @@ class Reader {
     const stepsNode = childOf(root, "steps")
     const steps = form.steps.flatMap((step, index) => this.step(step, childOf(stepsNode, index)) ?? [])
     this.checkNames(steps, ["partner", ...Object.keys(form.given?.partners ?? {})])
+    const own = form.own === true || steps.some(({ kind }) => kind === "kill")
     return {
       file,
       id: form.id,
       title: form.title,
       given: form.given ?? {},
-      alone: form.alone ?? steps.some(movesTime),
+      alone: form.alone ?? (own || steps.some(movesTime)),
+      own,
       steps,
-      needs: needsOf(steps)
+      needs: needsOf(steps, own)
     }
   }
 
@@ -84,24 +87,34 @@ class Reader {
     const form = this.decode<object>(stepForms[kind], raw, node, `a step of ${kind}`)
     if (form === null) return null
     const step = this.checked({ ...form, kind, line } as Step)
-    if (step?.kind !== "together") return step
-    const parts = childOf(node, "together")
-    const together = (step.together as ReadonlyArray<unknown>).flatMap((each, at) => {
+    if (step?.kind === "together") {
+      return { ...step, together: this.sent(step.together, childOf(node, "together"), "together") }
+    }
+    if (step?.kind !== "kill") return step
+    const during = this.sent(step.during ?? [], childOf(node, "during"), "during a kill")
+    return { ...step, during }
+  }
+
+  /** Steps inside a step: those that get an answer. */
+  private sent(raw: ReadonlyArray<unknown>, parts: Node | null, how: string): ReadonlyArray<SentStep> {
+    return raw.flatMap((each, at) => {
       const part = this.step(each, childOf(parts, at))
-      if (part === null) return []
-      if (isSent(part)) return [part]
-      return this.complain(part.line, "only steps of partner, operator and venue are sent together") ?? []
+      if (part === null || isSent(part)) return part ?? []
+      return this.complain(part.line, `only steps of partner, operator and venue are sent ${how}`) ?? []
     })
-    return { ...step, together }
   }
 
   /** What can be known before anything runs: short names, and that only reads are repeated. */
   private checked(step: Step): Step | null {
+    if (step.kind === "kill") {
+      const wrong = killComplaint(step)
+      return wrong === null ? step : this.complain(step.line, wrong)
+    }
     if (step.kind !== "partner") return step
     const sentence = complaintOf(step.partner)
     if (sentence !== null) return this.complain(step.line, sentence)
-    if (step.within === undefined || isRead(step.partner)) return step
-    return this.complain(step.line, "within repeats the step, so it is for reads alone")
+    if (step.within === undefined || isRead(step.partner) || step.idempotencyKey !== undefined) return step
+    return this.complain(step.line, "within repeats the step, so it is for reads, and writes with an idempotencyKey")
   }
 
   /** `by` names a partner that is given. */
@@ -185,6 +198,15 @@ class Reader {
   }
 }
 
+/** What is wrong with the members of a kill together. */
+const killComplaint = ({ kill, at, for: outage, during }: KillStep): string | null => {
+  if (kill === "service" && outage !== undefined) return "for is for a kill of the database"
+  if (kill === "database" && at !== undefined) return "at is for a kill of the service"
+  const steps = (during as ReadonlyArray<unknown> | undefined)?.length ?? 0
+  if (kill === "service" && steps !== (at?.length ?? 0)) return "at names one point for each step of during"
+  return kill === "database" && steps > 0 && outage === undefined ? "during needs for" : null
+}
+
 /** What is wrong with a matcher's own value. */
 const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   if (name === "size" && !Number.isInteger(value)) return "!size takes a whole number"
@@ -232,11 +254,13 @@ const isSent = (step: Step): step is SentStep =>
   step.kind === "partner" || step.kind === "operator" || step.kind === "venue"
 
 const sentOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Step> =>
-  steps.flatMap((step): ReadonlyArray<Step> => (step.kind === "together" ? step.together : [step]))
+  steps.flatMap((step): ReadonlyArray<Step> =>
+    step.kind === "together" ? step.together : step.kind === "kill" ? [step, ...step.during] : [step]
+  )
 
-const movesTime = (step: Step): boolean => step.kind === "clock" || step.kind === "venue"
+const movesTime = ({ kind }: Step): boolean => kind === "clock" || kind === "venue" || kind === "kill"
 
-const needsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Need> => {
+const needsOf = (steps: ReadonlyArray<Step>, own: boolean): ReadonlyArray<Need> => {
   const all = sentOf(steps)
   const needs: Array<Need> = []
   if (all.some(({ kind }) => kind === "receiver" || kind === "event")) needs.push("webhooks")
@@ -244,6 +268,7 @@ const needsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Need> => {
     needs.push("venue")
   }
   if (all.some(({ kind }) => kind === "clock")) needs.push("clock")
+  if (own) needs.push("own")
   return needs
 }
 
