@@ -3,6 +3,7 @@
  * the catalogue is a file, or stands here with the reason why not (docs/scenarios.md).
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { allScenarios, findScenarios, groups } from "../../simulator/scenarios/runner/findScenarios.ts"
@@ -140,6 +141,27 @@ describe("scenario files: what is wrong is said with its line", () => {
       `${head}steps:\n  - kill: database\n    for: 5s\n    during:\n      - clock: 1d\n`,
       ["7: only steps of partner, operator and venue are sent during a kill"]
     ],
+    ["an alias of nothing", `${head}steps: *none\n`, ["3: *none is an alias of nothing before it"]],
+    [
+      "an alias that leads back to itself",
+      `${head}steps: &all\n  - together: *all\n    answers: []\n`,
+      ["4: maps and lists are nested too deeply"]
+    ],
+    [
+      "numbers that no answer can have",
+      `${head}steps:\n  - partner: GET /me\n    expect:\n      data: { a: 1e9999 }\n      body: !above .nan\n      msg: -.inf\n`,
+      [
+        "6: 1e9999 is no number that an answer can have",
+        "7: .nan is no number that an answer can have",
+        "7: !above takes a number or decimal text",
+        "8: -.inf is no number that an answer can have"
+      ]
+    ],
+    [
+      "lists too deep to be read, said once",
+      `${head}steps: ${"[".repeat(3_000)}${"]".repeat(3_000)}\n`,
+      ["3: maps and lists are nested too deeply"]
+    ],
     [
       "matchers with values of another form",
       `${head}steps:\n  - partner: GET /me\n    expect:\n      msg: !matches "("\n      data: !size x\n      body: !unordered x\n`,
@@ -164,6 +186,67 @@ describe("scenario files: what is wrong is said with its line", () => {
   ]
 
   it.each(broken)("%s", (_title, text, expected) => assert.deepStrictEqual(complaints(text), expected.toSorted(byLine)))
+
+  it("of many faults the first twenty are said", () => {
+    const said = complaints(`${head}steps:\n${"  - clok: 1d\n".repeat(150)}`)
+    assert.lengthOf(said, 21)
+    assert.match(said[0] ?? "", /^4: a step begins with one of .* did you mean "clock"\?$/)
+    assert.strictEqual(said[20], "24: and 130 more")
+  })
+
+  it("whatever a file has, it is read or refused by line, each fault once and none without words", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "id: SC-CUS-01\n",
+        "title: x\n",
+        "steps:\n",
+        "  - partner: client anna\n",
+        "    expect: ",
+        "{ data: ",
+        "[",
+        "]"
+      ],
+      ...[
+        " }",
+        "!above ",
+        "!has ",
+        "!!set ",
+        "*a",
+        "&a ",
+        "1e9999",
+        ".nan",
+        "~",
+        "? ",
+        ": ",
+        "- ",
+        "\n",
+        "  ",
+        "'",
+        '"',
+        "|\n"
+      ],
+      ...["---\n", "%YAML 9\n", "<<: *a\n", "kill: service\n", "__proto__: 1\n", "$", "\u0000", "\t"]
+    )
+    const text = fc.oneof(
+      fc.string({ maxLength: 60 }),
+      fc.array(fc.oneof(piece, fc.string({ maxLength: 4 })), { maxLength: 30 }).map((parts) => parts.join(""))
+    )
+    fc.assert(
+      fc.property(fc.constantFrom("", `${head}steps:\n  - partner: client anna\n    expect: `), text, (start, rest) => {
+        const result = readScenario("x.yaml", start + rest)
+        if ("id" in result) return
+        const lines = (start + rest).split("\n").length
+        assert.isNotEmpty(result)
+        assert.isAtMost(result.length, 21)
+        for (const { line, sentence } of result) {
+          assert.isTrue(Number.isInteger(line) && line >= 1 && line <= lines, `line ${line} of ${lines}`)
+          assert.isNotEmpty(sentence)
+        }
+        assert.lengthOf(new Set(result.map((each) => JSON.stringify(each))), result.length)
+      }),
+      { numRuns: 1_000 }
+    )
+  })
 
   it("a file of more than 256 KiB is not read", () =>
     assert.deepStrictEqual(complaints(`${head}# ${"x".repeat(256 * 1024)}\n`), ["1: a scenario has at most 256 KiB"]))

@@ -5,7 +5,7 @@
 import { Schema, SchemaIssue } from "effect"
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, type Document } from "yaml"
 import { closest } from "./closest.ts"
-import { Matcher, type MatcherName, matchers } from "./matching.ts"
+import { compareDecimals, Matcher, type MatcherName, matchers } from "./matching.ts"
 import {
   type KillStep,
   type Need,
@@ -26,14 +26,23 @@ export interface Complaint {
 /** Longer files are no scenarios. */
 export const largestFile = 256 * 1024
 const mostNodes = 20_000
+/** Maps and lists inside one another; an alias that leads back to itself comes here too. */
+const deepest = 50
+const mostComplaints = 20
 
-/** Either the scenario or what is wrong with it, in the order of the lines. */
+/** Either the scenario or what is wrong with it: each once, in the order of the lines, at most `mostComplaints`. */
 export const readScenario = (file: string, text: string): Scenario | ReadonlyArray<Complaint> => {
   const reader = new Reader(text)
   const scenario = reader.read(file)
-  return reader.complaints.length === 0 && scenario !== null
-    ? scenario
-    : reader.complaints.toSorted((a, b) => a.line - b.line)
+  return reader.complaints.length === 0 && scenario !== null ? scenario : shortened(reader.complaints)
+}
+
+const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complaint> => {
+  const different = new Map(complaints.map((each) => [`${each.line}: ${each.sentence}`, each]))
+  const all = [...different.values()].toSorted((a, b) => a.line - b.line)
+  const [next] = all.slice(mostComplaints)
+  if (next === undefined) return all
+  return [...all.slice(0, mostComplaints), { line: next.line, sentence: `and ${all.length - mostComplaints} more` }]
 }
 
 class Reader {
@@ -47,14 +56,16 @@ class Reader {
     this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "silent", uniqueKeys: true })
     if (!whole) this.complaints.push({ line: 1, sentence: "a scenario has at most 256 KiB" })
     for (const { message, pos } of this.document.errors) {
-      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence: message.split(" at line")[0] ?? message })
+      const sentence = message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
+      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence })
     }
   }
 
   read(file: string): Scenario | null {
     if (this.complaints.length > 0) return null
     const root = this.document.contents as Node | null
-    const raw = this.valueOf(root)
+    const raw = this.valueOf(root, 0)
+    if (this.complaints.length > 0) return null
     const form = this.decode(ScenarioForm, raw, root, "a scenario")
     if (form === null) return null
     const stepsNode = childOf(root, "steps")
@@ -166,37 +177,55 @@ class Reader {
   }
 
   /** The plain value of a node; a tag makes it a matcher. */
-  private valueOf(node: Node | null): unknown {
-    if (node === null || ++this.nodes > mostNodes) return null
-    if (isAlias(node)) return this.valueOf(node.resolve(this.document) ?? null)
+  private valueOf(node: Node | null, depth: number): unknown {
+    if (node === null) return null
+    if (++this.nodes > mostNodes) {
+      return this.nodes === mostNodes + 1
+        ? this.complain(this.lineOf(node), "a scenario has at most 20,000 values")
+        : null
+    }
+    if (depth > deepest) return this.complain(this.lineOf(node), tooDeep)
+    if (isAlias(node)) {
+      const meant = node.resolve(this.document)
+      if (meant === undefined)
+        return this.complain(this.lineOf(node), `*${node.source} is an alias of nothing before it`)
+      return this.valueOf(meant, depth + 1)
+    }
     const tag = node.tag
-    if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node)
+    if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node, depth)
     const name = tag.slice(1)
     if (!Object.hasOwn(matchers, name)) {
       this.complain(this.lineOf(node), `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
       return null
     }
-    const value = this.plainOf(node)
+    const value = this.plainOf(node, depth)
     const sentence = matcherComplaint(name as MatcherName, value)
     if (sentence !== null) this.complain(this.lineOf(node), sentence)
     return new Matcher(name as MatcherName, value)
   }
 
-  private plainOf(node: Node): unknown {
+  private plainOf(node: Node, depth: number): unknown {
     if (isMap(node)) {
       return Object.fromEntries(
         node.items.map(({ key, value }) => [
           String(isScalar(key) ? key.value : key),
-          this.valueOf((value as Node | null) ?? null)
+          this.valueOf((value as Node | null) ?? null, depth + 1)
         ])
       )
     }
-    if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node))
+    if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node, depth + 1))
     if (!isScalar(node)) return null
     // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
-    return node.tag?.startsWith("!") === true && node.type === "PLAIN" ? parse(node.source ?? "") : node.value
+    const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
+    const value: unknown = tagged ? parse(node.source ?? "") : node.value
+    if (typeof value !== "number" || Number.isFinite(value)) return value
+    return this.complain(this.lineOf(node), `${node.source ?? String(value)} is no number that an answer can have`)
   }
 }
+
+/** What can be compared as a number; a variable only once it is filled. */
+const isAmount = (value: unknown): boolean =>
+  compareDecimals(value, 0) !== null || (typeof value === "string" && value.includes("$"))
 
 /** What is wrong with the members of a kill together. */
 const killComplaint = ({ kill, at, for: outage, during }: KillStep): string | null => {
@@ -211,6 +240,7 @@ const killComplaint = ({ kill, at, for: outage, during }: KillStep): string | nu
 const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   if (name === "size" && !Number.isInteger(value)) return "!size takes a whole number"
   if (name === "unordered" && !Array.isArray(value)) return "!unordered takes a list"
+  if ((name === "above" || name === "below") && !isAmount(value)) return `!${name} takes a number or decimal text`
   if (name !== "matches") return null
   try {
     "".search(new RegExp(String(value), "u"))
@@ -220,6 +250,7 @@ const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   }
 }
 
+const tooDeep = "maps and lists are nested too deeply"
 const unexpected = "Unexpected key"
 const missing = "Missing key"
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
