@@ -3,13 +3,26 @@
  * ends with the command, and so does its directory unless it is to be kept (operator surface, sim run).
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import type { OwnProcesses } from "../simulator/scenarios/runner/World.ts"
 import { cliFailure, exitStatus } from "./CliIo.ts"
 
-export interface OwnService {
+export interface OwnService extends OwnProcesses {
   readonly dataDir: string
+  readonly url: string
+  /** Of its first ADMIN. */
+  readonly operatorKey: string
   /** SIGTERM, and SIGKILL when that is not enough. Once is enough, more do no harm. */
   readonly stop: () => Promise<void>
 }
@@ -24,45 +37,65 @@ export const interrupted = cliFailure(exitStatus.refused, 4092, "The run was int
 /** Rejects with a CliFailure: `interrupted`, or one that has the end of the service's log. */
 export const startOwnService = async (keep: boolean, stopped: Promise<void>): Promise<OwnService> => {
   const dataDir = mkdtempSync(join(tmpdir(), "brokerage-scenarios-"))
-  const logFile = join(dataDir, "service.log")
-  const log = openSync(logFile, "a", 0o600)
-  const line = [
-    "serve",
-    "--sandbox",
-    "--allow-webhook-host",
-    "127.0.0.1",
-    "--port",
-    "0",
-    "--data-dir",
-    dataDir,
-    "--json"
-  ]
-  // A group of its own: Ctrl-C on the terminal reaches the command alone, which then ends the service in its order.
-  const child = spawn(process.execPath, [launcher, ...line], { stdio: ["ignore", "pipe", log], detached: true })
-  closeSync(log)
+  let child = spawnService(dataDir, 0)
+  let url = ""
+  let port = 0
+  /** A restart under way: whoever ends the service waits for it. */
+  let restarting: Promise<void> = Promise.resolve()
+  const restart = async () => {
+    child.kill("SIGKILL")
+    await endOf(child)
+    child = spawnService(dataDir, port)
+    await firstLine(child)
+  }
   const stop = async () => {
+    await restarting.catch(() => undefined)
+    // What a killed service leaves running is known to the next one alone.
+    if (port !== 0 && hasEnded(child)) await restart().catch(() => killDatabase(dataDir))
     await end(child)
     if (!keep) rmSync(dataDir, { recursive: true, force: true })
   }
   try {
-    await Promise.race([firstLine(child), stopped.then(() => Promise.reject(interrupted))])
-    return { dataDir, stop }
+    const ready = await Promise.race([firstLine(child), stopped.then(() => Promise.reject(interrupted))])
+    url = (JSON.parse(ready) as { readonly url: string }).url
+    port = Number(new URL(url).port)
   } catch (error) {
-    if (error === interrupted) {
-      await stop()
-      throw error
-    }
-    const said = readFileSync(logFile, "utf8").slice(-2_000)
+    const said = readFileSync(logOf(dataDir), "utf8").slice(-2_000)
     await stop()
+    if (error === interrupted) throw error
     throw cliFailure(
       exitStatus.unreachable,
       5030,
       `A service for the run could not be started. The end of its log:\n${said}`
     )
   }
+  return {
+    dataDir,
+    url,
+    operatorKey: readFileSync(join(dataDir, "operator.key"), "utf8").trim(),
+    stop,
+    restart: () => (restarting = restart()),
+    dieAt: (point) => dieAt(child, dataDir, point),
+    ended: () => endOf(child),
+    killDatabase: () => killDatabase(dataDir)
+  }
 }
 
-const firstLine = (child: ChildProcess): Promise<void> =>
+const logOf = (dataDir: string): string => join(dataDir, "service.log")
+
+const spawnService = (dataDir: string, port: number): ChildProcess => {
+  const log = openSync(logOf(dataDir), "a", 0o600)
+  const place = ["--port", String(port), "--data-dir", dataDir]
+  const line = ["serve", "--sandbox", "--allow-webhook-host", "127.0.0.1", "--kill-at", "on-signal", ...place, "--json"]
+  try {
+    // A group of its own: Ctrl-C on the terminal reaches the command alone, which then ends the service in its order.
+    return spawn(process.execPath, [launcher, ...line], { stdio: ["ignore", "pipe", log], detached: true })
+  } finally {
+    closeSync(log)
+  }
+}
+
+const firstLine = (child: ChildProcess): Promise<string> =>
   new Promise((done, fail) => {
     const timer = setTimeout(() => fail(new Error("not ready in time")), readyMillis)
     const settle = (then: () => void) => {
@@ -71,16 +104,43 @@ const firstLine = (child: ChildProcess): Promise<void> =>
     }
     child.once("error", (error) => settle(() => fail(error)))
     child.once("exit", () => settle(() => fail(new Error("ended"))))
-    child.stdout?.once("data", () => settle(done))
+    child.stdout?.once("data", (line: Buffer) => settle(() => done(line.toString())))
     // What it prints later is read by nobody, and must not fill the pipe.
     child.stdout?.resume()
   })
 
+/** Resolves once the service has read which point it is. */
+const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promise<void> => {
+  const file = join(dataDir, "kill-at")
+  writeFileSync(file, point)
+  child.kill("SIGUSR2")
+  for (let looks = 0; existsSync(file); looks++) {
+    if (looks === armLooks) throw new Error("the service did not read its kill point")
+    await new Promise((next) => setTimeout(next, armMillis))
+  }
+}
+const armLooks = 1_000
+const armMillis = 5
+
+/** kill -9 of the server of this directory's cluster, and of no other: its pid file names the cluster. */
+const killDatabase = (dataDir: string): boolean => {
+  const cluster = join(dataDir, "postgres", "cluster")
+  try {
+    const [pid = "", directory = ""] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")
+    return /^[1-9][0-9]{0,8}$/.test(pid) && directory === realpathSync(cluster) && process.kill(Number(pid), "SIGKILL")
+  } catch {
+    return false // there is none, or it has just ended
+  }
+}
+
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
+
+const endOf = (child: ChildProcess): Promise<void> =>
+  hasEnded(child) ? Promise.resolve() : new Promise((done) => child.once("exit", () => done()))
 
 const end = async (child: ChildProcess): Promise<void> => {
   if (hasEnded(child) || child.pid === undefined) return
-  const ended = new Promise<void>((done) => child.once("exit", () => done()))
+  const ended = endOf(child)
   child.kill("SIGTERM")
   const timer = setTimeout(() => child.kill("SIGKILL"), endMillis)
   await ended

@@ -14,6 +14,7 @@ import { layerService } from "./http/layerService.ts"
 import { usualFourEyes } from "./http/api/operator/commands.ts"
 import { operatorServices } from "./http/operator/operatorFeatures.ts"
 import { makeOperatorApp } from "./http/operator/OperatorServer.ts"
+import { armKillPoint } from "./killPoint.ts"
 import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
 import {
   type DataFiles,
@@ -29,7 +30,6 @@ import { LocalAuthority } from "./runtime/adapters/LocalAuthority.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
 import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
 import { Journal } from "./runtime/engine/journal/Journal.ts"
-import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { makeSealing, type SealingKeys } from "./runtime/engine/sealing/Sealing.ts"
 import { migrate } from "./runtime/migrations/migrate.ts"
 import { OperatorKeys } from "./runtime/services/operator/OperatorKeys.ts"
@@ -248,21 +248,3 @@ const announcement = (options: ServeOptions, service: ServiceFile, demo: string 
   ]
   return [...lines.filter((line) => line !== null), ...(demo === null ? [] : [`\n${demo}`])].join("\n")
 }
-
-const armKillPoint = (
-  options: ServeOptions,
-  killAt: NonNullable<ServeOptions["killAt"]>
-): Effect.Effect<void, ServeError> =>
-  Effect.suspend(() => {
-    const points: ReadonlyArray<PausePoint> = [...pausePoints, ...rarePoints]
-    if (!options.sandbox || !points.includes(killAt.point as PausePoint)) {
-      return Effect.fail(
-        new ServeError({ sentence: `--kill-at is for sandboxes and takes one of: ${points.join(", ")}.` })
-      )
-    }
-    let passed = 0
-    setPauseTrigger(killAt.point as PausePoint, () => {
-      if (++passed === killAt.times) process.kill(process.pid, "SIGKILL")
-    })
-    return Effect.void
-  })

@@ -20,6 +20,7 @@ interface RunFlags {
   readonly seed?: number
   readonly junit?: string
   readonly keep?: boolean
+  readonly own?: boolean
 }
 
 /** Adds `list` and `run` under `sim`. */
@@ -36,6 +37,7 @@ export const addSimRunCommands = (sim: Command, cli: Cli): void => {
     .argument("<NAME|FILE...>", "an id, the beginning of one, a group such as custody, or a YAML file")
     .addOption(new Option("--seed <n>", "repeats the choices of an earlier run").argParser(whole(0, 4_294_967_295)))
     .option("--junit <file>", "write the results as JUnit XML")
+    .option("--own", "on a service of the command's own, though one runs")
     .option("--keep", "keep the data directory of a service of its own")
     .action((words: ReadonlyArray<string>, flags: RunFlags, command: Command) =>
       cli.attempt(command, (globals) => run(cli, words, flags, globals))
@@ -66,25 +68,53 @@ const wrong = (complaints: ReadonlyArray<string>): CliFailure =>
 
 const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, globals: Globals): Promise<void> => {
   const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
-  const { scenarios, complaints } = findScenarios(words)
+  const { scenarios: found, complaints, byName } = findScenarios(words)
   if (complaints.length > 0) throw wrong(complaints)
   const seed = flags.seed ?? Date.now() % 4_294_967_296
   // From here on a signal ends the run in its order: what was started is taken away again.
   const stopped = cli.io.stopped()
-  const own = (await isRunning(cli, globals)) ? null : await startOwn(flags.keep === true, stopped)
+  const running = flags.own !== true && (await isRunning(cli, globals))
+  const { scenarios, leftOut } = running ? withoutOwn(found, byName) : { scenarios: found, leftOut: [] }
+  const own = running ? null : await startOwn(flags.keep === true, stopped)
   let results: ReadonlyArray<ScenarioResult> | null
   try {
-    results = await play(cli, stopped, scenarios, seed, own === null ? globals : { ...globals, dataDir: own.dataDir })
+    results = await play(cli, stopped, scenarios, seed, own, own === null ? globals : placeOf(own, globals))
   } finally {
     await own?.stop()
   }
   if (results === null) throw (await import("../ownService.ts")).interrupted
   const failed = results.filter(({ ok }) => !ok).length
   if (flags.junit !== undefined) await writeJunit(flags.junit, results, seed)
-  if (globals.json === true) cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, scenarios: results })}\n`)
-  else cli.io.stdout(summaryText(results, seed, own !== null && flags.keep === true ? own.dataDir : null))
+  if (globals.json === true) {
+    cli.io.stdout(`${JSON.stringify({ ok: failed === 0, seed, leftOut, scenarios: results })}\n`)
+  } else cli.io.stdout(summaryText(results, seed, leftOut, own !== null && flags.keep === true ? own.dataDir : null))
   if (failed > 0) cli.status = exitStatus.refused
 }
+
+/** What a running service is spared: left out of a group, refused when it was named. */
+const withoutOwn = (
+  found: ReadonlyArray<Scenario>,
+  byName: ReadonlySet<string>
+): { readonly scenarios: ReadonlyArray<Scenario>; readonly leftOut: ReadonlyArray<string> } => {
+  const own = found.filter((scenario) => scenario.own)
+  const named = own.filter(({ file }) => byName.has(file))
+  const scenarios = found.filter((scenario) => !scenario.own)
+  if (named.length > 0 || scenarios.length === 0) {
+    const which = (named.length > 0 ? named : own).map(({ id }) => id).join(", ")
+    throw wrong([
+      `It kills or changes the service it plays on, so a service of its own is needed: add --own (${which}).`
+    ])
+  }
+  return { scenarios, leftOut: own.map(({ id }) => id) }
+}
+
+/** The service of a data directory, wherever else options and environment point to. */
+const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): Globals => ({
+  ...globals,
+  dataDir,
+  url,
+  operatorKey
+})
 
 const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, seed: number): Promise<void> => {
   const { junitOf } = await import("../../simulator/scenarios/runner/junit.ts")
@@ -95,7 +125,12 @@ const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, 
   }
 }
 
-const summaryText = (results: ReadonlyArray<ScenarioResult>, seed: number, kept: string | null): string => {
+const summaryText = (
+  results: ReadonlyArray<ScenarioResult>,
+  seed: number,
+  leftOut: ReadonlyArray<string>,
+  kept: string | null
+): string => {
   const failed = results.filter(({ ok }) => !ok)
   const seconds = (Math.max(0, ...results.map(({ millis }) => millis)) / 1_000).toFixed(1)
   return [
@@ -103,6 +138,7 @@ const summaryText = (results: ReadonlyArray<ScenarioResult>, seed: number, kept:
     failed.length === 0
       ? `${results.length} passed, the longest in ${seconds} s (seed ${seed}).`
       : `${failed.length} of ${results.length} failed (seed ${seed}).`,
+    ...(leftOut.length === 0 ? [] : [`Left out, as they need a service of their own (--own): ${leftOut.join(", ")}`]),
     ...(kept === null ? [] : [`The data directory of the run is kept: ${kept}`]),
     ""
   ].join("\n")
@@ -134,6 +170,7 @@ const play = async (
   stopped: Promise<void>,
   scenarios: ReadonlyArray<Scenario>,
   seed: number,
+  own: OwnService | null,
   globals: Globals
 ): Promise<ReadonlyArray<ScenarioResult> | null> => {
   const [{ Effect }, { runScenarios }, { keepServices }, watcher] = await Promise.all([
@@ -144,7 +181,7 @@ const play = async (
   ])
   const services = keepServices()
   try {
-    const world = await worldOf(cli, globals, services.call)
+    const world = await worldOf(cli, globals, own, services.call)
     return await Effect.runPromise(
       Effect.raceFirst(
         runScenarios(world, scenarios, seed, watcher),
@@ -160,7 +197,12 @@ const play = async (
   }
 }
 
-const worldOf = async (cli: Cli, globals: Globals, callService: CallService): Promise<World> => {
+const worldOf = async (
+  cli: Cli,
+  globals: Globals,
+  own: OwnService | null,
+  callService: CallService
+): Promise<World> => {
   const { url, operatorKey, ca } = findConnection(globals, cli.io)
   const { receiverTls } = await import("../receiverTls.ts")
   const dataDir = globals.dataDir ?? defaultDataDir
@@ -184,6 +226,7 @@ const worldOf = async (cli: Cli, globals: Globals, callService: CallService): Pr
       )
       return { exit, document: parsed(stdout), refusal: parsed(stderr) as Envelope | null }
     },
+    own,
     tls: receiverTls(dataDir, null)
   }
 }

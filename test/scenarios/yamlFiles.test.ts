@@ -4,10 +4,11 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { CliIo } from "../../cli/CliIo.ts"
+import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
 import { startRealService } from "../support/RealService.ts"
@@ -52,6 +53,10 @@ steps:
     expect: { data: { cashUsdc: "1.000000" } }
 `
 
+const ownOnes = allScenarios()
+  .scenarios.filter(({ own }) => own)
+  .map(({ id }) => id)
+
 // The longest one first.
 const groups = ["webhooks", "onboarding", "custody", "settlement", "platform", "market"]
 
@@ -71,9 +76,13 @@ describe("sim run, on the service of the data directory", () => {
         stderr
       )
       assert.deepStrictEqual([status, json.ok, json.seed], [0, true, seed])
-      assert.lengthOf(results, readdirSync(join(import.meta.dirname, "../../simulator/scenarios")).length - 1)
+      assert.deepStrictEqual(
+        [...json.leftOut, ...results.map(({ id }) => id)].toSorted(),
+        allScenarios().scenarios.map(({ id }) => id)
+      )
+      assert.deepStrictEqual(json.leftOut.toSorted(), ownOnes)
     },
-    120_000
+    300_000
   )
 
   it("a seed that has run here runs again", async () => {
@@ -142,6 +151,14 @@ describe("sim run: wrong usage and services that are away", () => {
     )
   })
 
+  it("one that kills its service is refused by a service that runs, with what to do", async () => {
+    const { status, refusal } = await sim(["run", "SC-PLT-05", "--json"])
+    assert.deepStrictEqual(
+      [status, refusal.msg],
+      [2, "It kills or changes the service it plays on, so a service of its own is needed: add --own (SC-PLT-05)."]
+    )
+  })
+
   it("an address where nobody answers exits 3", async () => {
     const { status } = await sim(["run", "SC-PLT-03", "--url", "https://127.0.0.1:1", "--operator-key", "bok_x"])
     assert.strictEqual(status, 3)
@@ -149,23 +166,31 @@ describe("sim run: wrong usage and services that are away", () => {
 })
 
 describe("sim run: a service of its own", () => {
-  const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("brokerage-scenarios-"))
+  // Nobody else makes data directories there.
+  const place = join(folder, "temporary")
+  const { TMPDIR } = process.env
+  beforeAll(() => {
+    mkdirSync(place)
+    process.env.TMPDIR = place
+  })
+  afterAll(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  })
 
   it("starts where none runs, and leaves nothing behind; --keep keeps its directory", async () => {
-    const before = leftovers()
     const { status, stdout } = await sim(["run", "SC-PLT-03", "SC-SET-01", "--keep"], nowhere)
     assert.strictEqual(status, 0, stdout)
     const [, kept = ""] = /The data directory of the run is kept: (.+)/.exec(stdout) ?? []
     assert.isTrue(existsSync(join(kept, "operator.key")))
     assert.isFalse(existsSync(join(kept, "service.json")), "the service has ended")
     rmSync(kept, { recursive: true })
-    assert.deepStrictEqual(leftovers(), before)
+    assert.deepStrictEqual(readdirSync(place), [])
   }, 90_000)
 
   it("Ctrl-C ends it, the service and its directory", async () => {
-    const before = leftovers()
     const { status, refusal } = await sim(["run", "SC-PLT-03", "--json"], nowhere, { stopped: () => Promise.resolve() })
     assert.deepStrictEqual([status, refusal.msg], [1, "The run was interrupted."])
-    assert.deepStrictEqual(leftovers(), before)
+    assert.deepStrictEqual(readdirSync(place), [])
   }, 90_000)
 })

@@ -3,6 +3,7 @@
  * the catalogue is a file, or stands here with the reason why not (docs/scenarios.md).
  */
 import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { allScenarios, findScenarios, groups } from "../../simulator/scenarios/runner/findScenarios.ts"
@@ -43,7 +44,7 @@ describe("scenario files: what is wrong is said with its line", () => {
       "a misspelt actor",
       `${head}steps:\n  - clock: 1d\n  - parner: onboard anna\n`,
       [
-        '5: a step begins with one of partner, operator, venue, clock, receiver, event, together; did you mean "partner"?'
+        '5: a step begins with one of partner, operator, venue, clock, receiver, event, together, kill; did you mean "partner"?'
       ]
     ],
     [
@@ -110,12 +111,56 @@ describe("scenario files: what is wrong is said with its line", () => {
     [
       "a write that would be repeated",
       `${head}steps:\n  - partner: onboard anna\n    within: 5s\n`,
-      ["4: within repeats the step, so it is for reads alone"]
+      ["4: within repeats the step, so it is for reads, and writes with an idempotencyKey"]
     ],
     [
       "a partner that is not given",
       `${head}given:\n  partners: { rival: {} }\nsteps:\n  - partner: GET /me\n    by: rivall\n`,
       ['6: there is no partner "rivall" in given.partners; did you mean "rival"?']
+    ],
+    [
+      "kills whose members do not fit together",
+      `${head}steps:\n  - kill: service\n    for: 5s\n  - kill: database\n    at: [after-commit]\n  - kill: service\n    at: [after-commit]\n  - kill: database\n    during:\n      - partner: client anna\n`,
+      [
+        "4: for is for a kill of the database",
+        "6: at is for a kill of the service",
+        "8: at names one point for each step of during",
+        "10: during needs for"
+      ]
+    ],
+    [
+      "a kill of what is not killed, at a point that there is not",
+      `${head}steps:\n  - kill: venue\n    at: [after-comit]\n`,
+      [
+        "4: kill must be service or database",
+        "5: at.0 must be one of after-claim, after-decide, before-commit, after-commit"
+      ]
+    ],
+    [
+      "a step that can't be sent during a kill",
+      `${head}steps:\n  - kill: database\n    for: 5s\n    during:\n      - clock: 1d\n`,
+      ["7: only steps of partner, operator and venue are sent during a kill"]
+    ],
+    ["an alias of nothing", `${head}steps: *none\n`, ["3: *none is an alias of nothing before it"]],
+    [
+      "an alias that leads back to itself",
+      `${head}steps: &all\n  - together: *all\n    answers: []\n`,
+      ["4: maps and lists are nested too deeply"]
+    ],
+    [
+      "numbers that no answer can have",
+      `${head}steps:\n  - partner: GET /me\n    expect:\n      data: { a: 1e9999 }\n      body: !above .nan\n      msg: -.inf\n`,
+      [
+        "6: 1e9999 is no number that an answer can have",
+        "7: .nan is no number that an answer can have",
+        "7: !above takes a number or decimal text",
+        "8: -.inf is no number that an answer can have"
+      ]
+    ],
+    [
+      "lists too deep to be read, said once",
+      `${head}steps: ${"[".repeat(3_000)}${"]".repeat(3_000)}\n`,
+      ["3: maps and lists are nested too deeply"]
     ],
     [
       "matchers with values of another form",
@@ -142,6 +187,67 @@ describe("scenario files: what is wrong is said with its line", () => {
 
   it.each(broken)("%s", (_title, text, expected) => assert.deepStrictEqual(complaints(text), expected.toSorted(byLine)))
 
+  it("of many faults the first twenty are said", () => {
+    const said = complaints(`${head}steps:\n${"  - clok: 1d\n".repeat(150)}`)
+    assert.lengthOf(said, 21)
+    assert.match(said[0] ?? "", /^4: a step begins with one of .* did you mean "clock"\?$/)
+    assert.strictEqual(said[20], "24: and 130 more")
+  })
+
+  it("whatever a file has, it is read or refused by line, each fault once and none without words", () => {
+    const piece = fc.constantFrom(
+      ...[
+        "id: SC-CUS-01\n",
+        "title: x\n",
+        "steps:\n",
+        "  - partner: client anna\n",
+        "    expect: ",
+        "{ data: ",
+        "[",
+        "]"
+      ],
+      ...[
+        " }",
+        "!above ",
+        "!has ",
+        "!!set ",
+        "*a",
+        "&a ",
+        "1e9999",
+        ".nan",
+        "~",
+        "? ",
+        ": ",
+        "- ",
+        "\n",
+        "  ",
+        "'",
+        '"',
+        "|\n"
+      ],
+      ...["---\n", "%YAML 9\n", "<<: *a\n", "kill: service\n", "__proto__: 1\n", "$", "\u0000", "\t"]
+    )
+    const text = fc.oneof(
+      fc.string({ maxLength: 60 }),
+      fc.array(fc.oneof(piece, fc.string({ maxLength: 4 })), { maxLength: 30 }).map((parts) => parts.join(""))
+    )
+    fc.assert(
+      fc.property(fc.constantFrom("", `${head}steps:\n  - partner: client anna\n    expect: `), text, (start, rest) => {
+        const result = readScenario("x.yaml", start + rest)
+        if ("id" in result) return
+        const lines = (start + rest).split("\n").length
+        assert.isNotEmpty(result)
+        assert.isAtMost(result.length, 21)
+        for (const { line, sentence } of result) {
+          assert.isTrue(Number.isInteger(line) && line >= 1 && line <= lines, `line ${line} of ${lines}`)
+          assert.isNotEmpty(sentence)
+        }
+        assert.lengthOf(new Set(result.map((each) => JSON.stringify(each))), result.length)
+      }),
+      { numRuns: 1_000 }
+    )
+  })
+
   it("a file of more than 256 KiB is not read", () =>
     assert.deepStrictEqual(complaints(`${head}# ${"x".repeat(256 * 1024)}\n`), ["1: a scenario has at most 256 KiB"]))
 })
@@ -158,6 +264,14 @@ describe("scenario files: what they say", () => {
       found.steps.map(({ kind, line }) => `${line} ${kind}`),
       ["6 partner", "7 clock", "8 event"]
     )
+  })
+
+  it("one that kills, or says so, needs a service of its own and runs alone; a write with a key may be repeated", () => {
+    const write = "  - partner: report anna DEPOSIT 5\n    idempotencyKey: one\n    within: 5s\n"
+    const kills = scenario(`${head}steps:\n  - kill: service\n${write}`)
+    assert.deepInclude(kills, { own: true, alone: true, needs: ["own"] })
+    assert.deepInclude(scenario(`${head}own: true\nsteps:\n${write}`), { own: true, alone: true })
+    assert.deepInclude(scenario(`${head}steps:\n${write}`), { own: false, alone: false, needs: [] })
   })
 
   it("market data and the venue need a venue", () => {
@@ -186,18 +300,11 @@ const catalogue: Readonly<Record<string, number>> = {
 
 /** Why there is no file, by id or by the beginning of one. */
 const without: Readonly<Record<string, string>> = {
-  "ONB-14": "a questionnaire that is published stays: it would change a running sandbox for good",
   "CUS-05": "needs positions and their margin",
-  "SET-07": "the crash tests kill the process between the two",
   "SET-08": "needs spot orders",
   "SET-09": "needs a close-out",
   "WHK-05": "needs a name server of its own (test/runtime/webhooks/webhookAddresses.test.ts)",
-  "WHK-06": "needs webhook chaos; duplicates are in that of a slow receiver",
-  "WHK-07": "the crash tests kill the worker (test/crash/webhookCrash.test.ts)",
   "WHK-09": "no route writes a notification late (test/runtime/webhooks/feedSweep.test.ts)",
-  "WHK-10": "signatures go by wall time, which no scenario moves (test/webhooks/receiver.test.ts)",
-  "PLT-04": "the crash tests kill the process",
-  "PLT-05": "the crash tests take the database away",
   "PLT-06": "needs sessions of the direct API",
   "PLT-07": "needs event streams",
   RFQ: "needs requests for quotes",

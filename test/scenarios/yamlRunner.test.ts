@@ -212,6 +212,7 @@ describe("what sim run shows", () => {
     id,
     title: "A & B",
     alone: false,
+    own: false,
     given: {},
     needs: [],
     steps: [{ kind: "clock", line: 4, clock: "1d" }]

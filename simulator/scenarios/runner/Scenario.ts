@@ -45,6 +45,8 @@ export const ScenarioForm = Schema.Struct({
   title: Words,
   /** Moves what all scenarios share (the clock, the questionnaire, the venue): no other runs beside it. */
   alone: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
+  /** Leaves the service otherwise than it was: it takes a service of the run's own. Steps that kill need one anyway. */
+  own: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" })),
   given: Schema.optionalKey(Given),
   steps: Schema.Array(Schema.Unknown)
     .annotate({ message: "must be a list of steps" })
@@ -74,7 +76,7 @@ const AnswerForm = Schema.Struct({
 export type AnswerForm = typeof AnswerForm.Type
 
 const common = {
-  /** The step is repeated until the expectation holds, at most this long: for reads. */
+  /** The step is repeated until the expectation holds, at most this long: for reads, and writes with a key. */
   within: Schema.optionalKey(Duration),
   expect: Schema.optionalKey(AnswerForm),
   /** Variables by name: the path in the answer, `data.clientId`. */
@@ -136,7 +138,9 @@ export const ReceiverStep = Schema.Struct({
       .annotate({ message: "must be a list of answers" })
       .check(Schema.isMinLength(1, { message: "must have at least one answer" }))
   ),
-  /** false: only the answers change. */
+  /** Its clock is this much ahead of the service's from now on; without it they are together. */
+  ahead: Schema.optionalKey(Duration),
+  /** false: only answers and clock change. */
   register: Schema.optionalKey(Schema.Boolean.annotate({ message: "must be true or false" }))
 })
 export type ReceiverStep = typeof ReceiverStep.Type
@@ -171,6 +175,27 @@ export const TogetherStep = Schema.Struct({
   answers: Schema.Array(AnswerForm).annotate({ message: "must be a list of expectations" })
 })
 
+/** Points of a request at which a service of the run's own can be made to die (`serve --kill-at`). */
+const killPoints = ["after-claim", "after-decide", "before-commit", "after-commit"] as const
+
+export const KillStep = Schema.Struct({
+  /** kill -9 of the run's own service, which is started again, or of its database, which the service starts again. */
+  kill: Schema.Literals(["service", "database"]).annotate({ message: "must be service or database" }),
+  /** Of the service: it dies at each of these points in its turn, with the step of `during` at the same place under way. */
+  at: Schema.optionalKey(
+    Schema.Array(Schema.Literals(killPoints).annotate({ message: `must be one of ${killPoints.join(", ")}` })).annotate(
+      { message: "must be a list of points" }
+    )
+  ),
+  /** Of the database: this long it is killed whenever it comes back. */
+  for: Schema.optionalKey(Duration),
+  during: Schema.optionalKey(
+    Schema.Array(Schema.Unknown)
+      .annotate({ message: "must be a list of steps" })
+      .check(Schema.isMaxLength(50, { message: "must have at most 50 steps" }))
+  )
+})
+
 /** Kinds of step by the key that names them. */
 export const stepForms = {
   partner: PartnerStep,
@@ -179,7 +204,8 @@ export const stepForms = {
   clock: ClockStep,
   receiver: ReceiverStep,
   event: EventStep,
-  together: TogetherStep
+  together: TogetherStep,
+  kill: KillStep
 } as const
 export type StepKind = keyof typeof stepForms
 
@@ -196,18 +222,22 @@ export type Step = { readonly line: number } & (
       readonly together: ReadonlyArray<SentStep>
       readonly answers: ReadonlyArray<AnswerForm>
     }
+  | ({ readonly kind: "kill"; readonly during: ReadonlyArray<SentStep> } & Omit<typeof KillStep.Type, "during">)
 )
+export type KillStep = Extract<Step, { readonly kind: "kill" }>
 /** A step that gets an answer. */
 export type SentStep = Extract<Step, { readonly kind: "partner" | "operator" | "venue" }>
 
 /** What a service must have for a scenario. */
-export type Need = "webhooks" | "venue" | "clock"
+export type Need = "webhooks" | "venue" | "clock" | "own"
 
 export interface Scenario {
   readonly file: string
   readonly id: string
   readonly title: string
   readonly alone: boolean
+  /** Only a service of the run's own will do. */
+  readonly own: boolean
   readonly given: typeof Given.Type
   readonly steps: ReadonlyArray<Step>
   readonly needs: ReadonlyArray<Need>

@@ -31,6 +31,8 @@ export interface Receiver {
 interface Playing {
   reactions: ReadonlyArray<Reaction>
   next: number
+  /** Of the receiver's clock, before the machine's. */
+  aheadMillis: number
 }
 
 export interface Firm {
@@ -168,11 +170,17 @@ export class Session {
 
   private startReceiver(firm: Firm, name: string): Effect.Effect<Receiver, Broken, Scope.Scope> {
     const arrived: Array<ReceivedDelivery> = []
-    const playing: Playing = { reactions: [acknowledge], next: 0 }
+    const playing: Playing = { reactions: [acknowledge], next: 0, aheadMillis: 0 }
     const behaviour = () => playing.reactions[Math.min(playing.next++, playing.reactions.length - 1)] ?? acknowledge
     return this.world.tls.pipe(
       Effect.flatMap((tls) =>
-        startWebhookReceiver({ tls, port: 0, onDelivery: (delivery) => void arrived.push(delivery), behaviour })
+        startWebhookReceiver({
+          tls,
+          port: 0,
+          onDelivery: (delivery) => void arrived.push(delivery),
+          behaviour,
+          now: () => Date.now() + playing.aheadMillis
+        })
       ),
       Effect.mapError(({ sentence }) => broken(sentence)),
       Effect.map((webhook) => {

@@ -11,6 +11,18 @@ export interface CommandAnswer {
   readonly refusal: { readonly code: number; readonly msg: string; readonly data?: unknown } | null
 }
 
+/** Processes that a run has started for itself, so that its steps may kill them. */
+export interface OwnProcesses {
+  /** kill -9 of the service, unless it has ended, and its start on the same directory and port. */
+  readonly restart: () => Promise<void>
+  /** From now on it dies with -9 when it passes this point of a commit (`serve --kill-at`). */
+  readonly dieAt: (point: string) => Promise<void>
+  /** Resolves once the service has ended. */
+  readonly ended: () => Promise<void>
+  /** kill -9 of its database; false when none runs. The service starts it again. */
+  readonly killDatabase: () => boolean
+}
+
 export interface World {
   /** Origin of the service. */
   readonly url: string
@@ -20,6 +32,8 @@ export interface World {
   readonly operatorKey: string
   /** Runs `brokerage ARGS --json --yes` on the service. */
   readonly command: (args: ReadonlyArray<string>) => Promise<CommandAnswer>
+  /** Null: the service is somebody else's. */
+  readonly own: OwnProcesses | null
   /** A certificate for 127.0.0.1 from the service's local authority, which it trusts for webhooks. PEM. */
   readonly tls: Effect.Effect<{ readonly cert: string; readonly key: string }, ReceiverNotStarted>
 }

@@ -22,6 +22,8 @@ export interface Found {
   readonly scenarios: ReadonlyArray<Scenario>
   /** `FILE:LINE: sentence` of files that can't be read as scenarios, and names that nothing has. */
   readonly complaints: ReadonlyArray<string>
+  /** Files that a word names alone: by id or as a file, not by a group or the beginning of an id. */
+  readonly byName: ReadonlySet<string>
 }
 
 export const ownFiles = (): ReadonlyArray<string> =>
@@ -38,23 +40,28 @@ export const findScenarios = (words: ReadonlyArray<string>): Found => {
   const own = allScenarios()
   const scenarios = new Map<string, Scenario>()
   const complaints: Array<string> = []
+  const byName = new Set<string>()
   for (const word of words) {
     const found = /\.ya?ml$/.test(word) || word.includes("/") ? read([word]) : named(word, own)
     complaints.push(...found.complaints)
     for (const scenario of found.scenarios) scenarios.set(scenario.file, scenario)
+    for (const file of found.byName) byName.add(file)
   }
-  return { scenarios: [...scenarios.values()], complaints }
+  return { scenarios: [...scenarios.values()], complaints, byName }
 }
 
 const named = (word: string, own: Found): Found => {
   const sought = groups[word.toLowerCase()] ?? word.toUpperCase()
   const prefix = sought.startsWith("SC-") ? sought : `SC-${sought}`
   const scenarios = own.scenarios.filter(({ id, file }) => id.startsWith(prefix) || basename(file, ".yaml") === word)
-  if (scenarios.length > 0) return { scenarios, complaints: [] }
-  if (own.complaints.length > 0) return { scenarios: [], complaints: own.complaints }
+  const exact = scenarios.filter(({ id, file }) => id === prefix || basename(file, ".yaml") === word)
+  if (scenarios.length > 0) return { scenarios, complaints: [], byName: new Set(exact.map(({ file }) => file)) }
+  if (own.complaints.length > 0) return { ...none, complaints: own.complaints }
   const known = [...Object.keys(groups), ...own.scenarios.flatMap(({ id, file }) => [id, basename(file, ".yaml")])]
-  return { scenarios: [], complaints: [`There is no scenario "${word}"${closest(word, known)}`] }
+  return { ...none, complaints: [`There is no scenario "${word}"${closest(word, known)}`] }
 }
+
+const none: Found = { scenarios: [], complaints: [], byName: new Set() }
 
 const read = (files: ReadonlyArray<string>): Found => {
   const scenarios: Array<Scenario> = []
@@ -64,7 +71,7 @@ const read = (files: ReadonlyArray<string>): Found => {
     if ("id" in result) scenarios.push(result)
     else complaints.push(...result.map(({ line, sentence }) => `${file}:${line}: ${sentence}`))
   }
-  return { scenarios, complaints }
+  return { scenarios, complaints, byName: new Set(files) }
 }
 
 const readFile = (file: string): Scenario | ReadonlyArray<Complaint> => {

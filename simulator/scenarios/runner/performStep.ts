@@ -6,6 +6,7 @@ import { withMembers } from "./bodies.ts"
 import { type Answer, ofCommand, ofRoute, unexpectedIn } from "./Answer.ts"
 import { splitLine } from "./commandLine.ts"
 import { eventually, usualLimitMillis } from "./eventually.ts"
+import { killStep } from "./killStep.ts"
 import { compareDecimals, difference, hasEachBy, Matcher, shown } from "./matching.ts"
 import type { AnswerForm, EventStep, OperatorStep, PartnerStep, ReceiverStep, SentStep, Step } from "./Scenario.ts"
 import { type Broken, broken, type Firm, reactionOf, type Session } from "./Session.ts"
@@ -28,6 +29,8 @@ export const performStep = (session: Session, step: Step): Performed => {
       return eventStep(session, step)
     case "together":
       return togetherStep(session, step)
+    case "kill":
+      return killStep(session, step, { send, answered })
   }
 }
 
@@ -188,11 +191,12 @@ const saveFrom = (
     }
   })
 
-const receiverStep = (session: Session, { receiver: name, by, answers, register }: ReceiverStep): Performed =>
+const receiverStep = (session: Session, { receiver: name, by, answers, ahead, register }: ReceiverStep): Performed =>
   Effect.gen(function* () {
     const firm = yield* session.firm(by)
     const known = firm.receivers.get(name)
     const receiver = register === false && known !== undefined ? known : yield* session.register(firm, name)
+    receiver.playing.aheadMillis = ahead === undefined ? 0 : millisOf(ahead)
     if (answers === undefined) return
     receiver.playing.reactions = answers.map(reactionOf)
     receiver.playing.next = 0

@@ -5,8 +5,9 @@
 import { Schema, SchemaIssue } from "effect"
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, type Document } from "yaml"
 import { closest } from "./closest.ts"
-import { Matcher, type MatcherName, matchers } from "./matching.ts"
+import { compareDecimals, Matcher, type MatcherName, matchers } from "./matching.ts"
 import {
+  type KillStep,
   type Need,
   type Scenario,
   ScenarioForm,
@@ -25,14 +26,23 @@ export interface Complaint {
 /** Longer files are no scenarios. */
 export const largestFile = 256 * 1024
 const mostNodes = 20_000
+/** Maps and lists inside one another; an alias that leads back to itself comes here too. */
+const deepest = 50
+const mostComplaints = 20
 
-/** Either the scenario or what is wrong with it, in the order of the lines. */
+/** Either the scenario or what is wrong with it: each once, in the order of the lines, at most `mostComplaints`. */
 export const readScenario = (file: string, text: string): Scenario | ReadonlyArray<Complaint> => {
   const reader = new Reader(text)
   const scenario = reader.read(file)
-  return reader.complaints.length === 0 && scenario !== null
-    ? scenario
-    : reader.complaints.toSorted((a, b) => a.line - b.line)
+  return reader.complaints.length === 0 && scenario !== null ? scenario : shortened(reader.complaints)
+}
+
+const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complaint> => {
+  const different = new Map(complaints.map((each) => [`${each.line}: ${each.sentence}`, each]))
+  const all = [...different.values()].toSorted((a, b) => a.line - b.line)
+  const [next] = all.slice(mostComplaints)
+  if (next === undefined) return all
+  return [...all.slice(0, mostComplaints), { line: next.line, sentence: `and ${all.length - mostComplaints} more` }]
 }
 
 class Reader {
@@ -46,27 +56,31 @@ class Reader {
     this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "silent", uniqueKeys: true })
     if (!whole) this.complaints.push({ line: 1, sentence: "a scenario has at most 256 KiB" })
     for (const { message, pos } of this.document.errors) {
-      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence: message.split(" at line")[0] ?? message })
+      const sentence = message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
+      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence })
     }
   }
 
   read(file: string): Scenario | null {
     if (this.complaints.length > 0) return null
     const root = this.document.contents as Node | null
-    const raw = this.valueOf(root)
+    const raw = this.valueOf(root, 0)
+    if (this.complaints.length > 0) return null
     const form = this.decode(ScenarioForm, raw, root, "a scenario")
     if (form === null) return null
     const stepsNode = childOf(root, "steps")
     const steps = form.steps.flatMap((step, index) => this.step(step, childOf(stepsNode, index)) ?? [])
     this.checkNames(steps, ["partner", ...Object.keys(form.given?.partners ?? {})])
+    const own = form.own === true || steps.some(({ kind }) => kind === "kill")
     return {
       file,
       id: form.id,
       title: form.title,
       given: form.given ?? {},
-      alone: form.alone ?? steps.some(movesTime),
+      alone: form.alone ?? (own || steps.some(movesTime)),
+      own,
       steps,
-      needs: needsOf(steps)
+      needs: needsOf(steps, own)
     }
   }
 
@@ -84,24 +98,34 @@ class Reader {
     const form = this.decode<object>(stepForms[kind], raw, node, `a step of ${kind}`)
     if (form === null) return null
     const step = this.checked({ ...form, kind, line } as Step)
-    if (step?.kind !== "together") return step
-    const parts = childOf(node, "together")
-    const together = (step.together as ReadonlyArray<unknown>).flatMap((each, at) => {
+    if (step?.kind === "together") {
+      return { ...step, together: this.sent(step.together, childOf(node, "together"), "together") }
+    }
+    if (step?.kind !== "kill") return step
+    const during = this.sent(step.during ?? [], childOf(node, "during"), "during a kill")
+    return { ...step, during }
+  }
+
+  /** Steps inside a step: those that get an answer. */
+  private sent(raw: ReadonlyArray<unknown>, parts: Node | null, how: string): ReadonlyArray<SentStep> {
+    return raw.flatMap((each, at) => {
       const part = this.step(each, childOf(parts, at))
-      if (part === null) return []
-      if (isSent(part)) return [part]
-      return this.complain(part.line, "only steps of partner, operator and venue are sent together") ?? []
+      if (part === null || isSent(part)) return part ?? []
+      return this.complain(part.line, `only steps of partner, operator and venue are sent ${how}`) ?? []
     })
-    return { ...step, together }
   }
 
   /** What can be known before anything runs: short names, and that only reads are repeated. */
   private checked(step: Step): Step | null {
+    if (step.kind === "kill") {
+      const wrong = killComplaint(step)
+      return wrong === null ? step : this.complain(step.line, wrong)
+    }
     if (step.kind !== "partner") return step
     const sentence = complaintOf(step.partner)
     if (sentence !== null) return this.complain(step.line, sentence)
-    if (step.within === undefined || isRead(step.partner)) return step
-    return this.complain(step.line, "within repeats the step, so it is for reads alone")
+    if (step.within === undefined || isRead(step.partner) || step.idempotencyKey !== undefined) return step
+    return this.complain(step.line, "within repeats the step, so it is for reads, and writes with an idempotencyKey")
   }
 
   /** `by` names a partner that is given. */
@@ -153,42 +177,70 @@ class Reader {
   }
 
   /** The plain value of a node; a tag makes it a matcher. */
-  private valueOf(node: Node | null): unknown {
-    if (node === null || ++this.nodes > mostNodes) return null
-    if (isAlias(node)) return this.valueOf(node.resolve(this.document) ?? null)
+  private valueOf(node: Node | null, depth: number): unknown {
+    if (node === null) return null
+    if (++this.nodes > mostNodes) {
+      return this.nodes === mostNodes + 1
+        ? this.complain(this.lineOf(node), "a scenario has at most 20,000 values")
+        : null
+    }
+    if (depth > deepest) return this.complain(this.lineOf(node), tooDeep)
+    if (isAlias(node)) {
+      const meant = node.resolve(this.document)
+      if (meant === undefined)
+        return this.complain(this.lineOf(node), `*${node.source} is an alias of nothing before it`)
+      return this.valueOf(meant, depth + 1)
+    }
     const tag = node.tag
-    if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node)
+    if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node, depth)
     const name = tag.slice(1)
     if (!Object.hasOwn(matchers, name)) {
       this.complain(this.lineOf(node), `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
       return null
     }
-    const value = this.plainOf(node)
+    const value = this.plainOf(node, depth)
     const sentence = matcherComplaint(name as MatcherName, value)
     if (sentence !== null) this.complain(this.lineOf(node), sentence)
     return new Matcher(name as MatcherName, value)
   }
 
-  private plainOf(node: Node): unknown {
+  private plainOf(node: Node, depth: number): unknown {
     if (isMap(node)) {
       return Object.fromEntries(
         node.items.map(({ key, value }) => [
           String(isScalar(key) ? key.value : key),
-          this.valueOf((value as Node | null) ?? null)
+          this.valueOf((value as Node | null) ?? null, depth + 1)
         ])
       )
     }
-    if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node))
+    if (isSeq(node)) return node.items.map((item) => this.valueOf(item as Node, depth + 1))
     if (!isScalar(node)) return null
     // A tag made text of it: what stands there without quotes is read once more as it would be without the tag.
-    return node.tag?.startsWith("!") === true && node.type === "PLAIN" ? parse(node.source ?? "") : node.value
+    const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
+    const value: unknown = tagged ? parse(node.source ?? "") : node.value
+    if (typeof value !== "number" || Number.isFinite(value)) return value
+    return this.complain(this.lineOf(node), `${node.source ?? String(value)} is no number that an answer can have`)
   }
+}
+
+/** What can be compared as a number; a variable only once it is filled. */
+const isAmount = (value: unknown): boolean =>
+  compareDecimals(value, 0) !== null || (typeof value === "string" && value.includes("$"))
+
+/** What is wrong with the members of a kill together. */
+const killComplaint = ({ kill, at, for: outage, during }: KillStep): string | null => {
+  if (kill === "service" && outage !== undefined) return "for is for a kill of the database"
+  if (kill === "database" && at !== undefined) return "at is for a kill of the service"
+  const steps = (during as ReadonlyArray<unknown> | undefined)?.length ?? 0
+  if (kill === "service" && steps !== (at?.length ?? 0)) return "at names one point for each step of during"
+  return kill === "database" && steps > 0 && outage === undefined ? "during needs for" : null
 }
 
 /** What is wrong with a matcher's own value. */
 const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   if (name === "size" && !Number.isInteger(value)) return "!size takes a whole number"
   if (name === "unordered" && !Array.isArray(value)) return "!unordered takes a list"
+  if ((name === "above" || name === "below") && !isAmount(value)) return `!${name} takes a number or decimal text`
   if (name !== "matches") return null
   try {
     "".search(new RegExp(String(value), "u"))
@@ -198,6 +250,7 @@ const matcherComplaint = (name: MatcherName, value: unknown): string | null => {
   }
 }
 
+const tooDeep = "maps and lists are nested too deeply"
 const unexpected = "Unexpected key"
 const missing = "Missing key"
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
@@ -232,11 +285,13 @@ const isSent = (step: Step): step is SentStep =>
   step.kind === "partner" || step.kind === "operator" || step.kind === "venue"
 
 const sentOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Step> =>
-  steps.flatMap((step): ReadonlyArray<Step> => (step.kind === "together" ? step.together : [step]))
+  steps.flatMap((step): ReadonlyArray<Step> =>
+    step.kind === "together" ? step.together : step.kind === "kill" ? [step, ...step.during] : [step]
+  )
 
-const movesTime = (step: Step): boolean => step.kind === "clock" || step.kind === "venue"
+const movesTime = ({ kind }: Step): boolean => kind === "clock" || kind === "venue" || kind === "kill"
 
-const needsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Need> => {
+const needsOf = (steps: ReadonlyArray<Step>, own: boolean): ReadonlyArray<Need> => {
   const all = sentOf(steps)
   const needs: Array<Need> = []
   if (all.some(({ kind }) => kind === "receiver" || kind === "event")) needs.push("webhooks")
@@ -244,6 +299,7 @@ const needsOf = (steps: ReadonlyArray<Step>): ReadonlyArray<Need> => {
     needs.push("venue")
   }
   if (all.some(({ kind }) => kind === "clock")) needs.push("clock")
+  if (own) needs.push("own")
   return needs
 }
 

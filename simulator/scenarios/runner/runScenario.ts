@@ -151,6 +151,8 @@ export const textOf = (step: Step): string => {
       return `event: ${step.event}`
     case "together":
       return `together: ${step.together.map(textOf).join(" | ")}`
+    case "kill":
+      return `kill: ${step.kill}`
   }
 }
 

@@ -18,7 +18,8 @@ export const runScenarios = (
     const results = new Map<Scenario, ScenarioResult>()
     const run = (scenario: Scenario) =>
       Effect.map(runScenario(world, scenario, seed, watcher), (result) => void results.set(scenario, result))
-    const alone = scenarios.filter((scenario) => scenario.alone)
+    // Those that kill or change the service come last.
+    const alone = scenarios.filter(({ alone }) => alone).toSorted((a, b) => Number(a.own) - Number(b.own))
     const beside = scenarios.filter((scenario) => !scenario.alone)
     yield* Effect.forEach(beside, run, { concurrency: atOnce, discard: true })
     yield* Effect.forEach(alone, run, { discard: true })

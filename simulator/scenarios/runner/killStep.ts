@@ -1,0 +1,88 @@
+/**
+ * Steps that kill: the run's own service with -9, at once or at a point of its commits, and its database, once or for a
+ * while. When the step ends, both are there again (SC-PLT-04, SC-PLT-05).
+ */
+import { Effect, type Scope } from "effect"
+import type { Answer } from "./Answer.ts"
+import { eventually } from "./eventually.ts"
+import type { KillStep, SentStep } from "./Scenario.ts"
+import { broken, type Broken, type Session } from "./Session.ts"
+import { millisOf } from "./variables.ts"
+import type { OwnProcesses } from "./World.ts"
+
+/** How the steps of `during` are sent, with and without holding their answers against what is expected. */
+interface Sending {
+  readonly send: (session: Session, step: SentStep) => Effect.Effect<Answer, Broken, Scope.Scope>
+  readonly answered: (session: Session, step: SentStep) => Effect.Effect<void, Broken, Scope.Scope>
+}
+
+/** A service that has been sent what passes the point dies in milliseconds. */
+const pointMillis = 15_000
+const backMillis = 60_000
+/** The service needs longer to start its database again. */
+const againMillis = 20
+
+export const killStep = (
+  session: Session,
+  step: KillStep,
+  sending: Sending
+): Effect.Effect<void, Broken, Scope.Scope> => {
+  const { own } = session.world
+  if (own === null) return Effect.fail(broken("Only a service of the run's own is killed: sim run --own starts one."))
+  return step.kill === "service" ? killService(session, own, step, sending) : killDatabase(session, own, step, sending)
+}
+
+const killService = (
+  session: Session,
+  own: OwnProcesses,
+  { at = [], during }: KillStep,
+  { send }: Sending
+): Effect.Effect<void, Broken, Scope.Scope> =>
+  Effect.gen(function* () {
+    for (const [index, point] of at.entries()) {
+      // A commit of what is still on its way would pass the point before the step does.
+      yield* session.command("sim", "verify")
+      yield* attempt(() => own.dieAt(point), "The service did not learn where to die.")
+      const step = during[index]
+      // Its answer may be lost with the service: what became of it is for the steps after this one.
+      if (step !== undefined) yield* Effect.ignore(send(session, step))
+      const ended = yield* Effect.timeoutOption(
+        Effect.promise(() => own.ended()),
+        pointMillis
+      )
+      if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
+      yield* restart(own)
+    }
+    if (at.length === 0) yield* restart(own)
+  })
+
+const restart = (own: OwnProcesses): Effect.Effect<void, Broken> =>
+  attempt(() => own.restart(), "The service did not start again: --keep keeps its log.")
+
+const attempt = (act: () => Promise<void>, sentence: string): Effect.Effect<void, Broken> =>
+  Effect.tryPromise({ try: act, catch: () => broken(sentence) })
+
+const killDatabase = (
+  session: Session,
+  own: OwnProcesses,
+  step: KillStep,
+  { answered }: Sending
+): Effect.Effect<void, Broken, Scope.Scope> =>
+  Effect.gen(function* () {
+    if (!own.killDatabase()) return yield* broken("The database of the service does not run.")
+    const end = Date.now() + millisOf(step.for ?? "1ms")
+    const outage = Effect.gen(function* () {
+      while (Date.now() < end) {
+        own.killDatabase()
+        yield* Effect.sleep(againMillis)
+      }
+    })
+    const meanwhile = Effect.forEach(step.during, (each) => answered(session, each), { discard: true })
+    yield* Effect.all([outage, meanwhile], { concurrency: 2, discard: true })
+    const looks = Effect.map(
+      Effect.promise(() => session.world.command(["partner", "list"])),
+      ({ exit, refusal }) => (exit === 0 ? null : (refusal?.msg ?? `exit status ${exit}`))
+    )
+    const missing = yield* eventually(looks, backMillis)
+    if (missing !== null) return yield* broken(`The service did not come back: ${missing}`)
+  })

@@ -1,0 +1,41 @@
+/**
+ * Where a sandbox service kills itself with -9, for crash tests and for scenarios that kill: at the n-th passing of a point
+ * counted from its start (`--kill-at POINT:N`), or at the next passing once it is asked by SIGUSR2 (`--kill-at on-signal`).
+ */
+import { Effect } from "effect"
+import { readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
+import { ServeError } from "./ServeError.ts"
+import type { ServeOptions } from "./serveOptions.ts"
+
+const points: ReadonlyArray<string> = [...pausePoints, ...rarePoints]
+const onSignal = "on-signal"
+
+export const armKillPoint = (
+  { sandbox, dataDir }: ServeOptions,
+  { point, times }: NonNullable<ServeOptions["killAt"]>
+): Effect.Effect<void, ServeError> =>
+  Effect.suspend(() => {
+    if (!sandbox || ![onSignal, ...points].includes(point)) {
+      const sentence = `--kill-at is for sandboxes and takes one of: ${[...points, onSignal].join(", ")}.`
+      return Effect.fail(new ServeError({ sentence }))
+    }
+    if (point === onSignal) process.on("SIGUSR2", () => armFrom(join(dataDir, "kill-at")))
+    else arm(point as PausePoint, times)
+    return Effect.void
+  })
+
+const arm = (point: PausePoint, times: number): void => {
+  let passed = 0
+  setPauseTrigger(point, () => {
+    if (++passed === times) process.kill(process.pid, "SIGKILL")
+  })
+}
+
+/** The file names the point; whoever asked knows that it is armed when the file is gone. */
+const armFrom = (file: string): void => {
+  const point = readFileSync(file, "utf8").trim()
+  if (points.includes(point)) arm(point as PausePoint, 1)
+  rmSync(file)
+}

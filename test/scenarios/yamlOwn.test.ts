@@ -1,0 +1,43 @@
+/**
+ * The scenarios that kill the service or its database, or leave it otherwise than it was: played with two seeds, each on a
+ * service of the command's own, of which nothing is left afterwards (operator surface, sim run).
+ */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
+import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
+import { runRecorded } from "../operator/operatorHarness.ts"
+
+const ids = allScenarios()
+  .scenarios.filter(({ own }) => own)
+  .map(({ id }) => id)
+/** Where the runs make their data directories: nobody else's are there. */
+const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
+const { TMPDIR } = process.env
+beforeAll(() => void (process.env.TMPDIR = folder))
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = TMPDIR
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe("sim run --own", () => {
+  // Most of it is waiting for an outage and for starts: the two seeds wait at the same time.
+  it("every scenario that kills passes with two seeds, and nothing is left behind", async () => {
+    const runs = await Promise.all(
+      [1, 2].map((seed) => runRecorded(["sim", "run", ...ids, "--own", "--seed", String(seed), "--json"]))
+    )
+    for (const { status, json, stderr } of runs) {
+      const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
+      assert.deepStrictEqual(
+        results.filter(({ ok }) => !ok),
+        [],
+        stderr
+      )
+      assert.deepStrictEqual([status, results.map(({ id }) => id), json.leftOut], [0, ids, []])
+    }
+    assert.deepStrictEqual(readdirSync(folder), [])
+  }, 300_000)
+})
