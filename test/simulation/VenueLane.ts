@@ -167,7 +167,7 @@ export class VenueLane {
       toCaller: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30)
     }
     if (late && isCall) this.took("call late")
-    if (random.chance(isCall ? 0.12 : 0.05)) {
+    if (random.chance(isCall ? 0.2 : 0.05)) {
       const lost = random.pick(["before", "after"] as const)
       // Whoever reads for a person waits for the word that the connection broke.
       const silent = asked !== "read" && random.chance(0.5)
