@@ -4,7 +4,7 @@
  */
 import { type Cause, Effect, Queue, Stream } from "effect"
 import type { ChannelMessage } from "../../src/machines/venue/marketData.ts"
-import type { VenueCallName } from "../../src/machines/venue/venueCalls.ts"
+import type { VenueCallName, VenueOutcome, VenueRequest } from "../../src/machines/venue/venueCalls.ts"
 import { type VenueEvent, type VenueHeartbeat, venueStreamVersion } from "../../src/machines/venue/VenueEvent.ts"
 import { VenueEventsGone, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { VenueInput, VenueOptions } from "./core/VenueInput.ts"
@@ -17,7 +17,14 @@ export interface RequestFault {
   /** It never comes to the venue, or its answer never comes back; silently, or as a connection that breaks. */
   readonly lost?: "before" | "after"
   readonly silent?: boolean
+  /** The venue refuses the call, in these words. */
+  readonly refused?: string
+  /** For this long, ms of business time, a lookup does not see what the call came to. */
+  readonly lag?: number
 }
+
+/** What is asked of the venue: a call by its name, a question of refs, or a plain read. */
+export type Asked = VenueCallName | "lookup" | "voidRefs" | "read"
 
 /** What becomes of an event on its way to readers: how often it comes, each after so many ms. Empty: it is dropped. */
 export type Deliveries = ReadonlyArray<number>
@@ -28,34 +35,47 @@ type Schedule = (task: () => void, delayMillis: number) => void
 export interface Way {
   readonly toVenue: Schedule
   readonly toCaller: Schedule
+  /** True once the process is dead: nothing more is sent to it. */
+  readonly gone?: () => boolean
 }
 
 export interface InProcessOptions {
   readonly venue: VenueOptions
-  readonly fault?: (name: VenueCallName | "lookup" | "voidRefs", refs: ReadonlyArray<string>) => RequestFault
+  readonly fault?: (name: Asked, refs: ReadonlyArray<string>) => RequestFault
+  /** Asked once for each event, as it is said. */
   readonly deliveries?: (event: VenueEvent) => Deliveries
 }
 
-type Reader<Line> = (line: Line | "end", delayMillis?: number) => void
+interface Reader<Line> {
+  readonly read: (line: Line | "end", delayMillis?: number) => void
+  readonly gone: () => boolean
+}
 
 const usualSchedule: Schedule = (task, delay) => void (delay === 0 ? setImmediate(task) : setTimeout(task, delay))
 /** Lines that wait for a reader; one that is further behind loses them, and asks again. */
 const readerLimit = 100_000
 
 export class InProcessVenue {
+  /** How often each ref came with a call. */
+  readonly came = new Map<string, number>()
   private core: Venue
   private readonly options: InProcessOptions
+  /** Ids of the orders that were said under each ref: as often was it executed. */
+  private readonly orders = new Map<string, Set<number>>()
+  /** Refs that a lookup does not see yet, with the business time from which it does. */
+  private readonly hidden = new Map<string, number>()
   private readonly eventReaders = new Set<Reader<VenueEvent | VenueHeartbeat>>()
   private readonly marketReaders = new Set<Reader<ChannelMessage | VenueHeartbeat>>()
   private readonly listeners = {
     event: (event: VenueEvent) => {
-      for (const delay of this.options.deliveries?.(event) ?? [0]) {
-        for (const read of this.eventReaders) read(event, delay)
+      const { fact } = event
+      if ((fact.type === "order" || fact.type === "fill") && fact.order.ref !== null) {
+        const { id, ref } = fact.order
+        this.orders.set(ref, (this.orders.get(ref) ?? new Set<number>()).add(id))
       }
+      for (const delay of this.options.deliveries?.(event) ?? [0]) send(this.eventReaders, event, delay)
     },
-    market: (message: ChannelMessage) => {
-      for (const read of this.marketReaders) read(message)
-    }
+    market: (message: ChannelMessage) => send(this.marketReaders, message)
   }
 
   constructor(options: InProcessOptions) {
@@ -65,6 +85,26 @@ export class InProcessVenue {
 
   get now(): number {
     return this.core.now
+  }
+
+  /** Of the last event; 0 before the first. */
+  get number(): number {
+    return this.core.number
+  }
+
+  /** How many orders were made under a ref, as the events say. */
+  executions(ref: string): number {
+    return this.orders.get(ref)?.size ?? 0
+  }
+
+  /** Whether the event of this number can still be asked for. */
+  keeps(number: number): boolean {
+    return number <= this.core.number && this.core.eventsAfter(number - 1) !== null
+  }
+
+  /** Connections to each kind of stream that are open. */
+  get streams(): { readonly events: number; readonly market: number } {
+    return { events: this.eventReaders.size, market: this.marketReaders.size }
   }
 
   /** Business time passes. */
@@ -82,19 +122,28 @@ export class InProcessVenue {
 
   /** To every reader: that it lives, and how far it is. */
   beat(): void {
-    for (const read of this.eventReaders) read(this.heartbeat())
-    for (const read of this.marketReaders) read(this.heartbeat())
+    send(this.eventReaders, this.heartbeat())
+    send(this.marketReaders, this.heartbeat())
   }
 
-  /** As after a crash: what it acknowledged is there, every connection is gone. */
-  restart(): void {
-    this.core = Venue.restore(this.core.state(), this.listeners)
-    for (const read of this.eventReaders) read("end")
-    for (const read of this.marketReaders) read("end")
+  /** As after a crash: what it acknowledged is there, every connection is gone. Of its events it keeps at most so many. */
+  restart(kept: number = Number.POSITIVE_INFINITY): void {
+    const state = this.core.state()
+    const { number, events } = state.events
+    const left = events.slice(Math.max(0, events.length - kept))
+    this.core = Venue.restore({ ...state, events: { number, events: left } }, this.listeners)
+    this.disconnect()
+  }
+
+  /** Ends every connection. */
+  disconnect(): void {
+    send(this.eventReaders, "end")
+    send(this.marketReaders, "end")
   }
 
   /** The venue as one process reaches it. */
-  port({ toVenue, toCaller }: Way = { toVenue: usualSchedule, toCaller: usualSchedule }): VenueShape {
+  port(way: Way = { toVenue: usualSchedule, toCaller: usualSchedule }): VenueShape {
+    const { toVenue, toCaller } = way
     const ask = <A>(fault: RequestFault, answer: () => A | VenueUnanswered): Effect.Effect<A, VenueUnanswered> =>
       Effect.callback<A, VenueUnanswered>((resume) => {
         const { lost, silent = false, toVenue: there = 0, toCaller: back = 0 } = fault
@@ -108,9 +157,8 @@ export class InProcessVenue {
           toCaller(() => resume(given instanceof VenueUnanswered ? Effect.fail(given) : Effect.succeed(given)), back)
         }, there)
       })
-    const read = <A>(answer: () => A | VenueUnanswered) => ask({}, answer)
-    const faultOf = (name: VenueCallName | "lookup" | "voidRefs", refs: ReadonlyArray<string>): RequestFault =>
-      this.options.fault?.(name, refs) ?? {}
+    const faultOf = (name: Asked, refs: ReadonlyArray<string>): RequestFault => this.options.fault?.(name, refs) ?? {}
+    const read = <A>(answer: () => A | VenueUnanswered) => Effect.suspend(() => ask(faultOf("read", []), answer))
     const known = <A>(found: A | null): A | VenueUnanswered => found ?? unanswered("VenueNotFound")
     return {
       listing: read(() => this.core.listing()),
@@ -120,24 +168,21 @@ export class InProcessVenue {
       klines: (window) => read(() => known(this.core.klines(window))),
       account: (name) => read(() => this.core.account(name)),
       accountEvents: (name, after) => read(() => this.core.accountEvents(name, after) ?? []),
-      lookup: (refs) => Effect.suspend(() => ask(faultOf("lookup", refs), () => this.core.lookup(refs))),
+      lookup: (refs) => Effect.suspend(() => ask(faultOf("lookup", refs), () => this.seen(refs))),
       voidRefs: (refs) =>
         Effect.suspend(() => ask(faultOf("voidRefs", refs), () => this.core.apply({ type: "void", refs }).outcomes)),
       write: (name, request) =>
-        Effect.suspend(() =>
-          ask(faultOf(name, [request.ref]), () => {
-            // Name and request belong together by the port's own type.
-            const [outcome] = this.core.apply({ type: "call", name, request } as VenueInput).outcomes
-            return known(outcome ?? null)
-          })
-        ),
+        Effect.suspend(() => {
+          const fault = faultOf(name, [request.ref])
+          return ask(fault, () => known(this.take(name, request, fault)))
+        }),
       events: (after) =>
         Stream.unwrap(
           Effect.suspend(() => {
             const kept = this.core.eventsAfter(after)
             return kept === null
               ? Effect.fail(new VenueEventsGone({ after }))
-              : Effect.succeed(this.stream(this.eventReaders, toCaller, [this.heartbeat(), ...kept]))
+              : Effect.succeed(this.stream(this.eventReaders, way, [this.heartbeat(), ...kept]))
           })
         ),
       marketData: (subscriptions) => {
@@ -147,11 +192,31 @@ export class InProcessVenue {
             const snapshots = subscriptions.map(({ channel, symbol }) => this.core.snapshot(channel, symbol))
             if (snapshots.includes(null)) return Effect.fail(unanswered("VenueNotFound"))
             const whole = snapshots.filter((message) => message !== null)
-            return Effect.succeed(this.stream(this.marketReaders, toCaller, [this.heartbeat(), ...whole]))
+            return Effect.succeed(this.stream(this.marketReaders, way, [this.heartbeat(), ...whole]))
           })
         ).pipe(Stream.filter((line) => "heartbeat" in line || wanted.has(`${line.channel}:${line.symbol}`)))
       }
     }
+  }
+
+  private take(name: VenueCallName, request: VenueRequest<VenueCallName>, fault: RequestFault): VenueOutcome | null {
+    const { ref } = request
+    const { refused: reason, lag } = fault
+    this.came.set(ref, (this.came.get(ref) ?? 0) + 1)
+    if (lag !== undefined) this.hidden.set(ref, this.now + lag)
+    // Name and request belong together by the port's own type.
+    const input = (
+      reason === undefined ? { type: "call", name, request } : { type: "decline", reason, name, request }
+    ) as VenueInput
+    return this.core.apply(input).outcomes[0] ?? null
+  }
+
+  /** What became of refs, as far as a lookup can see it now. */
+  private seen(refs: ReadonlyArray<string>): ReadonlyArray<VenueOutcome> {
+    return this.core.lookup(refs).map((outcome) => {
+      if ((this.hidden.get(outcome.ref) ?? 0) <= this.now) return outcome
+      return { ...outcome, outcome: "UNKNOWN", reason: null, order: null, rfq: null, contract: null, swap: null }
+    })
   }
 
   private heartbeat(): VenueHeartbeat {
@@ -160,23 +225,34 @@ export class InProcessVenue {
 
   private stream<Line>(
     readers: Set<Reader<Line>>,
-    toCaller: Schedule,
+    { toCaller, gone = () => false }: Way,
     first: ReadonlyArray<Line>
   ): Stream.Stream<Line, VenueUnanswered> {
     return Stream.callback<Line, VenueUnanswered>(
       (queue: Queue.Queue<Line, VenueUnanswered | Cause.Done>) =>
         Effect.acquireRelease(
           Effect.sync(() => {
-            const read: Reader<Line> = (line, delay = 0) =>
-              toCaller(() => void (line === "end" ? Queue.endUnsafe(queue) : Queue.offerUnsafe(queue, line)), delay)
-            for (const line of first) read(line)
-            readers.add(read)
-            return read
+            const reader: Reader<Line> = {
+              gone,
+              read: (line, delay = 0) =>
+                toCaller(() => void (line === "end" ? Queue.endUnsafe(queue) : Queue.offerUnsafe(queue, line)), delay)
+            }
+            for (const line of first) reader.read(line)
+            readers.add(reader)
+            return reader
           }),
-          (read) => Effect.sync(() => readers.delete(read))
+          (reader) => Effect.sync(() => readers.delete(reader))
         ),
       { bufferSize: readerLimit, strategy: "dropping" }
     )
+  }
+}
+
+/** To every reader whose process is alive; the others are forgotten. */
+const send = <Line>(readers: Set<Reader<Line>>, line: Line | "end", delayMillis = 0): void => {
+  for (const reader of readers) {
+    if (reader.gone()) readers.delete(reader)
+    else reader.read(line, delayMillis)
   }
 }
 

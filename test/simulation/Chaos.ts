@@ -1,7 +1,7 @@
 /**
  * The faults of a simulation: processes killed between two tasks or at a point of the commit path, replaced while they
- * still live, paused; the store away, commits lost before and after; receivers that are slow, lie or are dead
- * (architecture, Proof).
+ * still live, paused; the store away, commits lost before and after; receivers that are slow, lie or are dead; the venue
+ * started again or cut off, and time that jumps (architecture, Proof).
  */
 import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import { type PausePoint, pausePoints, setPauseTrigger } from "../../src/runtime/engine/PausePoints.ts"
@@ -10,7 +10,7 @@ import type { SimProcess } from "./SimProcess.ts"
 import { LaneKilled } from "./Timeline.ts"
 import type { World } from "./World.ts"
 
-type Strike = "kill" | "crash" | "replace" | "stall" | "away" | "receiver"
+type Strike = "kill" | "crash" | "replace" | "stall" | "away" | "receiver" | "venue" | "jump"
 
 /** The weather of a run. Faults of one kind get runs of their own: a process that dies soon shows few others. */
 interface Weather {
@@ -24,13 +24,18 @@ interface Weather {
 
 const weathers: ReadonlyArray<Weather> = [
   {
-    strikes: ["kill", "crash", "crash", "replace", "stall", "away", "receiver", "receiver"],
+    strikes: ["kill", "crash", "crash", "replace", "stall", "away", "receiver", "receiver", "venue", "jump"],
     longPauses: 0.1,
     manners,
     losses: 0.03
   },
-  { strikes: ["receiver", "receiver", "away", "crash"], longPauses: 0, manners, losses: 0.3 },
-  { strikes: ["stall", "receiver", "receiver"], longPauses: 0.7, manners: ["Late", "Late", "Liar"], losses: 0.02 }
+  { strikes: ["receiver", "receiver", "away", "crash", "venue"], longPauses: 0, manners, losses: 0.3 },
+  {
+    strikes: ["stall", "receiver", "receiver", "venue", "jump"],
+    longPauses: 0.7,
+    manners: ["Late", "Late", "Liar"],
+    losses: 0.02
+  }
 ]
 
 export class Chaos {
@@ -77,6 +82,7 @@ export class Chaos {
     world.awayUntil = 0
     world.network.manners.clear()
     world.calm = true
+    world.venue.rest()
     const newest = world.processes.at(-1)
     if (newest !== undefined) newest.lane.stalledUntil = 0
     if (this.launching === 0 && newest?.lane.alive !== true) world.launch()
@@ -113,6 +119,10 @@ export class Chaos {
       case "away":
         world.awayUntil = world.timeline.now + random.between(50, 3_000)
         return
+      case "venue":
+        return this.strikeVenue()
+      case "jump":
+        return world.venue.jumpInCall(random.between(4_000, 20_000))
       case "receiver": {
         const manner = random.pick(this.weather.manners)
         world.network.manners.set(random.pick(world.partners).url, manner)
@@ -128,6 +138,14 @@ export class Chaos {
     process.lane.stalledUntil = world.timeline.now + millis
     world.note(`${process.name} pauses for ${millis}`)
     if (millis > 5_000 || random.chance(0.5)) this.launchIn(random.between(50, 1_000))
+  }
+
+  private strikeVenue(): void {
+    const { venue } = this.world
+    const draw = this.random.next()
+    if (draw < 0.3) venue.restart()
+    else if (draw < 0.6) venue.cut()
+    else venue.forgetNext()
   }
 
   private kill(process: SimProcess): void {

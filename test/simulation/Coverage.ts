@@ -30,6 +30,30 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   webhookDelivery: "delivered"
 }
 
+/** What can happen between the service and the venue, and what the service makes of it. */
+export const venuePaths = [
+  "call late",
+  "call lost",
+  "answer lost",
+  "venue silent",
+  "call refused",
+  "lookup lags",
+  "event dropped",
+  "event late",
+  "event doubled",
+  "event unreadable",
+  "event absurd",
+  "events gone",
+  "stream cut",
+  "venue restarted",
+  "time jumps during a call",
+  "end known by an answer",
+  "end known by an event",
+  "call voided",
+  "gap passed"
+] as const
+export type VenuePath = (typeof venuePaths)[number]
+
 /** Whether a durable timer fires in a simulation; else why it can't. One that is not here does not compile. */
 export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "appropriateness.retake": true,
@@ -54,6 +78,7 @@ export class Coverage {
   readonly counts = new Map<Kind, Map<string, number>>()
   /** How often a durable timer fired, by its handler. */
   readonly timers = new Map<string, number>()
+  private readonly paths = new Set<VenuePath>()
 
   note(kind: Kind, state: string): void {
     const states = this.counts.get(kind) ?? new Map<string, number>()
@@ -64,8 +89,13 @@ export class Coverage {
     this.timers.set(handler, (this.timers.get(handler) ?? 0) + 1)
   }
 
+  took(path: VenuePath): void {
+    this.paths.add(path)
+  }
+
   /** Adds what another run has written. */
   add(other: Coverage): void {
+    for (const path of other.paths) this.paths.add(path)
     for (const [name, times] of other.timers) this.timers.set(name, (this.timers.get(name) ?? 0) + times)
     for (const [kind, states] of other.counts) {
       for (const [state, times] of states) for (let n = 0; n < times; n++) this.note(kind, state)
@@ -82,6 +112,15 @@ export class Coverage {
         `No simulated run drives the machine ${kind} (the workload ${seen}): give Workload or a desk a step for it.`
       ]
     })
+  }
+
+  /** A sentence for each path between service and venue that no run has taken. */
+  untaken(): ReadonlyArray<string> {
+    return venuePaths.flatMap((path) =>
+      this.paths.has(path)
+        ? []
+        : [`No simulated run takes the path "${path}" of the venue: give VenueLane or Chaos a step for it.`]
+    )
   }
 
   /** A sentence for each timer that should have fired and never did. */

@@ -97,8 +97,11 @@ export class OperatorDesk {
     if (partner.clients.length === 0) return done()
     const client = String(random.pick(partner.clients))
     const caller = this.caller()
-    if (random.chance(0.25)) {
-      const probes = Effect.flatMap(VenueProbes, (venue) => venue.run(caller, client, random.between(1, 3)))
+    if (random.chance(0.35)) {
+      // Mostly of one client, so that its account has many events.
+      const [first] = world.partners.find(({ clients }) => clients.length > 0)?.clients ?? []
+      const name = random.chance(0.7) ? String(first) : client
+      const probes = Effect.flatMap(VenueProbes, (venue) => venue.run(caller, name, random.between(1, 4)))
       return this.settle(probes, done)
     }
     if (draw < 0.75) {

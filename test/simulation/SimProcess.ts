@@ -46,7 +46,9 @@ import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
 import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
 import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
+import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
@@ -289,6 +291,7 @@ export class SimProcess {
       ScreeningImports.layer,
       WatchLists.layer,
       VenueProbes.layer.pipe(Layer.provide(VenueCalls.layer(venueHandlers))),
+      VenueEvents.layer(venueHandlers).pipe(Layer.provide(VenueLink.layer)),
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }

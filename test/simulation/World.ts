@@ -6,14 +6,16 @@ import { hash } from "node:crypto"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
 import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.ts"
-import { type RequestFault, VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
+import type { VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
 import { ObservedStore } from "./ObservedStore.ts"
 import { type Seams, type Services, SimProcess } from "./SimProcess.ts"
 import { Lane, Timeline } from "./Timeline.ts"
+import { VenueAudit } from "./VenueAudit.ts"
+import { VenueLane } from "./VenueLane.ts"
 
 /** What a partner is set up with. */
 export interface PartnerTerms {
@@ -46,14 +48,6 @@ const callerPatience = 4_000
 /** A replaced process that learned it lives on for at most this long, ms. */
 const lingerMillis = 2_000
 
-/** What happens to a request of the venue, or to its answer. */
-const troubleOf = (random: SeededRandom): RequestFault => ({
-  toVenue: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30),
-  toCaller: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30),
-  ...(random.chance(0.2) ? { lost: random.pick(["before", "after"] as const), silent: random.chance(0.5) } : {}),
-  ...(random.chance(0.05) ? { refused: "refused" } : {})
-})
-
 export class World {
   readonly seed: number
   readonly timeline = new Timeline(start)
@@ -70,7 +64,8 @@ export class World {
   /** What goes wrong with a batch; null: nothing. */
   batchFault: () => BatchFault | null = () => null
   readonly counts = { deaths: 0, unknown: 0, replayed: 0 }
-  readonly venue: VenueMemory
+  readonly venue: VenueLane
+  readonly venueAudit: VenueAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
@@ -94,15 +89,22 @@ export class World {
         this.auditor.arrived(arrival)
       }
     })
-    const trouble = this.random.fork()
-    this.venue = new VenueMemory({
-      now: () => this.timeline.now,
-      fault: () => (this.calm ? {} : troubleOf(trouble))
+    const { findings, commits } = this.auditor
+    const took = (path: VenuePath) => commits.coverage.took(path)
+    this.venue = new VenueLane({
+      seed,
+      timeline: this.timeline,
+      outside: this.outside,
+      random: this.random.fork(),
+      took,
+      note: (line) => this.note(line)
     })
+    this.venueAudit = new VenueAudit({ findings, store: this.store, venue: this.venue, took })
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
       this.auditor.committed(commit, this.timeline.now, writer)
+      this.venueAudit.take(commit)
     }
   }
 
@@ -142,14 +144,10 @@ export class World {
           if (partner !== undefined) this.auditor.signed(process, partner.partnerId, webhook.secret)
           return webhook
         }),
-      venue: ({ lane }) =>
-        this.venue.port({
-          toVenue: (task, delay) => void this.outside.after(delay, task),
-          toCaller: (task, delay) => void this.outside.after(delay, () => void lane.after(0, task))
-        }),
+      venue: ({ lane }) => this.venue.port(lane),
       onDefect: (text) => {
         // What a process says after its death is heard by nobody.
-        if (process.lane.alive) this.auditor.defect(process.name, text)
+        if (process.lane.alive && !this.venue.excuses(text)) this.auditor.defect(process.name, text)
       },
       onUnknown: () => this.counts.unknown++,
       onReady: () => this.note(`${process.name} is ready`),

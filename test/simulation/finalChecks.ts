@@ -1,11 +1,11 @@
 /** What must hold of the store once a run is over and everything has come to rest. */
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
-import type { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { chainBreak } from "../runtime/engine/chain.ts"
 import type { Auditor } from "./Auditor.ts"
 import { factsOf } from "./CommitAudit.ts"
+import type { VenueAudit } from "./VenueAudit.ts"
 
-export const finalChecks = (auditor: Auditor, store: MemoryStore, venue: VenueMemory): void => {
+export const finalChecks = (auditor: Auditor, store: MemoryStore, venue: VenueAudit): void => {
   auditor.checkAcknowledged()
   checkEvents(auditor, store)
   checkBalances(auditor, store)
@@ -14,19 +14,9 @@ export const finalChecks = (auditor: Auditor, store: MemoryStore, venue: VenueMe
   checkFeed(auditor)
   auditor.commits.screening.checkFound()
   checkDeliveries(auditor, store)
-  checkVenue(auditor, store, venue)
+  venue.checkEnd()
   // Last: whatever was changed breaks the chain, too.
   checkAuditChain(auditor, store)
-}
-
-const checkVenue = ({ findings }: Auditor, store: MemoryStore, venue: VenueMemory): void => {
-  for (const { id, state } of store.rows("venueProbes")) {
-    const ref = `P-${id}`
-    const came = venue.came.get(ref) ?? 0
-    findings.expect(came <= 1, "venue", () => `${ref} was called ${came} times`)
-    const there = venue.outcomeOf(ref).outcome
-    findings.expect(there === state, "venue", () => `${ref} is ${state} here and ${there} at the venue`)
-  }
 }
 
 const checkEvents = ({ findings, commits }: Auditor, store: MemoryStore): void => {

@@ -2,7 +2,6 @@
  * Deliberate faults of the system, one at a time, to prove that the auditor notices: each takes one promise away behind
  * the service's back, through the seams of a simulated process. No production code knows of them.
  */
-import { Effect } from "effect"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import type { TableName, Tables } from "../../src/runtime/store/Catalogue.ts"
@@ -22,6 +21,7 @@ import {
 } from "./bends.ts"
 import { bentStore } from "./ObservedStore.ts"
 import { operatorMutations } from "./operatorMutations.ts"
+import { venueMutations } from "./venueMutations.ts"
 
 /** A process that never hears of another one: it reads its own reign out of the writer row for ever. */
 const ownReign = (store: MemoryStore): MemoryStore => {
@@ -62,6 +62,7 @@ const withoutMoney = (store: MemoryStore): MemoryStore =>
 
 export const mutations: ReadonlyArray<Mutation> = [
   ...operatorMutations,
+  ...venueMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],
@@ -369,34 +370,6 @@ export const mutations: ReadonlyArray<Mutation> = [
       tampered("postings", (rows) =>
         rows.map((row, index) => (index === 0 ? { ...row, amount: row.amount + 1n } : row))
       )
-  },
-  {
-    name: "a venue call is made twice",
-    shows: ["venue"],
-    seams: () => ({
-      venue: (venue) => ({
-        ...venue,
-        write: (name, request) => Effect.andThen(venue.write(name, request), venue.write(name, request))
-      })
-    })
-  },
-  {
-    name: "what the venue does not find is believed without voiding",
-    shows: ["venue"],
-    seams: () => ({
-      venue: (venue) => ({
-        ...venue,
-        voidRefs: (refs) =>
-          Effect.map(venue.lookup(refs), (found) =>
-            found.map((one) => (one.outcome === "UNKNOWN" ? { ...one, outcome: "VOID" } : one))
-          )
-      })
-    })
-  },
-  {
-    name: "a lost answer of the venue is forgotten",
-    shows: ["defects"],
-    seams: () => ({ venue: (venue) => ({ ...venue, voidRefs: () => Effect.succeed([]) }) })
   },
   {
     name: "the body is written anew for each attempt",

@@ -100,7 +100,7 @@ const play = (world: World, chaos: Chaos): void => {
   chaos.stop()
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
-  finalChecks(world.auditor, world.store, world.venue)
+  finalChecks(world.auditor, world.store, world.venueAudit)
 }
 
 /** Runs until `over`; false when a finding, or the end of all patience, came first. */
@@ -115,14 +115,14 @@ const during = (world: World, over: () => boolean): boolean => {
 }
 
 /** What is still there when nothing moves any more. */
-const standstill = ({ processes, store }: World): string => {
+const standstill = ({ processes, store, venueAudit }: World): string => {
   const alive = processes
     .filter(({ lane }) => lane.alive)
     .map(({ name, ready }) => (ready ? name : `${name} (starting)`))
   const unsent = store.rows("webhookDeliveries").filter(({ state }) => state !== "SENT")
   const deliveries = unsent.map(({ id, state, partnerId }) => `${id} ${state} of partner ${partnerId}`)
   const due = store.rows("timers").map(({ subject, name, dueAt }) => `${name} of ${subject} at ${dueAt}`)
-  return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}; timers ${due.join(", ") || "none"}`
+  return `alive ${alive.join(", ")}; owner ${store.owner}; unsent deliveries ${deliveries.join(", ") || "none"}; timers ${due.join(", ") || "none"}; of the venue's events ${venueAudit.behind()}`
 }
 
 /**
@@ -201,6 +201,7 @@ const rest = (world: World) => (): boolean => {
     // A timer is due again only when what it did was refused.
     store.rows("timers").every(({ dueAt }) => dueAt > timeline.now) &&
     store.rows("venueCalls").length === 0 &&
+    world.venueAudit.caughtUp &&
     store.rows("screeningPasses").every(({ state }) => state !== "RUNNING") &&
     // What a late timer or pass told the clients' feeds has had its sweep.
     store.rows("notifications").every(({ writtenAt }) => timeline.now - writtenAt > sweepMillis) &&

@@ -65,7 +65,7 @@ describe("a seed is the whole run", () => {
     const runs = Array.from({ length: 20 }, (_, index) => simulate(index + 1))
     const coverage = new Coverage()
     for (const run of runs) coverage.add(run.coverage)
-    assert.deepStrictEqual([...coverage.undriven(), ...coverage.unfired()], [])
+    assert.deepStrictEqual([...coverage.undriven(), ...coverage.unfired(), ...coverage.untaken()], [])
     const figures = runs.map((run) => run.figures)
     const sum = (name: keyof (typeof figures)[number]) => figures.reduce((total, run) => total + run[name], 0)
     assert.isAbove(sum("processes"), 40)

@@ -177,6 +177,31 @@ describe("calls of the venue", () => {
     assert.isTrue(answered((world.run(1), again(world, process))))
   })
 
+  it.each([0, 1, 2, 3])(
+    "a process that is frozen %i steps after the commit asks again whether it owns the database, and calls",
+    (steps) => {
+      const world = new CallWorld()
+      const process = world.launch()
+      // The account is open: the next call needs nothing but the database's word.
+      process.probe(7, 1)
+      world.run(1_000)
+      let reads = 0
+      const { timeline } = world
+      Object.assign(process.lane.clock, {
+        currentTimeMillisUnsafe: () => {
+          if (++reads > 10_000) throw new Error("it goes round in a circle")
+          return timeline.now
+        }
+      })
+      process.probe(7, 1)
+      let left = steps
+      timeline.run(timeline.now + 1_000, () => world.inFlight.length === 1 && left-- === 0)
+      timeline.leap(2_000)
+      world.run(2_000)
+      assert.deepStrictEqual([world.errors, [...world.probes.values()]], [[], ["EXECUTED", "EXECUTED"]])
+    }
+  )
+
   it("10,000 lost answers take 20 questions", () => {
     const world = new CallWorld((name) => (name === "placeOrder" ? { lost: "after", silent: true } : {}))
     const first = world.launch()

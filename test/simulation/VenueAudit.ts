@@ -1,0 +1,127 @@
+/**
+ * What a simulation holds the service to in its talk with the venue (A2-26, A2-95, A2-96, A2-115): at each commit that an
+ * account's events are taken one by one and that the cursor passes none that is not taken, in the end that both sides say
+ * the same of every ref.
+ */
+import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { VenuePath } from "./Coverage.ts"
+import type { Findings } from "./Findings.ts"
+import type { AccountEvent, VenueLane } from "./VenueLane.ts"
+
+export interface VenueAuditParts {
+  readonly findings: Findings
+  readonly store: MemoryStore
+  readonly venue: VenueLane
+  readonly took: (path: VenuePath) => void
+}
+
+export class VenueAudit {
+  private readonly parts: VenueAuditParts
+  /** How far each account is taken, and whose it is. */
+  private readonly sequences = new Map<string, number>()
+  private readonly accounts = new Map<number, string>()
+
+  constructor(parts: VenueAuditParts) {
+    this.parts = parts
+  }
+
+  take({ rows }: Commit): void {
+    const { took } = this.parts
+    for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
+    // An account that is opened has no events yet.
+    const taken = (rows.venueAccounts ?? []).filter((row) => row.sequence > 0)
+    for (const { clientId, sequence } of taken) this.checkSequence(clientId, sequence)
+    const ended = rows.venueProbes?.some(({ state }) => state === "EXECUTED") === true
+    if (ended) took(taken.length > 0 ? "end known by an event" : "end known by an answer")
+    if (rows.venueProbes?.some(({ state }) => state === "VOID") === true) took("call voided")
+    for (const { number } of rows.venueCursor ?? []) this.checkCursor(number)
+  }
+
+  /** Each event of an account is taken once and in its turn; only what the venue does not keep is passed over. */
+  private checkSequence(clientId: number, sequence: number): void {
+    const { findings, took } = this.parts
+    const account = this.accounts.get(clientId) ?? ""
+    const before = this.sequences.get(account) ?? 0
+    findings.expect(sequence > before, "venue", () => `client ${clientId} takes event ${sequence} after ${before}`)
+    if (sequence > before + 1) took("gap passed")
+    const passed = this.missing().filter(({ fact }) => fact.account === account && fact.sequence < sequence)
+    findings.expect(
+      passed.length === 0,
+      "venue",
+      () => `client ${clientId} goes from event ${before} to ${sequence}, and the venue gives what is between`
+    )
+    this.sequences.set(account, sequence)
+  }
+
+  /** Whoever begins at the cursor misses no event that could still be had. */
+  private checkCursor(number: number): void {
+    const { findings, venue } = this.parts
+    findings.expect(
+      number <= venue.core.number,
+      "venue",
+      () => `the cursor is at ${number}, the venue has no such event`
+    )
+    const left = this.missing().filter((event) => event.number <= number)
+    findings.expect(
+      left.length === 0,
+      "venue",
+      () => `the cursor passes to ${number}, and event ${left.map((event) => event.number).join(", ")} is not taken`
+    )
+  }
+
+  /** Events that the venue gives and no commit has taken: of a gap whose beginning it does not keep it gives nothing. */
+  private missing(): ReadonlyArray<AccountEvent> {
+    const { core, events } = this.parts.venue
+    const broken = new Set<string>()
+    return events.filter(({ fact: { account, sequence }, number }) => {
+      if (sequence <= (this.sequences.get(account) ?? 0)) return false
+      if (!core.keeps(number)) broken.add(account)
+      return !broken.has(account)
+    })
+  }
+
+  /** Whether the service has taken everything that the venue has said. */
+  get caughtUp(): boolean {
+    const { store, venue } = this.parts
+    const [cursor] = store.rows("venueCursor")
+    return (cursor?.number ?? 0) === venue.core.number && this.missing().length === 0
+  }
+
+  /** Once everything has come to rest. */
+  checkEnd(): void {
+    const { findings, store, venue } = this.parts
+    const probes = store.rows("venueProbes")
+    const outcomes = venue.core.lookup(probes.map(({ id }) => `P-${id}`))
+    for (const [at, { id, state }] of probes.entries()) {
+      const ref = `P-${id}`
+      const came = venue.core.came.get(ref) ?? 0
+      findings.expect(came <= 1, "venue", () => `${ref} was called ${came} times`)
+      const executed = venue.core.executions(ref)
+      findings.expect(
+        executed === (state === "EXECUTED" ? 1 : 0),
+        "venue",
+        () => `${ref} is ${state}, and was executed ${executed} times`
+      )
+      const there = outcomes[at]?.outcome
+      findings.expect(there === state, "venue", () => `${ref} is ${state} here and ${there} at the venue`)
+    }
+    findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
+    findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
+    // What is set aside without a number says that the venue does not give what it said.
+    for (const { number, reason } of store.rows("venueQuarantine")) {
+      findings.expect(
+        number === null ? venue.forgot : venue.spoiled.has(number),
+        "venue",
+        () => `event ${number} is set aside (${reason}), and nothing was wrong with it`
+      )
+    }
+  }
+
+  /** What the cursor has not passed, for a person. */
+  behind(): string {
+    const [cursor] = this.parts.store.rows("venueCursor")
+    const numbers = this.missing().map(({ number }) => number)
+    return `the cursor has ${cursor?.number ?? 0}, not taken: ${numbers.join(", ") || "none"}`
+  }
+}

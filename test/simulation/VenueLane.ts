@@ -1,0 +1,243 @@
+/**
+ * The venue of a simulation: the simulator's real core on virtual time, behind faults that come from the seed. Requests and
+ * answers are lost, late, silent or refused, lookups lag; events are dropped, doubled, late, out of order, unreadable or
+ * absurd; connections are cut, the venue restarts, now and then without the events it had, and time jumps while a call is
+ * on its way.
+ */
+import { Effect, Stream } from "effect"
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import { bases } from "../../simulator/venue/core/defaultMarkets.ts"
+import { type Asked, type Deliveries, InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
+import type { VenuePath } from "./Coverage.ts"
+import type { Lane, Timeline } from "./Timeline.ts"
+
+export interface VenueLaneParts {
+  readonly seed: number
+  readonly timeline: Timeline
+  /** The venue is no process of the service: it lives as long as the world does. */
+  readonly outside: Lane
+  readonly random: SeededRandom
+  /** Hears which path is taken. */
+  readonly took: (path: VenuePath) => void
+  readonly note: (line: string) => void
+}
+
+export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
+
+/** One market, which moves once a minute: what a seed pays for the venue stays small. */
+const markets = bases
+  .filter(({ base }) => base === "BTC")
+  .map((base) => ({ ...base, families: ["PERP"] as const, volatility: 0.3 }))
+const tickMillis = 60_000
+const beatMillis = 1_000
+/** What the service may log at level Error once a fault gave it cause, each with that fault. */
+const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
+  ["events gone", /^something that the venue said is set aside/],
+  ["event unreadable", /^something that the venue said is set aside/],
+  ["event absurd", /^something that the venue said is set aside/],
+  ["event absurd", /^an object that something hostile was said of can't be read again/],
+  ["events gone", /^the venue does not keep the events/],
+  ["events gone", /^the venue does not say what is missing/]
+]
+
+export class VenueLane {
+  readonly core: InProcessVenue
+  /** Every event of an account, in the order of the numbers. */
+  readonly events: Array<AccountEvent> = []
+  /** Numbers of events that a reader got as something that can't be believed. */
+  readonly spoiled = new Set<number>()
+  /** Until then nobody reaches the venue, Unix ms. */
+  private awayUntil = 0
+  private forgetful = false
+  private calm = false
+  /** How long time jumps once a call is on its way, ms; 0: it does not. */
+  private jump = 0
+  private readonly parts: VenueLaneParts
+  private readonly caused = new Set<VenuePath>()
+
+  constructor(parts: VenueLaneParts) {
+    this.parts = parts
+    const { seed, timeline } = parts
+    this.core = new InProcessVenue({
+      venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books: { "BTC-USDC-PERP": { levels: 1 } } } },
+      fault: (asked) => this.fault(asked),
+      deliveries: (event) => this.deliver(event)
+    })
+    this.beat()
+  }
+
+  /** The venue as one process reaches it. */
+  port(lane: Lane): VenueShape {
+    const { outside, timeline } = this.parts
+    const port = this.core.port({
+      toVenue: (task, delay) =>
+        void outside.after(delay, () => {
+          this.core.advance(timeline.now)
+          task()
+        }),
+      toCaller: (task, delay) => void outside.after(delay, () => void lane.after(0, task)),
+      gone: () => !lane.alive
+    })
+    return {
+      ...port,
+      events: (after) =>
+        Stream.unwrap(
+          Effect.sync(() => {
+            if (this.away) return Stream.fail(new VenueUnanswered({ reason: "nobody listens" }))
+            return Stream.map(port.events(after), (line) => ("fact" in line ? this.spoil(line) : line))
+          })
+        )
+    }
+  }
+
+  /** The venue goes down for a moment. `kept`: of its events it then has at most so many. */
+  restart(kept?: number): void {
+    const { random, timeline, note } = this.parts
+    this.took(kept === undefined ? "venue restarted" : "events gone")
+    note(kept === undefined ? "the venue restarts" : `the venue restarts with its last ${kept} events`)
+    this.core.restart(kept)
+    this.awayUntil = timeline.now + random.between(20, 2_000)
+  }
+
+  /** It goes down with the next event that it says, which nobody hears, and hardly has any when it is back. */
+  forgetNext(): void {
+    this.forgetful = true
+  }
+
+  /** Every connection ends. */
+  cut(): void {
+    this.took("stream cut")
+    this.parts.note("the venue's streams are cut")
+    this.core.disconnect()
+  }
+
+  /** Time jumps by so much, ms, in the midst of the next call. */
+  jumpInCall(millis: number): void {
+    this.jump = millis
+  }
+
+  /** The faults are over. */
+  rest(): void {
+    this.calm = true
+    this.awayUntil = 0
+    this.jump = 0
+    this.forgetful = false
+  }
+
+  /** Whether it has lost events that it had said. */
+  get forgot(): boolean {
+    return this.caused.has("events gone")
+  }
+
+  /** Whether a fault explains what a process has logged at level Error. */
+  excuses(text: string): boolean {
+    return excuses.some(([cause, words]) => this.caused.has(cause) && words.test(text))
+  }
+
+  private get away(): boolean {
+    return this.parts.timeline.now < this.awayUntil
+  }
+
+  private took(path: VenuePath): void {
+    this.caused.add(path)
+    this.parts.took(path)
+  }
+
+  private beat(): void {
+    const { outside, timeline } = this.parts
+    outside.after(beatMillis, () => {
+      this.core.advance(timeline.now)
+      if (!this.away) this.core.beat()
+      this.beat()
+    })
+  }
+
+  /** What happens to a request of the venue, or to its answer. */
+  private fault(asked: Asked): RequestFault {
+    const { random } = this.parts
+    if (this.calm) return {}
+    if (this.away) return { lost: "before" }
+    const isCall = asked !== "read" && asked !== "lookup" && asked !== "voidRefs"
+    if (isCall && this.jump > 0) this.leap()
+    const late = random.chance(0.05)
+    const times = {
+      toVenue: late ? random.between(4_000, 8_000) : random.between(0, 30),
+      toCaller: random.chance(0.05) ? random.between(4_000, 8_000) : random.between(0, 30)
+    }
+    if (late && isCall) this.took("call late")
+    if (random.chance(isCall ? 0.2 : 0.05)) {
+      const lost = random.pick(["before", "after"] as const)
+      // Whoever reads for a person waits for the word that the connection broke.
+      const silent = asked !== "read" && random.chance(0.5)
+      if (isCall) this.took(silent ? "venue silent" : lost === "before" ? "call lost" : "answer lost")
+      return { ...times, lost, silent }
+    }
+    if (!isCall) return times
+    if (random.chance(0.05)) {
+      this.took("call refused")
+      return { ...times, refused: "refused" }
+    }
+    if (!random.chance(0.3)) return times
+    this.took("lookup lags")
+    return { ...times, lag: random.between(100, 5_000) }
+  }
+
+  /** In the midst of the call that leaves now. */
+  private leap(): void {
+    const { outside, random, timeline, note } = this.parts
+    const millis = this.jump
+    this.jump = 0
+    outside.after(random.between(0, 20), () => {
+      this.took("time jumps during a call")
+      note(`time jumps by ${millis}`)
+      timeline.leap(millis)
+    })
+  }
+
+  /** When an event comes to those who listen; out of order where one waits longer than the next. */
+  private deliver(event: VenueEvent): Deliveries {
+    const { random } = this.parts
+    const { fact } = event
+    if ("account" in fact) this.events.push({ ...event, fact })
+    if (this.calm) return [0]
+    if (this.forgetful) {
+      this.forgetful = false
+      this.parts.outside.after(0, () => this.restart(random.between(0, 1)))
+      return []
+    }
+    if (this.away || random.chance(0.06)) {
+      this.took("event dropped")
+      return []
+    }
+    if (random.chance(0.1)) {
+      this.took("event late")
+      return [random.between(200, 2_500)]
+    }
+    if (!random.chance(0.1)) return [random.between(0, 30)]
+    this.took("event doubled")
+    return [random.between(0, 30), random.between(0, 1_000)]
+  }
+
+  /** An event on its way to one reader, now and then as nothing that can be read or believed. */
+  private spoil(event: VenueEvent): VenueEvent | ReturnType<typeof unreadable> {
+    const { random } = this.parts
+    if (this.calm || random.chance(0.95)) return event
+    this.spoiled.add(event.number)
+    if (event.fact.type !== "order" || random.chance(0.5)) {
+      this.took("event unreadable")
+      return unreadable(event)
+    }
+    this.took("event absurd")
+    const { order } = event.fact
+    return { ...event, fact: { ...event.fact, order: { ...order, qty: `${order.qty}7` } } }
+  }
+}
+
+const unreadable = ({ number, fact }: VenueEvent) => ({
+  unreadable: `{"number":${number},`,
+  reason: "it is cut off",
+  number,
+  account: "account" in fact ? fact.account : null
+})

@@ -1,0 +1,105 @@
+/** Deliberate faults in the talk with the venue: calls, what became of them, events and their cursor (see mutations.ts). */
+import { Effect, Stream } from "effect"
+import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { VenueShape } from "../../src/runtime/ports/Venue.ts"
+import { commits, type Mutation } from "./bends.ts"
+import { bentStore } from "./ObservedStore.ts"
+
+/** A process that reads how far an account is taken otherwise than it is stored. */
+const otherSequences = (bend: (sequence: number) => number) => ({
+  store: (store: MemoryStore) =>
+    bentStore(store, {
+      image: (subject) => {
+        const { token, rows } = store.image(subject)
+        return {
+          token,
+          rows: rows.map((entry) =>
+            entry.table === "venueAccounts"
+              ? { ...entry, row: { ...entry.row, sequence: bend(entry.row.sequence) } }
+              : entry
+          )
+        }
+      }
+    })
+})
+
+/** A process that reaches the venue another way. */
+const otherVenue = (bend: (venue: VenueShape) => Partial<VenueShape>) => ({
+  venue: (venue: VenueShape): VenueShape => ({ ...venue, ...bend(venue) })
+})
+
+export const venueMutations: ReadonlyArray<Mutation> = [
+  {
+    name: "a venue call is made twice",
+    shows: ["venue"],
+    seams: () =>
+      otherVenue((venue) => ({
+        write: (name, request) => Effect.andThen(venue.write(name, request), venue.write(name, request))
+      }))
+  },
+  {
+    name: "what the venue does not find is believed without voiding",
+    shows: ["venue"],
+    seams: () =>
+      otherVenue((venue) => ({
+        voidRefs: (refs) =>
+          Effect.map(venue.lookup(refs), (found) =>
+            found.map((one) => (one.outcome === "UNKNOWN" ? { ...one, outcome: "VOID" } : one))
+          )
+      }))
+  },
+  {
+    name: "a lost answer of the venue is forgotten",
+    shows: ["defects"],
+    seams: () => otherVenue(() => ({ voidRefs: () => Effect.succeed([]) }))
+  },
+  {
+    name: "a void is believed without asking the venue",
+    shows: ["venue"],
+    seams: () =>
+      otherVenue(() => ({
+        voidRefs: (refs) => Effect.succeed(refs.map((ref) => ({ ...nothing, ref, outcome: "VOID" as const })))
+      }))
+  },
+  {
+    name: "a call whose answer is lost is made again",
+    shows: ["venue"],
+    seams: () =>
+      otherVenue((venue) => ({
+        write: (name, request) => Effect.catch(venue.write(name, request), () => venue.write(name, request))
+      }))
+  },
+  {
+    name: "an event of the venue is applied twice",
+    shows: ["venue"],
+    seams: () => otherSequences((sequence) => sequence - 1)
+  },
+  {
+    name: "a gap in an account's events is passed over",
+    shows: ["venue"],
+    seams: () => otherSequences((sequence) => sequence + 1)
+  },
+  {
+    name: "the cursor of the venue's events runs ahead of their commits",
+    shows: ["venue"],
+    seams: () =>
+      commits((commit) => {
+        const { venueCursor } = commit.rows
+        if (venueCursor === undefined) return commit
+        return {
+          ...commit,
+          rows: { ...commit.rows, venueCursor: venueCursor.map((row) => ({ ...row, number: row.number + 1 })) }
+        }
+      })
+  },
+  {
+    name: "what the venue's stream says is not listened to",
+    shows: ["liveness"],
+    seams: () =>
+      otherVenue((venue) => ({
+        events: (after) => Stream.filter(venue.events(after), (line) => "heartbeat" in line)
+      }))
+  }
+]
+
+const nothing = { reason: null, at: 0, order: null, rfq: null, contract: null, swap: null } as const
