@@ -197,7 +197,11 @@ const commands: ReadonlyArray<fc.Arbitrary<VenueCommand>> = [
     },
     { type: "clear" },
     { type: "set", knobs: "takers: 0.9\nwriters: {default: 0.2, late: 0.3, short: 0.3}\n" },
-    { type: "set", knobs: "seed: 9\nbooks: {BTC-USDC-PERP: {levels: 3}}\n" }
+    { type: "set", knobs: "seed: 9\nbooks: {BTC-USDC-PERP: {levels: 3}}\n" },
+    {
+      type: "set",
+      knobs: "orders: {BTC-USDC-PERP: {reject: 0.2, slices: 3}}\nbooks: {BTC-USDC-PERP: {refill: 0.3}}\n"
+    }
   )
 ]
 const command: fc.Arbitrary<Draft> = fc.oneof(...commands).map((said) => () => ({ type: "command", command: said }))

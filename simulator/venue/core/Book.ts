@@ -35,6 +35,8 @@ export interface Incoming {
   readonly side: Side
   readonly limit: number | null
   readonly quantity: number
+  /** Lots of one trade at the most; not there: any. */
+  readonly most?: number
 }
 
 export interface MatchRules<Maker extends Resting> {
@@ -83,7 +85,7 @@ export class Book<Maker extends Resting = Resting> {
   }
 
   /** Trades an incoming order against the other side: best price first, first come first served. */
-  match({ accountId, side, limit, quantity }: Incoming, rules: MatchRules<Maker>): Matched {
+  match({ accountId, side, limit, quantity, most = quantity }: Incoming, rules: MatchRules<Maker>): Matched {
     const ladder = this.against(side)
     let left = quantity
     while (left > 0) {
@@ -91,7 +93,7 @@ export class Book<Maker extends Resting = Resting> {
       if (level === null || !reaches(side, limit, level.price)) break
       const maker = level.first as Maker
       if (maker.accountId === accountId) return { left, selfTrade: true }
-      const traded = Math.min(left, rules.room(maker))
+      const traded = Math.min(left, rules.room(maker), most)
       if (traded === 0) {
         ladder.remove(maker)
         rules.emptied(maker)

@@ -112,6 +112,9 @@ export class Calls {
       if (trigger === "off the grid") return refused("trigger price off the grid")
       if (account.orders.size >= mostOrders) return refused("too many orders")
       if (group !== null && group.length > longestGroup) return refused("group name too long")
+      // Drawn where there is a knob alone: without it no chance is used.
+      const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
+      if (reject > 0 && this.parts.streams.orders.chance(reject)) return refused("rejected by the venue")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
       const order = this.parts.exchange.place(asked)
       return { refusal: order.state === "REJECTED" ? order.reason : null, subject: { order: ref } }

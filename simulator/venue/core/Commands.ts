@@ -123,7 +123,7 @@ export class Commands {
     if (usual === null) return refuse(`${symbol} has no book.`)
     if (lots === null) return refuse(`The size ${size} is off the grid of ${symbol}.`)
     if (lots > market.maxQty) return refuse(`The size ${size} is more than one order of ${symbol} may have.`)
-    const shape = { levels: levels ?? usual.levels, spread: spread ?? usual.spread, size: lots }
+    const shape = { ...usual, levels: levels ?? usual.levels, spread: spread ?? usual.spread, size: lots }
     if (shape.levels < 0 || shape.levels > 100) return refuse("A book has 0 to 100 levels.")
     if (shape.spread < 1) return refuse("The spread is at least one tick.")
     if (shape.spread > mostSpread) return refuse("The spread is at most 1,000,000 ticks.")

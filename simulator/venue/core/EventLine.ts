@@ -1,4 +1,7 @@
-/** The venue's one line of events: numbered without a gap, those of an account with a sequence of their own besides (A2-95, A2-96). */
+/**
+ * The venue's one line of events: numbered without a gap, those of an account with a sequence of their own besides (A2-95,
+ * A2-96). A `bust` is never among them: neither C1 nor `sim venue` has this venue take a trade back (A2-97).
+ */
 import type { VenueEvent, VenueFact } from "../../../src/machines/venue/VenueEvent.ts"
 import type { Account } from "./Account.ts"
 

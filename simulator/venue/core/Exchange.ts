@@ -6,8 +6,9 @@ import { Account } from "./Account.ts"
 import { Book, type Side } from "./Book.ts"
 import { Levels } from "./Levels.ts"
 import { Line } from "./Line.ts"
-import { bandOf, type Market, valueOf } from "./Market.ts"
+import { type Market, valueOf } from "./Market.ts"
 import { type EndReason, isLive, newOrder, type Order, type OrderRequest, type TriggerSource } from "./Order.ts"
+import { refusalOf } from "./orderRefusal.ts"
 
 /** What has happened, in the order in which it did. */
 export type ExchangeEvent =
@@ -48,6 +49,8 @@ export interface Listing {
   openInterest: number
   halt: Halt | null
   delisted: boolean
+  /** Fills of a client's order that trades at once, at least. */
+  slices: number
 }
 
 /** A trade by the venue's own decision. */
@@ -258,7 +261,8 @@ export class Exchange {
     if (limit === null && book.best(side === "BUY" ? "SELL" : "BUY") === null)
       return this.end(order, "REJECTED", "no market")
     const room = this.room(order)
-    const incoming = { accountId: order.accountId, side, limit, quantity: room }
+    const most = order.ref === null ? room : Math.max(1, Math.ceil(room / listing.slices))
+    const incoming = { accountId: order.accountId, side, limit, quantity: room, most }
     if (tif === "FOK" && (room < order.left || book.fillable(incoming, this.room) < room))
       return this.end(order, "CANCELLED", "not filled at once")
     this.emit({ kind: "order", order })
@@ -368,33 +372,6 @@ const listingOf = (market: Market): Listing => ({
   lastHeld: false,
   openInterest: 0,
   halt: null,
-  delisted: false
+  delisted: false,
+  slices: 1
 })
-
-/** Why an order can't be taken, the first of the venue's own checks; null when it can. */
-const refusalOf = (listing: Listing, order: Order, account: Account): EndReason | null => {
-  const { market, prices, halt, delisted } = listing
-  const { quantity, limit, reduceOnly, trigger } = order
-  if (market.family === "BARRIER") return "no orders in this market"
-  if (delisted) return "market delisted"
-  if (halt !== null && !reduceOnly) return "market halted"
-  if (!Number.isSafeInteger(quantity) || quantity <= 0) return "quantity off the grid"
-  if (quantity > market.maxQty) return "quantity too large"
-  if (order.tif === "POST_ONLY" && limit === null) return "price required"
-  // The simulator's own makers trade in any size.
-  if (!reduceOnly && order.ref !== null) {
-    if (quantity < market.minQty) return "quantity too small"
-    const price = limit ?? trigger?.price ?? prices.MARK ?? prices.LAST
-    if (price !== null && valueOf(market, price, quantity) < market.minNotional) return "notional too small"
-  }
-  if (reduceOnly && trigger === null && account.reducible(order.symbol, order.side) === 0)
-    return "no position to reduce"
-  if (trigger !== null && isTouched(prices[trigger.source], trigger.direction, trigger.price))
-    return "would trigger at once"
-  const band = limit === null || prices.MARK === null ? null : bandOf(market, prices.MARK)
-  if (band !== null && limit !== null && (limit < band.low || limit > band.high)) return "price outside the band"
-  return null
-}
-
-const isTouched = (price: number | null, direction: "AT_OR_ABOVE" | "AT_OR_BELOW", level: number): boolean =>
-  price !== null && (direction === "AT_OR_ABOVE" ? price >= level : price <= level)

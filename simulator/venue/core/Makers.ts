@@ -14,12 +14,15 @@ export interface LadderShape {
   readonly spread: number
   /** Lots of each level; 0: no ladder. */
   readonly size: number
+  /** How often a level that was traded away is filled again when the ladder is quoted; always: not there. */
+  readonly refill?: number
 }
 
 interface Ladder {
   shape: LadderShape
   usual: LadderShape
-  readonly orders: Record<Side, Map<number, Order>>
+  /** By price; null for a level that was traded away. */
+  readonly orders: Record<Side, Map<number, Order | null>>
 }
 
 /** Of the accounts that the simulator trades with; the venue itself is on the other side of what no book does. */
@@ -30,6 +33,8 @@ export interface LadderState {
   readonly symbol: string
   readonly shape: LadderShape
   readonly usual: LadderShape
+  /** Levels that were traded away. */
+  readonly gone?: Readonly<Record<Side, ReadonlyArray<number>>>
 }
 
 /** What all orders of the simulator have in common: nobody asks for them again, and they open as well as close. */
@@ -113,16 +118,20 @@ export class Makers {
   }
 
   state(): ReadonlyArray<LadderState> {
-    return [...this.ladders].map(([symbol, { shape, usual }]) => ({ symbol, shape, usual }))
+    return [...this.ladders].map(([symbol, { shape, usual, orders }]) => {
+      const gone = (side: Side) => [...orders[side]].flatMap(([price, order]) => (stands(order) ? [] : [price]))
+      return { symbol, shape, usual, gone: { BUY: gone("BUY").toSorted(), SELL: gone("SELL").toSorted() } }
+    })
   }
 
   /** Goes on from a state, with the orders that the maker has in the books. */
   adopt(states: ReadonlyArray<LadderState>): void {
-    for (const { symbol, shape, usual } of states) {
+    for (const { symbol, shape, usual, gone } of states) {
       const orders: Ladder["orders"] = { BUY: new Map(), SELL: new Map() }
       for (const side of ["BUY", "SELL"] as const) {
         for (const order of this.exchange.listings.get(symbol)?.book.orders(side) ?? [])
           if (order.accountId === houseAccounts.maker) orders[side].set(order.price, order)
+        for (const price of gone?.[side] ?? []) orders[side].set(price, null)
       }
       this.ladders.set(symbol, { shape, usual, orders })
     }
@@ -139,16 +148,21 @@ export class Makers {
 
   private clear(ladder: Ladder, side: Side, wanted: ReadonlySet<number>): void {
     for (const [price, order] of ladder.orders[side]) {
-      if (wanted.has(price) && isLive(order)) continue
-      this.exchange.cancel(order)
+      if (wanted.has(price)) continue
+      if (order !== null) this.exchange.cancel(order)
       ladder.orders[side].delete(price)
     }
+  }
+
+  private refills({ shape: { refill = 1 } }: Ladder): boolean {
+    return refill === 1 || this.random.chance(refill)
   }
 
   private fill(listing: Listing, ladder: Ladder, side: Side, prices: ReadonlyArray<number>): void {
     if (ladder.shape.size === 0) return
     for (const price of prices) {
-      if (ladder.orders[side].has(price)) continue
+      const before = ladder.orders[side].get(price)
+      if (before !== undefined && (stands(before) || !this.refills(ladder))) continue
       const order = this.exchange.place({
         ...plain,
         accountId: houseAccounts.maker,
@@ -164,6 +178,8 @@ export class Makers {
 }
 
 const nothing: ReadonlySet<number> = new Set()
+
+const stands = (order: Order | null): boolean => order !== null && isLive(order)
 
 const quotes = ({ shape }: Ladder, { halt, delisted }: Listing): boolean =>
   shape.size > 0 && shape.levels > 0 && halt === null && !delisted

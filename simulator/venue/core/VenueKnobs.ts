@@ -25,8 +25,19 @@ const BookShape = Schema.Struct({
   /** Ticks between the best bid and the best ask. */
   spread: Schema.optionalKey(whole(1, 1_000_000)),
   /** Base units of each level; 0: no book. */
-  size: Schema.optionalKey(DecimalText)
+  size: Schema.optionalKey(DecimalText),
+  /** How often a level that was traded away is filled again, a tick. */
+  refill: Schema.optionalKey(share)
 })
+
+/** What becomes of clients' orders in a market. */
+const OrderKnobs = Schema.Struct({
+  /** How often an order is refused that could be taken. */
+  reject: Schema.optionalKey(share),
+  /** In how many fills at least an order is filled that trades at once; each is a trade of its own. */
+  slices: Schema.optionalKey(whole(1, 1_000))
+})
+export type OrderKnobs = typeof OrderKnobs.Type
 
 /** A dealer who quotes on requests; driven on wall time by the server, which logs what it decides. */
 export const Dealer = Schema.Struct({
@@ -66,6 +77,8 @@ export const VenueKnobs = Schema.Struct({
   basisHalfLifeMillis: Schema.optionalKey(whole(1, dayMillis)),
   /** By market. */
   books: Schema.optionalKey(Schema.Record(Schema.String, BookShape)),
+  /** By market. */
+  orders: Schema.optionalKey(Schema.Record(Schema.String, OrderKnobs)),
   /** How often the simulator's own taker trades in a market, a tick. */
   takers: Schema.optionalKey(share),
   /** All of them. */

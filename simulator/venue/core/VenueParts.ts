@@ -21,13 +21,22 @@ import { type Payment, Staking, type StakingMarket, type Swap } from "./Staking.
 import { textOf } from "./texts.ts"
 import { usuallyKept } from "./usuallyKept.ts"
 import type { Kept, VenueListeners, VenueOptions } from "./VenueInput.ts"
-import { type Dealer, defaultDealers, defaultTakers, defaultWriters, type WritersInForce } from "./VenueKnobs.ts"
+import {
+  type Dealer,
+  defaultDealers,
+  defaultTakers,
+  defaultWriters,
+  type OrderKnobs,
+  type WritersInForce
+} from "./VenueKnobs.ts"
 import { wireContract, wireFill, wireOrder, wireQuote, wireRfq, wireSwap } from "./wire.ts"
 
 /** Knobs and switches as they are now. Plain JSON. */
 export interface Settings {
   tickMillis: number
   takers: number
+  /** By market. */
+  orders: Readonly<Record<string, OrderKnobs>>
   writers: WritersInForce
   dealers: ReadonlyArray<Dealer>
   /** Grows with each change of what is listed. */
@@ -38,6 +47,7 @@ export interface Settings {
 
 /** The stream of chance that each component has of its own. */
 export interface Streams {
+  orders: SeededRandom
   writers: SeededRandom
   boards: SeededRandom
 }
@@ -81,6 +91,7 @@ export class VenueParts {
     this.settings = {
       tickMillis: options.tickMillis,
       takers: defaultTakers,
+      orders: {},
       writers: defaultWriters,
       dealers: defaultDealers,
       listingVersion: 1,
@@ -94,7 +105,7 @@ export class VenueParts {
     this.events = new EventLine(listeners.event)
     const seeds = new SeededRandom(options.seed)
     this.makers = new Makers(this.exchange, seeds.fork())
-    this.streams = { writers: seeds.fork(), boards: seeds.fork() }
+    const [writers, boards] = [seeds.fork(), seeds.fork()]
     this.rfqs = new Rfqs(
       { onQuote: (rfq, quote) => this.quoted(rfq, quote), onEnd: (rfq) => this.sayRfq(rfq) },
       kept.requests
@@ -106,6 +117,17 @@ export class VenueParts {
       kept.swaps
     )
     for (const base of setup) this.addBase(base, seeds.fork())
+    this.streams = { writers, boards, orders: seeds.fork() }
+  }
+
+  /** Other knobs of clients' orders; what they leave out stays. */
+  turnOrders(knobs: Readonly<Record<string, OrderKnobs>>): void {
+    const { settings } = this
+    for (const [symbol, turned] of Object.entries(knobs)) {
+      const now = { ...settings.orders[symbol], ...turned }
+      settings.orders = { ...settings.orders, [symbol]: now }
+      this.listing(symbol).slices = now.slices ?? 1
+    }
   }
 
   /** Begins every stream of chance anew. */
@@ -115,6 +137,7 @@ export class VenueParts {
     this.streams.writers = seeds.fork()
     this.streams.boards = seeds.fork()
     for (const base of this.listingsOf.keys()) this.prices.reseed(base, seeds.fork())
+    this.streams.orders = seeds.fork()
   }
 
   /** Refs of a state; those whose objects live stay, however old they are. */

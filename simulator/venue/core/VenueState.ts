@@ -56,7 +56,12 @@ export interface VenueState {
   readonly now: number
   readonly settings: Settings
   readonly basisHalfLifeMillis: number
-  readonly streams: { readonly makers: number; readonly writers: number; readonly boards: number }
+  readonly streams: {
+    readonly makers: number
+    readonly writers: number
+    readonly boards: number
+    readonly orders?: number
+  }
   readonly ids: {
     readonly exchange: Exchange["ids"]
     readonly rfqs: VenueParts["rfqs"]["ids"]
@@ -96,7 +101,8 @@ export const stateOf = (parts: VenueParts): VenueState => {
     streams: {
       makers: makers.random.position,
       writers: streams.writers.position,
-      boards: streams.boards.position
+      boards: streams.boards.position,
+      orders: streams.orders.position
     },
     ids: {
       exchange: { ...exchange.ids },
@@ -155,6 +161,8 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
   parts.makers.random = new SeededRandom(state.streams.makers)
   parts.streams.writers = new SeededRandom(state.streams.writers)
   parts.streams.boards = new SeededRandom(state.streams.boards)
+  if (state.streams.orders !== undefined) parts.streams.orders = new SeededRandom(state.streams.orders)
+  parts.turnOrders(parts.settings.orders)
   parts.prices.restore(state.prices)
   parts.prices.basisHalfLifeMillis = state.basisHalfLifeMillis
   for (const account of state.accounts) restoreAccount(parts, account)

@@ -18,6 +18,8 @@ export const turnKnobs = (parts: VenueParts, knobs: VenueKnobs): string | null =
     if (lots === null || lots > listing.market.maxQty) return `books: ${size} is off the grid of ${symbol}.`
     shapes.push([symbol, { ...shape, ...rest, size: lots }])
   }
+  const odd = Object.keys(knobs.orders ?? {}).find((symbol) => makers.shapeOf(symbol) === null)
+  if (odd !== undefined) return `orders: ${odd} has no orders.`
   const names = (knobs.dealers ?? []).map(({ name }) => name)
   const twice = names.find((name, n) => names.indexOf(name) !== n)
   if (twice !== undefined) return `dealers: ${twice} is there twice.`
@@ -25,6 +27,7 @@ export const turnKnobs = (parts: VenueParts, knobs: VenueKnobs): string | null =
   for (const [base, walk] of Object.entries(knobs.processes ?? {}))
     prices.setWalk(base, { ...prices.walkOf(base), ...walk })
   for (const [symbol, shape] of shapes) makers.change(symbol, shape)
+  parts.turnOrders(knobs.orders ?? {})
   prices.basisHalfLifeMillis = knobs.basisHalfLifeMillis ?? prices.basisHalfLifeMillis
   settings.tickMillis = knobs.tickMillis ?? settings.tickMillis
   settings.takers = knobs.takers ?? settings.takers

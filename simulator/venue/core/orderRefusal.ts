@@ -1,0 +1,40 @@
+/** What the venue checks of an order before it takes it: market, grid, sizes, triggers, the band around the mark. */
+import type { Account } from "./Account.ts"
+import { bandOf, type Market, valueOf } from "./Market.ts"
+import type { EndReason, Order, TriggerSource } from "./Order.ts"
+
+/** What of a listing is looked at. */
+interface Listed {
+  readonly market: Market
+  readonly prices: Readonly<Record<TriggerSource, number | null>>
+  readonly halt: object | null
+  readonly delisted: boolean
+}
+
+/** Why an order can't be taken, the first of the venue's own checks; null when it can. */
+export const refusalOf = (listing: Listed, order: Order, account: Account): EndReason | null => {
+  const { market, prices, halt, delisted } = listing
+  const { quantity, limit, reduceOnly, trigger } = order
+  if (market.family === "BARRIER") return "no orders in this market"
+  if (delisted) return "market delisted"
+  if (halt !== null && !reduceOnly) return "market halted"
+  if (!Number.isSafeInteger(quantity) || quantity <= 0) return "quantity off the grid"
+  if (quantity > market.maxQty) return "quantity too large"
+  if (order.tif === "POST_ONLY" && limit === null) return "price required"
+  // The simulator's own makers trade in any size.
+  if (!reduceOnly && order.ref !== null) {
+    if (quantity < market.minQty) return "quantity too small"
+    const price = limit ?? trigger?.price ?? prices.MARK ?? prices.LAST
+    if (price !== null && valueOf(market, price, quantity) < market.minNotional) return "notional too small"
+  }
+  if (reduceOnly && trigger === null && account.reducible(order.symbol, order.side) === 0)
+    return "no position to reduce"
+  if (trigger !== null && isTouched(prices[trigger.source], trigger.direction, trigger.price))
+    return "would trigger at once"
+  const band = limit === null || prices.MARK === null ? null : bandOf(market, prices.MARK)
+  if (band !== null && limit !== null && (limit < band.low || limit > band.high)) return "price outside the band"
+  return null
+}
+
+const isTouched = (price: number | null, direction: "AT_OR_ABOVE" | "AT_OR_BELOW", level: number): boolean =>
+  price !== null && (direction === "AT_OR_ABOVE" ? price >= level : price <= level)
