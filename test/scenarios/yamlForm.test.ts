@@ -15,6 +15,21 @@ import { shortNames } from "../../simulator/scenarios/runner/vocabulary.ts"
 
 const head = "id: SC-CUS-01\ntitle: A deposit\n"
 
+/** What the texts of the fuzz are put together from. */
+const yamlPieces = [
+  "id: SC-CUS-01\n",
+  "title: x\n",
+  "steps:\n",
+  "  - partner: client anna\n",
+  "    expect: ",
+  "kill: service\n",
+  "__proto__: 1\n",
+  "<<: *a\n",
+  "%YAML 9\n",
+  ..."{}[]?:-'\"~$\n\t\u0000",
+  ..."!above |!has |!!set |*a|&a |1e9999|.nan|---\n|  ".split("|")
+]
+
 /** What is wrong with a file, as `LINE: sentence`. */
 const complaints = (text: string): ReadonlyArray<string> => {
   const result = readScenario("x.yaml", text)
@@ -195,38 +210,7 @@ describe("scenario files: what is wrong is said with its line", () => {
   })
 
   it("whatever a file has, it is read or refused by line, each fault once and none without words", () => {
-    const piece = fc.constantFrom(
-      ...[
-        "id: SC-CUS-01\n",
-        "title: x\n",
-        "steps:\n",
-        "  - partner: client anna\n",
-        "    expect: ",
-        "{ data: ",
-        "[",
-        "]"
-      ],
-      ...[
-        " }",
-        "!above ",
-        "!has ",
-        "!!set ",
-        "*a",
-        "&a ",
-        "1e9999",
-        ".nan",
-        "~",
-        "? ",
-        ": ",
-        "- ",
-        "\n",
-        "  ",
-        "'",
-        '"',
-        "|\n"
-      ],
-      ...["---\n", "%YAML 9\n", "<<: *a\n", "kill: service\n", "__proto__: 1\n", "$", "\u0000", "\t"]
-    )
+    const piece = fc.constantFrom(...yamlPieces)
     const text = fc.oneof(
       fc.string({ maxLength: 60 }),
       fc.array(fc.oneof(piece, fc.string({ maxLength: 4 })), { maxLength: 30 }).map((parts) => parts.join(""))

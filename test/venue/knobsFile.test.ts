@@ -37,6 +37,12 @@ describe("readKnobs", () => {
     ["a value out of its bounds", "seed: 1\n\nwriters:\n  late: 2\n", /^k\.yaml, line 4: writers\.late: /],
     ["a value of another kind", "tickMillis: soon", /^k\.yaml, line 1: tickMillis: /],
     ["an unknown key of a dealer", "dealers:\n  - name: a\n    mood: bad", /^k\.yaml, line [23]: dealers\.0/],
+    [
+      "lists too deep to be read, said once",
+      `seed: ${"[".repeat(3_000)}${"]".repeat(3_000)}`,
+      /^k\.yaml, line 1: maps and lists are nested too deeply$/
+    ],
+    ["a number without a value", "tickMillis: 100\nseed: .nan", /^k\.yaml, line 2: seed: /],
     ["an alias of nothing", "tickMillis: 100\nseed: *x", /^k\.yaml, line 2: .*x/],
     ["a merge of a number", "%YAML 1.1\n---\n<<: 5\nseed: 1", /^k\.yaml, line \d: /],
     [

@@ -50,6 +50,7 @@ class Reader {
   private readonly lines = new LineCounter()
   private readonly document: Document
   private nodes = 0
+  private unreadable = false
 
   constructor(text: string) {
     const whole = text.length <= largestFile
@@ -65,7 +66,7 @@ class Reader {
     if (this.complaints.length > 0) return null
     const root = this.document.contents as Node | null
     const raw = this.valueOf(root, 0)
-    if (this.complaints.length > 0) return null
+    if (this.unreadable) return null
     const form = this.decode(ScenarioForm, raw, root, "a scenario")
     if (form === null) return null
     const stepsNode = childOf(root, "steps")
@@ -162,6 +163,13 @@ class Reader {
     return null
   }
 
+  /** No value can be made of the file: what follows from that is not said. */
+  private giveUp(node: Node, sentence: string): null {
+    if (!this.unreadable) this.complain(this.lineOf(node), sentence)
+    this.unreadable = true
+    return null
+  }
+
   private complain(line: number, sentence: string): null {
     this.complaints.push({ line, sentence })
     return null
@@ -179,16 +187,11 @@ class Reader {
   /** The plain value of a node; a tag makes it a matcher. */
   private valueOf(node: Node | null, depth: number): unknown {
     if (node === null) return null
-    if (++this.nodes > mostNodes) {
-      return this.nodes === mostNodes + 1
-        ? this.complain(this.lineOf(node), "a scenario has at most 20,000 values")
-        : null
-    }
-    if (depth > deepest) return this.complain(this.lineOf(node), tooDeep)
+    if (++this.nodes > mostNodes) return this.giveUp(node, "a scenario has at most 20,000 values")
+    if (depth > deepest) return this.giveUp(node, tooDeep)
     if (isAlias(node)) {
       const meant = node.resolve(this.document)
-      if (meant === undefined)
-        return this.complain(this.lineOf(node), `*${node.source} is an alias of nothing before it`)
+      if (meant === undefined) return this.giveUp(node, `*${node.source} is an alias of nothing before it`)
       return this.valueOf(meant, depth + 1)
     }
     const tag = node.tag

@@ -64,8 +64,15 @@ const firstAlias = (document: Document): number => {
   return place ?? 0
 }
 
+/** Each once. A file so deep that reading it ends in the middle says so instead of how it ended. */
 const failed = (found: ReadonlyArray<Problem>): Read<never> => {
-  const problems = found.toSorted((one, other) => one.line - other.line)
+  const inWords = found.map(({ line, message }) => ({
+    line,
+    message: message.startsWith("Maximum call stack") ? "maps and lists are nested too deeply" : message
+  }))
+  const problems = [...new Map(inWords.map((each) => [`${each.line}: ${each.message}`, each])).values()].toSorted(
+    (one, other) => one.line - other.line
+  )
   return { ok: false, problems, message: messageOf(problems) }
 }
 
