@@ -21,6 +21,9 @@ export class VenueAudit {
   /** How far each account is taken, and whose it is. */
   private readonly sequences = new Map<string, number>()
   private readonly accounts = new Map<number, string>()
+  private cursor = 0
+  /** Where the service went on after the venue had forgotten what it would have read. */
+  private wentOnFrom = 0
 
   constructor(parts: VenueAuditParts) {
     this.parts = parts
@@ -62,6 +65,8 @@ export class VenueAudit {
       "venue",
       () => `the cursor is at ${number}, the venue has no such event`
     )
+    if (number > this.cursor && !venue.core.keeps(this.cursor + 1)) this.wentOnFrom = number
+    this.cursor = Math.max(this.cursor, number)
     const left = this.missing().filter((event) => event.number <= number)
     findings.expect(
       left.length === 0,
@@ -70,14 +75,18 @@ export class VenueAudit {
     )
   }
 
-  /** Events that the venue gives and no commit has taken: of a gap whose beginning it does not keep it gives nothing. */
+  /**
+   * Events that should be taken and are not. Of a gap whose beginning the venue does not keep it gives nothing; and what it
+   * forgets of an account that was never heard of is fetched with the next event of that account only.
+   */
   private missing(): ReadonlyArray<AccountEvent> {
     const { core, events } = this.parts.venue
     const broken = new Set<string>()
     return events.filter(({ fact: { account, sequence }, number }) => {
-      if (sequence <= (this.sequences.get(account) ?? 0)) return false
+      const taken = this.sequences.get(account)
+      if (sequence <= (taken ?? 0)) return false
       if (!core.keeps(number)) broken.add(account)
-      return !broken.has(account)
+      return !broken.has(account) && (taken !== undefined || number > this.wentOnFrom)
     })
   }
 
