@@ -66,19 +66,18 @@ describe("a start on a full disk", () => {
     await start(directory)
   })
 
-  it("books that are there: the same, and they are whole afterwards", async () => {
+  it("books that are there: they can be read, which is said, and written to when there is room", async () => {
     const directory = folder()
     const venue = await start(directory, disk)
     await venue.client.ask("/venue/v1/accounts", { ref: "a1", account: "CL1" })
     await running.pop()?.end()
     full.isFull = true
-    assert.strictEqual(
-      await refusal(directory),
-      "The venue's log can't be written: ENOSPC: no space left on device, write."
-    )
-    full.isFull = false
     const again = await start(directory, disk)
     assert.strictEqual((await again.client.ask("/venue/v1/accounts/CL1")).status, 200)
+    assert.strictEqual((await again.client.ask("/venue/v1/orders", restingOrder("f1"))).status, 503)
+    assert.lengthOf(again.printed, 1)
+    full.isFull = false
+    assert.strictEqual((await again.client.ask("/venue/v1/orders", restingOrder("f1"))).json.outcome, "EXECUTED")
   })
 
   it("one that fails after it listens leaves nothing that keeps its process", async () => {

@@ -123,7 +123,6 @@ const openedVenue = async (
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
   // Nobody sees the time at which it went down.
   await writer.offer({ type: "time", to: clock.now() })
-  if (writer.trouble !== null) throw new Error(writer.trouble)
   const life = new Life(options, startedAt, ending.resolve)
   const server = await listen({
     port: options.port,
