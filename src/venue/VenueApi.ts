@@ -69,7 +69,7 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: VenueAccount,
     error: errors
   }),
-  /** Events of one account after a sequence of its own, oldest first, at most 1,000: what fills a gap (A2-96). */
+  /** Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000 (A2-96). */
   HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
     params: { account: Ref },
     query: { after: count },

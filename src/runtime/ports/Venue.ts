@@ -66,7 +66,7 @@ export interface VenueShape {
   klines(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered>
   /** Null: the venue has no such account. */
   account(account: string): Effect.Effect<VenueAccount | null, VenueUnanswered>
-  /** Of one account, after a sequence of its own, at most 1,000; none: it has no more, or does not keep them so far back. */
+  /** Of one account, after a sequence of its own, at most 1,000, as far back as the venue keeps them. */
   accountEvents(account: string, after: number): Effect.Effect<ReadonlyArray<VenueEvent>, VenueUnanswered>
   /** At most 500 refs; the answers in the order of the refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>

@@ -56,6 +56,24 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
   })
 
+  it("what the venue still keeps of an account is taken past what it does not, with an alarm", () => {
+    let gone = 0
+    const { world, id } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => number > gone))
+    }))
+    // Two more of the account, and of the three that were not heard the first one is gone.
+    for (let n = 0; n < 2; n++) world.venue.say(account, saying(orderOf(null)))
+    world.venue.forgotten = world.venue.events.length
+    gone = 2
+    world.launch()
+    world.run(5_000)
+    assert.strictEqual(world.probes.get(id), "VOID")
+    assert.deepStrictEqual([sequence(world), mark(world)], [4, 7])
+    assert.include(aside(world).join(), "does not keep what it said")
+  })
+
   it("what the venue does not keep of an account either is an alarm of the account", () => {
     let kept = true
     const { world } = withLostExecution((venue) => ({

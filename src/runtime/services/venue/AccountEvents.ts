@@ -125,20 +125,21 @@ export class AccountEvents {
         // What was said while it was read is read by the next round.
         if (after === before) {
           const bytes = JSON.stringify({ account, after, sequence: there.sequence })
-          return yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+          yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+          return void (yield* this.readOnce(account, true))
         }
         before = after
       }
     })
   }
 
-  /** The sequence up to which an account is read; null: it is none of ours. */
-  private readOnce(account: string): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+  /** The sequence up to which an account is read; null: it is none of ours. `past`: see `fetch`. */
+  private readOnce(account: string, past = false): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
     return this.inTurn(account, () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
         if (clientId === null) return null
-        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        yield* this.fetch(clientId, account, past)
         return yield* this.sequenceOf(clientId)
       })
     ).pipe(
@@ -175,7 +176,7 @@ export class AccountEvents {
       const taken = yield* this.decide(clientId, event, wrong, false)
       if (taken.is !== "gap") return
       for (let tries = 0; tries < fetches; tries++) {
-        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        yield* this.fetch(clientId, account, false)
         const now = yield* this.decide(clientId, event, wrong, false)
         if (now.is !== "gap") return
         yield* Effect.sleep(250 << tries)
@@ -186,6 +187,7 @@ export class AccountEvents {
         account,
         before: event.fact.sequence
       })
+      yield* this.fetch(clientId, account, true)
       yield* this.decide(clientId, event, wrong, true)
     }).pipe(
       // The database or the venue is away, or the mailbox full: the event waits, and with it what follows in its account.
@@ -198,20 +200,20 @@ export class AccountEvents {
     )
   }
 
-  /** Applies what the venue has of an account after a sequence; what it does not keep is missing still. */
+  /** Applies what the venue has of an account that is not known yet. `past`: also what comes after events it keeps no more. */
   private fetch(
     clientId: number,
     account: string,
-    after: number
+    past: boolean
   ): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      for (let from = after; ;) {
+      for (let from = yield* this.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
         for (const event of missed) {
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
           const one = { ...event, fact }
-          yield* this.decide(clientId, one, yield* this.wrongWith(one), false)
+          yield* this.decide(clientId, one, yield* this.wrongWith(one), past)
         }
         const reached = yield* this.sequenceOf(clientId)
         if (missed.length < fetchPage || reached <= from) return
