@@ -20,8 +20,10 @@ const slack = 250
 const alarmAfter = 60_000
 /** Longest wait for the venue's answer, wall ms. */
 export const answerWithin = 5_000
-/** Outcomes on their way to the database: those of one question are written while the next one is asked. */
-const writesAtOnce = 2 * lookupLimit
+/** Questions asked side by side. */
+const questionsAtOnce = 4
+/** Outcomes on their way to the database: they are written while the next questions are asked. */
+const writesAtOnce = questionsAtOnce * lookupLimit
 
 const pauseBefore = (call: VenueCallName, tries: number): number =>
   call === "acceptQuote" ? acceptPause : (pauses[tries] ?? (pauses.at(-1) as number))
@@ -92,7 +94,16 @@ export class LostCalls {
   private readonly round: Effect.Effect<void> = Effect.suspend(() => {
     this.wake.closeUnsafe()
     const due = this.due()
-    if (due.length > 0) return Effect.andThen(this.ask(due), this.alarmLate)
+    if (due.length > 0) {
+      const questions = Array.from({ length: Math.ceil(due.length / lookupLimit) }, (_, n) =>
+        due.slice(n * lookupLimit, (n + 1) * lookupLimit)
+      )
+      const asked = Effect.forEach(questions, (question) => this.ask(question), {
+        concurrency: questionsAtOnce,
+        discard: true
+      })
+      return Effect.andThen(asked, this.alarmLate)
+    }
     let next = Number.POSITIVE_INFINITY
     for (const { nextAt, writing } of this.lost.values()) if (!writing) next = Math.min(next, nextAt)
     return next === Number.POSITIVE_INFINITY
@@ -110,7 +121,7 @@ export class LostCalls {
       any ||= lost.nextAt <= now
       due.push(lost)
     }
-    return any ? due.sort((one, other) => one.nextAt - other.nextAt).slice(0, lookupLimit) : []
+    return any ? due.sort((one, other) => one.nextAt - other.nextAt).slice(0, writesAtOnce) : []
   }
 
   private ask(due: ReadonlyArray<Lost>): Effect.Effect<void> {
