@@ -114,7 +114,7 @@ const strange = ({ home }: Simulator): EmbeddedVenueError => {
  */
 const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) {
   const holder = yield* Effect.repeat(seated(simulator), {
-    schedule: Schedule.during(simulator.startMillis),
+    schedule: Schedule.max([Schedule.during(simulator.startMillis), Schedule.spaced("50 millis")]),
     while: (found) => found === "silent"
   })
   if (holder === "nobody") return false

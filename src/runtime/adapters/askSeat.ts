@@ -4,7 +4,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { connect } from "node:net"
 import { longestSeatText, provedText, SeatAnswer, type SeatHolder } from "../../venue/seatAnswer.ts"
 
-/** "stranger": it answers, and is not the directory's simulator. "silent": it has not answered in time. */
+/** "stranger": it answers, and is not the directory's simulator. "silent": it has not answered in time, or has hung up. */
 export type Seated = SeatHolder | "nobody" | "stranger" | "silent"
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(SeatAnswer))
@@ -16,15 +16,11 @@ export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
     const nonce = randomBytes(16).toString("hex")
     let text = ""
     let isTaken = false
-    let late = false
     const socket = connect(path, () => {
       isTaken = true
       socket.write(`${nonce}\n`)
     })
-    const cut = setTimeout(() => {
-      late = true
-      socket.destroy()
-    }, patience)
+    const cut = setTimeout(() => socket.destroy(), patience)
     socket.on("data", (piece: Buffer) => {
       text += piece.toString("utf8")
       if (text.length > longestSeatText) socket.destroy()
@@ -33,7 +29,7 @@ export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
     socket.on("error", () => undefined)
     socket.on("close", () => {
       clearTimeout(cut)
-      resume(Effect.succeed(isTaken ? judged(text, key, nonce, late) : "nobody"))
+      resume(Effect.succeed(isTaken ? judged(text, key, nonce) : "nobody"))
     })
     return Effect.sync(() => {
       clearTimeout(cut)
@@ -41,10 +37,11 @@ export const askSeat = (path: string, key: string): Effect.Effect<Seated> =>
     })
   })
 
-const judged = (text: string, key: string, nonce: string, late: boolean): Seated => {
+const judged = (text: string, key: string, nonce: string): Seated => {
   const answer = decode(text)
   if (answer._tag === "Some" && isProved(key, nonce, answer.value)) return answer.value
-  return late && text === "" ? "silent" : "stranger"
+  // One that dies, or is full of askers, hangs up without a word.
+  return text === "" ? "silent" : "stranger"
 }
 
 /** Whether an answer was made with the key, for this number. */
