@@ -105,11 +105,11 @@ export class AccountEvents {
   }
 
   /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
-  readAgain(account: string): Effect.Effect<void> {
+  readAgain(account: string, apart: Apart): Effect.Effect<void> {
     // Others of the account go on between two tries.
-    return Effect.catch(this.readOnce(account), () =>
+    return Effect.catch(this.readOnce(account, apart), () =>
       Effect.delay(
-        Effect.suspend(() => this.readAgain(account)),
+        Effect.suspend(() => this.readAgain(account, apart)),
         "1 second"
       )
     )
@@ -119,12 +119,17 @@ export class AccountEvents {
   readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
-        const after = yield* this.readOnce(account)
+        const after = yield* this.readOnce(account, apart)
         const there = yield* this.parts.venue.account(account)
-        if (after === null || there === null || there.sequence <= after) return
+        const sequence = there?.sequence ?? 0
+        if (after === null || sequence === after) return
+        const bytes = JSON.stringify({ account, after, sequence })
+        // Its books are others: what it says of the account is dropped as known until it is as far.
+        if (sequence < after) {
+          return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
+        }
         // What was said while it was read is read by the next round.
         if (after === before) {
-          const bytes = JSON.stringify({ account, after, sequence: there.sequence })
           return yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
         }
         before = after
@@ -133,12 +138,12 @@ export class AccountEvents {
   }
 
   /** The sequence up to which an account is read; null: it is none of ours. */
-  private readOnce(account: string): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+  private readOnce(account: string, apart: Apart): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
     return this.inTurn(account, () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
         if (clientId === null) return null
-        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        yield* this.fetch(clientId, account, apart)
         return yield* this.sequenceOf(clientId)
       })
     ).pipe(
@@ -175,17 +180,15 @@ export class AccountEvents {
       const taken = yield* this.decide(clientId, event, wrong, false)
       if (taken.is !== "gap") return
       for (let tries = 0; tries < fetches; tries++) {
-        yield* this.fetch(clientId, account, yield* this.sequenceOf(clientId))
+        yield* this.fetch(clientId, account, apart)
         const now = yield* this.decide(clientId, event, wrong, false)
         if (now.is !== "gap") return
         yield* Effect.sleep(250 << tries)
       }
       const there = yield* this.parts.venue.account(account)
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
-      yield* Effect.annotateLogs(Effect.logError("the venue does not say what is missing of an account"), {
-        account,
-        before: event.fact.sequence
-      })
+      const bytes = JSON.stringify({ account, after: yield* this.sequenceOf(clientId), before: event.fact.sequence })
+      yield* apart({ bytes, reason: "the venue does not say what is missing of an account", number: null, account })
       yield* this.decide(clientId, event, wrong, true)
     }).pipe(
       // The database or the venue is away, or the mailbox full: the event waits, and with it what follows in its account.
@@ -198,20 +201,28 @@ export class AccountEvents {
     )
   }
 
-  /** Applies what the venue has of an account after a sequence; what it does not keep is missing still. */
-  private fetch(
-    clientId: number,
-    account: string,
-    after: number
-  ): Effect.Effect<void, DispatchError | VenueUnanswered> {
+  /**
+   * Applies what the venue has of an account after its sequence here; what it does not keep is missing still. What can't be
+   * read is set aside, and passed by what follows it.
+   */
+  private fetch(clientId: number, account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
-      for (let from = after; ;) {
+      for (let from = yield* this.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
+        let unread = 0
         for (const event of missed) {
+          if ("unreadable" in event) {
+            const { unreadable: bytes, reason, number } = event
+            yield* apart({ bytes, reason, number, account })
+            unread++
+            continue
+          }
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
           const one = { ...event, fact }
-          yield* this.decide(clientId, one, yield* this.wrongWith(one), false)
+          const past = unread > 0 && fact.sequence === (yield* this.sequenceOf(clientId)) + unread + 1
+          yield* this.decide(clientId, one, yield* this.wrongWith(one), past)
+          unread = 0
         }
         const reached = yield* this.sequenceOf(clientId)
         if (missed.length < fetchPage || reached <= from) return
