@@ -69,8 +69,8 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     error: errors
   }),
   /**
-   * Events of one account after a sequence of its own, oldest first, at most 1,000: what fills a gap (A2-96). VenueEvents, but
-   * a reader takes them one by one: one that it can't read must not keep it from the others (A2-115).
+   * Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000 (A2-96).
+   * VenueEvents, but a reader takes them one by one: one that it can't read must not keep it from the others (A2-115).
    */
   HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
     params: { account: Ref },

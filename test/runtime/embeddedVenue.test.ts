@@ -103,7 +103,7 @@ describe("a simulated venue that neither comes up nor ends", () => {
   it.live("is ended after a bounded time, and the start fails in words", () =>
     Effect.gen(function* () {
       const directory = folder()
-      execFileSync("mkfifo", [join(directory, "venue.key")])
+      execFileSync("mkfifo", ["-m", "600", join(directory, "venue.key")])
       const error = yield* Effect.flip(
         Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 3_000 }))
       )

@@ -49,7 +49,7 @@ export class EventLine {
     return number < oldest || number > this.number ? null : this.kept().slice(number - oldest)
   }
 
-  /** Null when they are not kept any more, or the account has no such event. */
+  /** As far back as they are kept; null when the account has no such event. */
   ofAccount({ name, sequence }: Account, after: number): ReadonlyArray<VenueEvent> | null {
     if (after > sequence) return null
     const found: Array<VenueEvent> = []
@@ -58,7 +58,7 @@ export class EventLine {
       const event = kept[at] as VenueEvent
       if ("account" in event.fact && event.fact.account === name) found.push(event)
     }
-    return found.length < sequence - after ? null : found.toReversed().slice(0, pageLimit)
+    return found.toReversed().slice(0, pageLimit)
   }
 
   state(): EventLineState {

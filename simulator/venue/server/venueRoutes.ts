@@ -79,7 +79,7 @@ const layerReads = (desk: VenueDesk) =>
           Effect.map(
             found(
               desk.venue.accountEvents(params.account, query.after),
-              "There is no such account, or its events are not kept so far back."
+              "There is no such account, or it has no such event."
             ),
             (found) => ({ events: found })
           )

@@ -67,8 +67,8 @@ export interface VenueShape {
   /** Null: the venue has no such account. */
   account(account: string): Effect.Effect<VenueAccount | null, VenueUnanswered>
   /**
-   * Of one account, after a sequence of its own, at most 1,000; none: it has no more, or does not keep them so far back. One
-   * that can't be read stands in its place.
+   * Of one account, after a sequence of its own, at most 1,000, as far back as the venue keeps them. One that can't be read
+   * stands in its place.
    */
   accountEvents(
     account: string,

@@ -80,6 +80,38 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([sequence(world, 7), sequence(world, 8), mark(world)], [1, 2, 2])
   })
 
+  it("what the venue still keeps of an account is taken past what it does not, with an alarm", () => {
+    let gone = 0
+    const { world, id } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => (number ?? 0) > gone))
+    }))
+    // Two more of the account, and of the three that were not heard the first one is gone.
+    for (let n = 0; n < 2; n++) world.venue.say(account, saying(orderOf(null)))
+    world.venue.forgotten = world.venue.events.length
+    gone = 2
+    world.launch()
+    world.run(5_000)
+    assert.strictEqual(world.probes.get(id), "VOID")
+    assert.deepStrictEqual([sequence(world), mark(world)], [4, 7])
+    assert.include(aside(world).join(), "does not keep what it said")
+  })
+
+  it("A2-115: what is kept past what is not goes no further than the venue says the account is", () => {
+    let kept = true
+    const poison = { number: 9_000, at: 1, fact: saying(orderOf(null))({ account, sequence: 9_007_199_254_740_991 }) }
+    const { world } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.suspend(() => (kept ? venue.accountEvents(of, after) : Effect.succeed([poison])))
+    }))
+    kept = false
+    world.launch()
+    world.run(5_000)
+    assert.strictEqual(sequence(world), 1)
+  })
+
   it("what the venue does not keep of an account either is an alarm of the account", () => {
     let kept = true
     const { world } = withLostExecution((venue) => ({

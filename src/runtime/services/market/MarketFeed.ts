@@ -76,10 +76,7 @@ export class MarketFeed extends Context.Service<
           venue,
           now,
           isAway: () => session.isAway(),
-          faultOf: (page, window) => {
-            const grids = mirror.markets.get(window.symbol)
-            return grids === undefined ? "its market is not listed" : klineFault(page, window, grids, latest())
-          },
+          faultOf: (page, window) => klineFault(page, window, latest()),
           quarantine: rate
         }),
         figures: () => ({

@@ -1,35 +1,35 @@
 /** What of klines and staking offers can't be true, as sentences; null: nothing (A2-115). Only the venue's word is judged. */
-import { type Grid, gridOf, onGrid } from "../../../machines/market/Grid.ts"
+import { gridOf, onGrid } from "../../../machines/market/Grid.ts"
 import { type Kline, klineIntervals, type KlinePage } from "../../../machines/venue/marketData.ts"
 import type { VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { KlineWindow } from "../../ports/Venue.ts"
 
-interface Grids {
-  readonly price: Grid
-  readonly qty: Grid
-}
-
 /** Trades of one bucket; more are absurd. */
 const tradeLimit = 1_000_000_000
+/** A price of this or more is absurd. */
+const priceLimit = 1e12
 /** Offers of a board; more are absurd. */
 const offerLimit = 10_000
 
-/** Of a page of klines. `latest`: nothing is of a later time, Unix ms of business time. */
-export const klineFault = (page: KlinePage, window: KlineWindow, grids: Grids, latest: number): string | null => {
+/**
+ * Of a page of klines. `latest`: nothing is of a later time, Unix ms of business time. Grids are no measure here: a market
+ * that has another grid since keeps its history as it was.
+ */
+export const klineFault = (page: KlinePage, window: KlineWindow, latest: number): string | null => {
   const { klines, before, oldestAvailable, asOf } = page
   const length = klineIntervals[window.interval]
   if (asOf > latest) return "the klines are of a time to come"
   if (oldestAvailable === null)
     return klines.length === 0 && before === null ? null : "there are klines before the first"
   if (oldestAvailable % length !== 0 || oldestAvailable > asOf) return "the first kline's time is absurd"
-  if (before !== null && !isPrice(before, grids)) return `the price ${before} is not on the grid`
+  if (before !== null && !isPrice(before)) return `${before} is no price`
   const { start, end } = spanOf(window, asOf)
   let last = Math.max(oldestAvailable, start) - 1
   for (const row of klines) {
     if (row.t % length !== 0) return "a kline does not begin with its interval"
     if (row.t <= last) return "the klines are not in order, or before their window"
     if (row.t >= end) return "a kline lies behind its window"
-    const fault = rowFault(row, grids)
+    const fault = rowFault(row)
     if (fault !== null) return fault
     last = row.t
   }
@@ -44,16 +44,15 @@ const spanOf = ({ interval, from, to, limit }: KlineWindow, asOf: number): { sta
   return { start, end: Math.min(end, start + limit * length) }
 }
 
-const rowFault = ({ open, high, low, close, volume, trades }: Kline, grids: Grids): string | null => {
-  const off = [open, high, low, close].find((price) => !isPrice(price, grids))
-  if (off !== undefined) return `the price ${off} is not on the grid`
-  if (onGrid(volume, grids.qty) === null) return `the volume ${volume} is not on the grid`
+const rowFault = ({ open, high, low, close, trades }: Kline): string | null => {
+  const off = [open, high, low, close].find((price) => !isPrice(price))
+  if (off !== undefined) return `${off} is no price`
   if (trades < 0 || trades > tradeLimit) return `${trades} trades are absurd`
   const [o, h, l, c] = [open, high, low, close].map(Number) as [number, number, number, number]
   return h < Math.max(o, c, l) || l > Math.min(o, c) ? "a kline's prices lie outside its high and low" : null
 }
 
-const isPrice = (text: string, { price }: Grids): boolean => (onGrid(text, price)?.units ?? 0) > 0
+const isPrice = (text: string): boolean => Number(text) > 0 && Number(text) < priceLimit
 
 /** Of a board as a whole: its time and its size. */
 export const boardFault = (

@@ -130,20 +130,25 @@ export class AccountEvents {
         }
         // What was said while it was read is read by the next round.
         if (after === before) {
-          return yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+          yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
+          return void (yield* this.readOnce(account, apart, sequence))
         }
         before = after
       }
     })
   }
 
-  /** The sequence up to which an account is read; null: it is none of ours. */
-  private readOnce(account: string, apart: Apart): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+  /** The sequence up to which an account is read; null: it is none of ours. `to`: see `fetch`. */
+  private readOnce(
+    account: string,
+    apart: Apart,
+    to = 0
+  ): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
     return this.inTurn(account, () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
         if (clientId === null) return null
-        yield* this.fetch(clientId, account, apart)
+        yield* this.fetch(clientId, account, apart, to)
         return yield* this.sequenceOf(clientId)
       })
     ).pipe(
@@ -189,6 +194,7 @@ export class AccountEvents {
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
       const bytes = JSON.stringify({ account, after: yield* this.sequenceOf(clientId), before: event.fact.sequence })
       yield* apart({ bytes, reason: "the venue does not say what is missing of an account", number: null, account })
+      yield* this.fetch(clientId, account, apart, event.fact.sequence)
       yield* this.decide(clientId, event, wrong, true)
     }).pipe(
       // The database or the venue is away, or the mailbox full: the event waits, and with it what follows in its account.
@@ -202,10 +208,15 @@ export class AccountEvents {
   }
 
   /**
-   * Applies what the venue has of an account after its sequence here; what it does not keep is missing still. What can't be
-   * read is set aside, and passed by what follows it.
+   * Applies what the venue has of an account that is not known yet; up to the sequence `to` also what comes after events that
+   * it keeps no more. What can't be read is set aside, and passed by what follows it.
    */
-  private fetch(clientId: number, account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
+  private fetch(
+    clientId: number,
+    account: string,
+    apart: Apart,
+    to = 0
+  ): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let from = yield* this.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
@@ -220,7 +231,8 @@ export class AccountEvents {
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
           const one = { ...event, fact }
-          const past = unread > 0 && fact.sequence === (yield* this.sequenceOf(clientId)) + unread + 1
+          const passed = unread === 0 ? null : (yield* this.sequenceOf(clientId)) + unread
+          const past = fact.sequence <= to || (passed !== null && fact.sequence === passed + 1)
           yield* this.decide(clientId, one, yield* this.wrongWith(one), past)
           unread = 0
         }
