@@ -7,7 +7,6 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { channels, ChannelMessage, klineIntervals, KlinePage } from "../machines/venue/marketData.ts"
 import { Millis, Ref, Symbol, Words } from "../machines/venue/values.ts"
 import { Outcomes, Refs, VenueOutcome, venueRequests } from "../machines/venue/venueCalls.ts"
-import { VenueEvent } from "../machines/venue/VenueEvent.ts"
 import { VenueListing, VenueOffer } from "../machines/venue/VenueMarket.ts"
 import { VenueAccount } from "../machines/venue/venueObjects.ts"
 import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
@@ -69,14 +68,17 @@ export class VenueReadsApi extends HttpApiGroup.make("reads").add(
     success: VenueAccount,
     error: errors
   }),
-  /** Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000 (A2-96). */
+  /**
+   * Events of one account after a sequence of its own, as far back as they are kept, oldest first, at most 1,000 (A2-96).
+   * VenueEvents, but a reader takes them one by one: one that it can't read must not keep it from the others (A2-115).
+   */
   HttpApiEndpoint.get("accountEvents", "/accounts/:account/events", {
     params: { account: Ref },
     query: { after: count },
-    success: Schema.Struct({ events: Schema.Array(VenueEvent) }),
+    success: Schema.Struct({ events: Schema.Array(Schema.Unknown) }),
     error: errors
   }),
-  /** What became of refs; UNKNOWN for one that has not come. */
+  /** What became of refs, a VenueOutcome each, which is read by itself too; UNKNOWN for one that has not come. */
   HttpApiEndpoint.post("lookup", "/lookups", { payload: Refs, success: Outcomes, error: errors }),
   /** As `lookup`, but a ref that has not come is VOID from now on: it is never executed (A2-26). */
   HttpApiEndpoint.post("voidRefs", "/voids", { payload: Refs, success: Outcomes, error: errors })

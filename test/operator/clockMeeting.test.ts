@@ -84,6 +84,16 @@ describe("clocks that are apart", { timeout: 60_000 }, () => {
     assert.isTrue(later.every((command) => command.type === "advance" && command.to > Date.now() + 3.9 * hour))
   })
 
+  it("C4: a move that is stored, though its answer was lost, is not made twice", async () => {
+    const { there, service } = await opened()
+    await query(service, `UPDATE service_stamp SET clock_offset = clock_offset + ${3 * hour}`)
+    there.ahead = 3 * hour
+    await eventually(async () => assert.isAbove(await offset(service), 0))
+    closeTo(await offset(service), 3 * hour)
+    const [stamp] = await query<{ readonly n: bigint }>(service, "SELECT clock_offset AS n FROM service_stamp")
+    closeTo(Number(stamp?.n), 3 * hour)
+  })
+
   it("A2-115: outside a sandbox what lies ahead is set aside, and no clock moves", async () => {
     const { there, books, service } = await opened(false)
     const client = await service.client((await service.partner({ code: "REAL", sandbox: false })).key)

@@ -74,4 +74,5 @@ export type VenueOutcome = typeof VenueOutcome.Type
 /** Refs that one look-up or one voiding may name. */
 export const lookupLimit = 500
 export const Refs = Schema.Struct({ refs: Schema.Array(Ref).check(Schema.isMaxLength(lookupLimit)) })
-export const Outcomes = Schema.Struct({ outcomes: Schema.Array(VenueOutcome) })
+/** Read one by one: an outcome that can't be read must not keep a reader from the others (A2-115). */
+export const Outcomes = Schema.Struct({ outcomes: Schema.Array(Schema.Unknown) })

@@ -66,8 +66,14 @@ export interface VenueShape {
   klines(window: KlineWindow): Effect.Effect<KlinePage, VenueUnanswered>
   /** Null: the venue has no such account. */
   account(account: string): Effect.Effect<VenueAccount | null, VenueUnanswered>
-  /** Of one account, after a sequence of its own, at most 1,000, as far back as the venue keeps them. */
-  accountEvents(account: string, after: number): Effect.Effect<ReadonlyArray<VenueEvent>, VenueUnanswered>
+  /**
+   * Of one account, after a sequence of its own, at most 1,000, as far back as the venue keeps them. One that can't be read
+   * stands in its place.
+   */
+  accountEvents(
+    account: string,
+    after: number
+  ): Effect.Effect<ReadonlyArray<VenueEvent | UnreadableLine>, VenueUnanswered>
   /** At most 500 refs; the answers in the order of the refs. */
   lookup(refs: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered>
   /** As `lookup`, but what has not come is void from now on. */

@@ -56,12 +56,36 @@ describe("events that the venue keeps no more", () => {
     assert.deepStrictEqual([world.probes.get(id), sequence(world), mark(world)], ["EXECUTED", 2, 5])
   })
 
+  it("A2-96: one account that can't be read keeps no other from being read after the next loss", () => {
+    const { world, process } = withVoidProbe((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        of === account ? Effect.fail(new VenueUnanswered({ reason: "lost" })) : venue.accountEvents(of, after)
+    }))
+    process.probe(8, 1)
+    world.run(5_000)
+    const { venue } = world
+    const sayUnheard = (of: string) => {
+      venue.deaf = true
+      venue.say(of, saying(orderOf(null)))
+      venue.forgotten = venue.events.length
+      venue.deaf = false
+      venue.disconnect()
+      world.run(5_000)
+    }
+    for (const of of [account, uidOf(8)]) venue.say(of, saying(orderOf(null)))
+    world.run(1_000)
+    sayUnheard(account)
+    sayUnheard(uidOf(8))
+    assert.deepStrictEqual([sequence(world, 7), sequence(world, 8), mark(world)], [1, 2, 2])
+  })
+
   it("what the venue still keeps of an account is taken past what it does not, with an alarm", () => {
     let gone = 0
     const { world, id } = withLostExecution((venue) => ({
       ...venue,
       accountEvents: (of, after) =>
-        Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => number > gone))
+        Effect.map(venue.accountEvents(of, after), (found) => found.filter(({ number }) => (number ?? 0) > gone))
     }))
     // Two more of the account, and of the three that were not heard the first one is gone.
     for (let n = 0; n < 2; n++) world.venue.say(account, saying(orderOf(null)))
@@ -72,6 +96,20 @@ describe("events that the venue keeps no more", () => {
     assert.strictEqual(world.probes.get(id), "VOID")
     assert.deepStrictEqual([sequence(world), mark(world)], [4, 7])
     assert.include(aside(world).join(), "does not keep what it said")
+  })
+
+  it("A2-115: what is kept past what is not goes no further than the venue says the account is", () => {
+    let kept = true
+    const poison = { number: 9_000, at: 1, fact: saying(orderOf(null))({ account, sequence: 9_007_199_254_740_991 }) }
+    const { world } = withLostExecution((venue) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.suspend(() => (kept ? venue.accountEvents(of, after) : Effect.succeed([poison])))
+    }))
+    kept = false
+    world.launch()
+    world.run(5_000)
+    assert.strictEqual(sequence(world), 1)
   })
 
   it("what the venue does not keep of an account either is an alarm of the account", () => {
@@ -87,6 +125,23 @@ describe("events that the venue keeps no more", () => {
       .rows("venueQuarantine")
       .find(({ reason }) => reason.endsWith("does not keep what it said"))
     assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, sequence: 2 }) })
+    assert.strictEqual(mark(world), 5)
+  })
+})
+
+describe("a venue whose books are others", () => {
+  it("A2-96: what it has of an account is less than was heard of it: an alarm of the account", () => {
+    let isReplaced = false
+    const { world } = withLostExecution((venue) => ({
+      ...venue,
+      account: (of) => (isReplaced ? Effect.succeed(null) : venue.account(of)),
+      accountEvents: (of, after) => (isReplaced ? Effect.succeed([]) : venue.accountEvents(of, after))
+    }))
+    isReplaced = true
+    world.launch()
+    world.run(5_000)
+    const found = world.store.rows("venueQuarantine").find(({ reason }) => reason.includes("has less"))
+    assert.deepInclude(found, { account, bytes: JSON.stringify({ account, after: 1, sequence: 0 }) })
     assert.strictEqual(mark(world), 5)
   })
 })
@@ -111,6 +166,33 @@ describe("a number that the venue never gives", () => {
     world.run(10_000)
     assert.deepStrictEqual([mark(world), world.probes.get(id), sequence(world)], [3, "EXECUTED", 2])
     assert.deepStrictEqual(lost(world), [{ after: 1, to: 2 }])
+  })
+
+  it("A2-115: is not passed after an hour without the venue, which gives it as soon as it is back", () => {
+    const venue: { is: "deaf to 2" | "away" | "back" } = { is: "deaf to 2" }
+    const { world, id, ref } = withVoidProbe((port) => ({
+      ...port,
+      events: (after) =>
+        Stream.suspend(() => {
+          if (venue.is === "away") return Stream.fail(new VenueUnanswered({ reason: "away" }))
+          if (venue.is === "deaf to 2") return without(2)(port).events(after)
+          const late = (line: object) => ("heartbeat" in line ? "0 millis" : "900 millis")
+          return Stream.mapEffect(port.events(after), (line) => Effect.delay(Effect.succeed(line), late(line)))
+        })
+    }))
+    world.venue.disconnect()
+    world.run(5_000)
+    world.venue.say(account, saying(orderOf(null)))
+    world.venue.say(account, saying(orderOf(ref)))
+    world.venue.say(uidOf(9), saying(orderOf(null)))
+    world.run(1_000)
+    venue.is = "away"
+    world.venue.disconnect()
+    world.run(3_600_000)
+    venue.is = "back"
+    world.run(20_000)
+    assert.deepStrictEqual([mark(world), world.probes.get(id), sequence(world)], [3, "EXECUTED", 2])
+    assert.deepStrictEqual(lost(world), [])
   })
 
   it("the last one is not passed: nothing bears out that it will not come", () => {

@@ -66,6 +66,30 @@ describe("an account that can't go on", () => {
     assert.deepStrictEqual([sequence(world), mark(world), aside(world).length], [2, 4, 601])
   })
 
+  it("A2-115: an event that can't be read from its account either is set aside once, and what follows goes on", () => {
+    const { world, ref } = withVoidProbe((venue: VenueShape) => ({
+      ...venue,
+      accountEvents: (of, after) =>
+        Effect.map(venue.accountEvents(of, after), (events) =>
+          events.map((event) =>
+            event.number === 2 ? { unreadable: "x", reason: "not what it should be", number: 2, account: of } : event
+          )
+        )
+    }))
+    const { venue } = world
+    venue.say(account, saying(orderOf(ref)))
+    venue.deaf = true
+    venue.say(account, saying(orderOf(ref)))
+    venue.deaf = false
+    venue.send({ unreadable: "x", reason: "not what it should be", number: 2, account })
+    world.run(10_000)
+    assert.deepStrictEqual([sequence(world), mark(world)], [1, 2])
+    venue.say(account, saying(orderOf(ref)))
+    world.run(10_000)
+    assert.deepStrictEqual([sequence(world), mark(world)], [3, 3])
+    assert.deepStrictEqual(aside(world), ["not what it should be"])
+  })
+
   it("A2-96: a process that dies meanwhile has passed nothing of it", () => {
     const { world, process, ref, stuck } = withStuckAccount()
     for (let n = 0; n < 600; n++) world.venue.say(account, saying(orderOf(ref)))

@@ -7,7 +7,7 @@ import { Effect, Stream } from "effect"
 import type { RequestListener, ServerResponse } from "node:http"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
-import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
+import { Venue, type VenueShape, type VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
 import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
 /** What of a stream was read before it was over, and why it was. */
@@ -188,6 +188,41 @@ describe("streams of a hostile venue", () => {
     const bytes = Buffer.from(line(event))
     const { lines } = await heard([begin, ...Array.from(bytes, (byte) => Buffer.from([byte]))])
     assert.deepStrictEqual(lines[1], listingEvent(1))
+  })
+})
+
+describe("pages of a hostile venue", () => {
+  const account = "ACM-00000007"
+  const reading = async <A>(answer: unknown, read: (venue: VenueShape) => Effect.Effect<A, VenueUnanswered>) => {
+    const body = JSON.stringify(answer)
+    const url = await listening((_, response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(body)
+    )
+    return Effect.runPromise(Effect.provide(Effect.flatMap(Venue, read), HttpVenue.layer(connectionTo(url))))
+  }
+
+  it("A2-115: an event of an account that can't be read stands in its place, and the others are read", async () => {
+    const flood = { number: 8, at: 1, fact: { type: "flood", account, sequence: 1 } }
+    const events = await reading({ events: [flood, listingEvent(9)] }, (venue) => venue.accountEvents(account, 0))
+    const reason = "not what the page should hold"
+    assert.deepStrictEqual<ReadonlyArray<unknown>>(events, [
+      { unreadable: JSON.stringify(flood), reason, number: 8, account },
+      listingEvent(9)
+    ])
+  })
+
+  it("A2-115: an outcome that can't be read leaves its own ref unknown, and no other", async () => {
+    const objects = { order: null, rfq: null, contract: null, swap: null }
+    const done = { ref: "P-2", outcome: "VOID", reason: null, at: 1, ...objects }
+    const outcomes = [{ ...done, ref: "P-1", order: { price: "1e30" } }, done]
+    const found = await reading({ outcomes }, (venue) => venue.voidRefs(["P-1", "P-2"]))
+    assert.deepStrictEqual(
+      found.map(({ ref, outcome }) => [ref, outcome]),
+      [
+        ["P-1", "UNKNOWN"],
+        ["P-2", "VOID"]
+      ]
+    )
   })
 })
 

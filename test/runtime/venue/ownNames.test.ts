@@ -8,7 +8,7 @@ import { InProcessVenue } from "../../../simulator/venue/InProcessVenue.ts"
 import { ChannelMessage, KlinePage } from "../../../src/machines/venue/marketData.ts"
 import { Ref } from "../../../src/machines/venue/values.ts"
 import { VenueOutcome, venueRequests } from "../../../src/machines/venue/venueCalls.ts"
-import { VenueEvent, VenueHeartbeat } from "../../../src/machines/venue/VenueEvent.ts"
+import { refOfFact, VenueEvent, VenueHeartbeat } from "../../../src/machines/venue/VenueEvent.ts"
 import { VenueListing, VenueOffer } from "../../../src/machines/venue/VenueMarket.ts"
 import { VenueAccount } from "../../../src/machines/venue/venueObjects.ts"
 import { ownerOfRef, refLetters } from "../../../src/machines/venue/venueRefs.ts"
@@ -174,7 +174,7 @@ describe("two services with the same accounts and refs at one venue", () => {
         yield* place(one, "P-1")
         yield* venue.port().write("placeOrder", { ...order, ref: "P-7", account: `AAAAAA:${account}` })
         const [, late] = yield* one.accountEvents(account, 0)
-        const ref = late?.fact.type === "order" ? late.fact.order.ref : null
+        const ref = late !== undefined && "fact" in late ? refOfFact(late.fact) : null
         assert.deepStrictEqual([ref, ownerOfRef(ref ?? "")], ["other:P-7", null])
       })
     )

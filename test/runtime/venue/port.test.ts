@@ -165,7 +165,7 @@ const portConformance = (name: string, open: () => Promise<Bench>): void => {
       const price = await priceBelow()
       for (let n = 0; n < 3; n++) await run(venue.write("placeOrder", order(newRef(), { account, price, tif: "IOC" })))
       const own = await run(venue.accountEvents(account, 0))
-      const sequences = own.map(({ fact }) => ("sequence" in fact ? fact.sequence : 0))
+      const sequences = own.map((one) => ("fact" in one && "sequence" in one.fact ? one.fact.sequence : 0))
       assert.isAtLeast(own.length, 3)
       assert.deepStrictEqual(
         sequences,

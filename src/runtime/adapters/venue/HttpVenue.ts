@@ -4,14 +4,19 @@
  * reason that holds no secret.
  */
 import { NodeHttpClient } from "@effect/platform-node"
-import { Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
-import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
+import {
+  type Outcomes,
+  type VenueCallName,
+  VenueOutcome,
+  type VenueRequest
+} from "../../../machines/venue/venueCalls.ts"
 import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
 import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
-import { channelLine, eventLine, venueLines } from "./venueLines.ts"
+import { channelLine, eventLine, pagedEvent, venueLines } from "./venueLines.ts"
 
 /** Longest wait for an answer, wall ms. */
 const answerWithin = "5 seconds"
@@ -66,7 +71,7 @@ const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
     accountEvents: (account, after) =>
       answered(
         reads.accountEvents({ params: { account }, query: { after } }).pipe(
-          Effect.map(({ events }) => events),
+          Effect.map(({ events }) => events.map(pagedEvent)),
           Effect.catchTag("VenueNotFound", () => Effect.succeed([]))
         )
       ),
@@ -134,16 +139,33 @@ const reasonOf = (error: unknown): string => {
   return status === undefined ? (reason?._tag ?? "the connection broke") : `status ${status}`
 }
 
-/** An answer that does not name what was asked, in its order, is none. */
+/**
+ * An answer that does not name what was asked, in its order, is none. What can't be read leaves its own ref unknown and none of
+ * the others (A2-115).
+ */
 const inOrder = (
   refs: ReadonlyArray<string>,
-  answer: Effect.Effect<{ readonly outcomes: ReadonlyArray<VenueOutcome> }, VenueUnanswered>
+  answer: Effect.Effect<typeof Outcomes.Type, VenueUnanswered>
 ): Effect.Effect<ReadonlyArray<VenueOutcome>, VenueUnanswered> =>
-  Effect.flatMap(answer, ({ outcomes }) =>
-    outcomes.length === refs.length && outcomes.every(({ ref }, index) => ref === refs[index])
+  Effect.flatMap(answer, (answered) => {
+    const outcomes = refs.map((ref, at) => Option.getOrElse(outcomeOf(answered.outcomes[at]), () => unread(ref)))
+    return answered.outcomes.length === refs.length && outcomes.every(({ ref }, at) => ref === refs[at])
       ? Effect.succeed(outcomes)
       : Effect.fail(new VenueUnanswered({ reason: "the answer is of other refs" }))
-  )
+  })
+
+const outcomeOf = Schema.decodeUnknownOption(VenueOutcome)
+
+const unread = (ref: string): VenueOutcome => ({
+  ref,
+  outcome: "UNKNOWN",
+  reason: "an answer that can't be read",
+  at: 0,
+  order: null,
+  rfq: null,
+  contract: null,
+  swap: null
+})
 
 const unanswered = Effect.fail(noVenue)
 

@@ -33,7 +33,9 @@ export const venueUnder = (name: string, venue: VenueShape): VenueShape => {
     ...venue,
     account: (account) => Effect.map(venue.account(names.named(account)), (found) => names.bare(found)),
     accountEvents: (account, after) =>
-      Effect.map(venue.accountEvents(names.named(account), after), (found) => names.bare(found)),
+      Effect.map(venue.accountEvents(names.named(account), after), (found) =>
+        found.map((each) => ("unreadable" in each ? { ...each, account } : names.bare(each)))
+      ),
     lookup: (refs) => Effect.map(venue.lookup(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
     voidRefs: (refs) => Effect.map(venue.voidRefs(refs.map((ref) => names.named(ref))), (found) => names.bare(found)),
     write: (call, request) => Effect.map(venue.write(call, names.out(request)), (found) => names.bare(found)),

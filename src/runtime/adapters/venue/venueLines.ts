@@ -22,6 +22,11 @@ type Read<A> = (value: unknown) => Result.Result<A, unknown>
 
 /** What a line of events should be. */
 export const eventLine: Read<VenueEvent> = Schema.decodeUnknownResult(VenueEvent)
+/** An event of a page, read by itself. */
+export const pagedEvent = (value: unknown): VenueEvent | UnreadableLine => {
+  const read = eventLine(value)
+  return Result.isSuccess(read) ? read.success : unreadable(JSON.stringify(value), "not what the page should hold")
+}
 /** What a line of market data should be. */
 export const channelLine: Read<ChannelMessage> = Schema.decodeUnknownResult(ChannelMessage)
 const heartbeatLine = Schema.decodeUnknownResult(VenueHeartbeat)

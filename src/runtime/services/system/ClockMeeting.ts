@@ -95,10 +95,17 @@ export class ClockMeeting {
       if (number !== null) yield* Effect.timeoutOption(progress.reached(number), eventPatience)
       const end = clockEnd - wall.currentTimeMillisUnsafe()
       const offset = yield* Effect.uninterruptible(
-        Effect.tap(moveClock(sql, millis, end, false), (stored) =>
-          Effect.sync(() => {
-            if (stored !== null && stored > clock.offset()) clock.setOffset(stored)
-          })
+        moveClock(sql, 0, end, true).pipe(
+          // A move whose answer was lost is stored already, and so is another process's: neither is made twice.
+          Effect.flatMap((stored) => {
+            const done = (stored ?? clock.offset()) - clock.offset()
+            return moveClock(sql, Math.max(0, millis - done), end, false)
+          }),
+          Effect.tap((stored) =>
+            Effect.sync(() => {
+              if (stored !== null && stored > clock.offset()) clock.setOffset(stored)
+            })
+          )
         )
       )
       yield* offset === null

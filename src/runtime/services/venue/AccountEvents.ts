@@ -105,11 +105,11 @@ export class AccountEvents {
   }
 
   /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
-  readAgain(account: string): Effect.Effect<void> {
+  readAgain(account: string, apart: Apart): Effect.Effect<void> {
     // Others of the account go on between two tries.
-    return Effect.catch(this.readOnce(account), () =>
+    return Effect.catch(this.readOnce(account, apart), () =>
       Effect.delay(
-        Effect.suspend(() => this.readAgain(account)),
+        Effect.suspend(() => this.readAgain(account, apart)),
         "1 second"
       )
     )
@@ -119,27 +119,36 @@ export class AccountEvents {
   readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
-        const after = yield* this.readOnce(account)
+        const after = yield* this.readOnce(account, apart)
         const there = yield* this.parts.venue.account(account)
-        if (after === null || there === null || there.sequence <= after) return
+        const sequence = there?.sequence ?? 0
+        if (after === null || sequence === after) return
+        const bytes = JSON.stringify({ account, after, sequence })
+        // Its books are others: what it says of the account is dropped as known until it is as far.
+        if (sequence < after) {
+          return yield* apart({ bytes, reason: "the venue has less of an account than it said", number: null, account })
+        }
         // What was said while it was read is read by the next round.
         if (after === before) {
-          const bytes = JSON.stringify({ account, after, sequence: there.sequence })
           yield* apart({ bytes, reason: "the venue does not keep what it said", number: null, account })
-          return void (yield* this.readOnce(account, true))
+          return void (yield* this.readOnce(account, apart, sequence))
         }
         before = after
       }
     })
   }
 
-  /** The sequence up to which an account is read; null: it is none of ours. `past`: see `fetch`. */
-  private readOnce(account: string, past = false): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+  /** The sequence up to which an account is read; null: it is none of ours. `to`: see `fetch`. */
+  private readOnce(
+    account: string,
+    apart: Apart,
+    to = 0
+  ): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
     return this.inTurn(account, () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
         if (clientId === null) return null
-        yield* this.fetch(clientId, account, past)
+        yield* this.fetch(clientId, account, apart, to)
         return yield* this.sequenceOf(clientId)
       })
     ).pipe(
@@ -176,18 +185,16 @@ export class AccountEvents {
       const taken = yield* this.decide(clientId, event, wrong, false)
       if (taken.is !== "gap") return
       for (let tries = 0; tries < fetches; tries++) {
-        yield* this.fetch(clientId, account, false)
+        yield* this.fetch(clientId, account, apart)
         const now = yield* this.decide(clientId, event, wrong, false)
         if (now.is !== "gap") return
         yield* Effect.sleep(250 << tries)
       }
       const there = yield* this.parts.venue.account(account)
       if (event.fact.sequence > (there?.sequence ?? 0)) return yield* apart(asideOf(event, beyond))
-      yield* Effect.annotateLogs(Effect.logError("the venue does not say what is missing of an account"), {
-        account,
-        before: event.fact.sequence
-      })
-      yield* this.fetch(clientId, account, true)
+      const bytes = JSON.stringify({ account, after: yield* this.sequenceOf(clientId), before: event.fact.sequence })
+      yield* apart({ bytes, reason: "the venue does not say what is missing of an account", number: null, account })
+      yield* this.fetch(clientId, account, apart, event.fact.sequence)
       yield* this.decide(clientId, event, wrong, true)
     }).pipe(
       // The database or the venue is away, or the mailbox full: the event waits, and with it what follows in its account.
@@ -200,20 +207,34 @@ export class AccountEvents {
     )
   }
 
-  /** Applies what the venue has of an account that is not known yet. `past`: also what comes after events it keeps no more. */
+  /**
+   * Applies what the venue has of an account that is not known yet; up to the sequence `to` also what comes after events that
+   * it keeps no more. What can't be read is set aside, and passed by what follows it.
+   */
   private fetch(
     clientId: number,
     account: string,
-    past: boolean
+    apart: Apart,
+    to = 0
   ): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let from = yield* this.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
+        let unread = 0
         for (const event of missed) {
+          if ("unreadable" in event) {
+            const { unreadable: bytes, reason, number } = event
+            yield* apart({ bytes, reason, number, account })
+            unread++
+            continue
+          }
           const { fact } = event
           if (!("account" in fact) || fact.account !== account) continue
           const one = { ...event, fact }
+          const passed = unread === 0 ? null : (yield* this.sequenceOf(clientId)) + unread
+          const past = fact.sequence <= to || (passed !== null && fact.sequence === passed + 1)
           yield* this.decide(clientId, one, yield* this.wrongWith(one), past)
+          unread = 0
         }
         const reached = yield* this.sequenceOf(clientId)
         if (missed.length < fetchPage || reached <= from) return

@@ -63,6 +63,7 @@ export class CatchUp {
   )
 
   private readonly readAll: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    const { wanted } = this
     const late: Array<string> = []
     for (let before: number | undefined; ;) {
       const ids = yield* this.insisting(this.page(before))
@@ -72,7 +73,11 @@ export class CatchUp {
       late.push(...(yield* this.read(clients.map(({ uid }) => uid))))
     }
     // Those that could not be read keep nobody else waiting.
-    for (let rest = late; rest.length > 0; rest = yield* this.read(rest)) yield* Effect.sleep(againAfter)
+    for (let rest = late; rest.length > 0; rest = yield* this.read(rest)) {
+      yield* Effect.sleep(againAfter)
+      // Another loss: the next round reads all accounts, these too.
+      if (this.wanted !== wanted) return
+    }
   })
 
   /** Ids of clients with an account that the venue has spoken of, highest first. */

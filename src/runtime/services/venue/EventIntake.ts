@@ -90,7 +90,7 @@ export class EventIntake {
     this.catchUp = new CatchUp({
       stored,
       accounts,
-      apart: (what) => this.insistently(what),
+      apart: this.aside,
       caughtUp: () => this.moved.openUnsafe()
     })
   }
@@ -187,14 +187,10 @@ export class EventIntake {
     return this.insistently({ bytes: JSON.stringify(line), reason, number: null, account: null })
   }
 
-  /** What has no number comes again as often as the stream is read: the same is taken once a minute. */
   private takeUnreadable({ unreadable, reason, number, account }: UnreadableLine): Effect.Effect<void> {
-    const first =
-      number === null
-        ? this.rate.pass(`${reason} ${unreadable.slice(0, kindChars)}`) !== null
-        : this.cursor.begin(number)
-    if (!first) return Effect.void
-    const kept = this.insistently({ bytes: unreadable, reason, number, account })
+    const what = { bytes: unreadable, reason, number, account }
+    if (number === null ? !this.isNews(what) : !this.cursor.begin(number)) return Effect.void
+    const kept = this.insistently(what)
     const taken = Effect.sync(() => (number === null ? undefined : this.done([number])))
     return this.apart(number, Effect.andThen(kept, account === null ? taken : this.readAgain(account, number)))
   }
@@ -215,7 +211,7 @@ export class EventIntake {
     return Effect.suspend(() => {
       const numbers = this.rereads.get(account) ?? new Set()
       this.rereads.set(account, new Set())
-      return Effect.flatMap(this.parts.accounts.readAgain(account), () => {
+      return Effect.flatMap(this.parts.accounts.readAgain(account, this.aside), () => {
         this.done([...numbers].filter((number) => number !== null))
         if (this.rereads.get(account)?.size !== 0) return this.reread(account)
         this.rereads.delete(account)
@@ -223,6 +219,15 @@ export class EventIntake {
       })
     })
   }
+
+  /** What has no number comes again as often as it is read: the same is taken once a minute. */
+  private isNews({ reason, bytes }: SetAside): boolean {
+    return this.rate.pass(`${reason} ${bytes.slice(0, kindChars)}`) !== null
+  }
+
+  /** Sets aside what accounts can't apply. */
+  private readonly aside = (what: SetAside): Effect.Effect<void> =>
+    Effect.suspend(() => (what.number !== null || this.isNews(what) ? this.insistently(what) : Effect.void))
 
   /** Until it is kept. */
   private insistently(what: SetAside, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
@@ -247,13 +252,10 @@ export class EventIntake {
     if (accounts.join(one)) return Effect.void
     return this.apart(
       number,
-      Effect.map(
-        accounts.take(one, (what) => this.insistently(what)),
-        ({ numbers, taken }) => {
-          if (taken) this.done(numbers)
-          else for (const each of numbers) this.cursor.forget(each)
-        }
-      )
+      Effect.map(accounts.take(one, this.aside), ({ numbers, taken }) => {
+        if (taken) this.done(numbers)
+        else for (const each of numbers) this.cursor.forget(each)
+      })
     )
   }
 
@@ -300,7 +302,7 @@ export class EventIntake {
     if (!hole) this.hole = null
     else if (this.hole?.after !== mark) {
       this.hole = { after: mark, since: now, askAt: now + holePatience, patience: holePatience }
-    } else if (now - this.hole.since >= longestPatience && this.cursor.afterHole !== null) {
+    } else if (now - this.hole.since >= longestPatience && this.isReading && this.cursor.afterHole !== null) {
       return this.passHole(mark, this.cursor.afterHole)
     } else if (now >= this.hole.askAt) {
       this.hole.patience = Math.min(longestPatience, this.hole.patience * 2)
@@ -310,6 +312,12 @@ export class EventIntake {
     }
     return Effect.void
   }).pipe(Effect.andThen(Effect.sleep(holePatience)))
+
+  /** Whether this connection had time to give what was missing on the one before it. */
+  private get isReading(): boolean {
+    const { connected, since } = this.parts.link.state()
+    return connected && since !== null && this.now - since >= holePatience
+  }
 
   /** What the venue has not given for a minute, though it gives what follows, must not stop everybody (A2-115). */
   private passHole(after: number, next: number): Effect.Effect<void> {

@@ -9,7 +9,7 @@ import { Venue, type VenueShape } from "../../ports/Venue.ts"
 import { aheadMillis } from "../market/MarketMirror.ts"
 import { VenueLink } from "./VenueLink.ts"
 
-/** The venue with both of its streams watched for its time. */
+/** The venue with its streams, and whatever else says a time, watched for it. */
 export const layerSandboxTime = <E, R>(
   venue: Layer.Layer<Venue, E, R>
 ): Layer.Layer<Venue, E, R | BusinessClock | VenueLink> =>
@@ -26,6 +26,9 @@ export const layerSandboxTime = <E, R>(
       })
       return Venue.of({
         ...found,
+        offers: Effect.tap(found.offers, ({ at }) => watch.reach(at)),
+        klines: (window) => Effect.tap(found.klines(window), ({ asOf }) => watch.reach(asOf)),
+        snapshot: (wanted) => Effect.tap(found.snapshot(wanted), ({ ts }) => watch.reach(ts)),
         events: (after) => Stream.mapArrayEffect(found.events(after), (lines) => watch.pass(lines)),
         marketData: (wanted) => Stream.mapArrayEffect(found.marketData(wanted), (lines) => watch.pass(lines))
       })
@@ -55,14 +58,22 @@ class Watch {
   /** The same lines, once it is known how far the venue is. */
   pass<Lines extends ReadonlyArray<Line>>(lines: Lines): Effect.Effect<Lines> {
     return Effect.suspend(() => {
-      const { clock, link, wall } = this.parts
+      const { link, wall } = this.parts
       let latest = 0
       for (const line of lines) {
         if ("heartbeat" in line) link.set({ time: { at: line.at, heardAt: wall() } })
         else latest = Math.max(latest, timeOf(line))
       }
+      return Effect.as(this.reach(latest), lines)
+    })
+  }
+
+  /** Something says this time: done once it is known whether the venue is there. */
+  reach(latest: number): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { clock, wall } = this.parts
       const isAhead = latest > clock.horizon() + aheadMillis && wall() - this.deniedAt >= askAgain
-      return isAhead ? Effect.as(this.compare(latest), lines) : Effect.succeed(lines)
+      return isAhead ? this.compare(latest) : Effect.void
     })
   }
 
