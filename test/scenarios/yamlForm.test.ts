@@ -168,10 +168,25 @@ describe("scenario files: what is wrong is said with its line", () => {
       [
         "6: 1e9999 is no number that an answer can have",
         "7: .nan is no number that an answer can have",
-        "7: !above takes a number or decimal text",
         "8: -.inf is no number that an answer can have"
       ]
     ],
+    [
+      "numbers without a value where something else is asked for, each said once",
+      `id: .nan\ntitle: &none 1e9999\ngiven: { clients: .inf, partner: { read: -.inf } }\nsteps:\n  - .nan\n  - clock: *none\n  - partner: client anna\n    expect: { status: .nan, code: !anny 5, msg: !above x }\n  - receiver: main\n    answers: [.nan]\n`,
+      [
+        "1: .nan is no number that an answer can have",
+        "2: 1e9999 is no number that an answer can have",
+        "3: .inf is no number that an answer can have",
+        "3: -.inf is no number that an answer can have",
+        "5: .nan is no number that an answer can have",
+        "8: .nan is no number that an answer can have",
+        '8: !anny is no matcher; did you mean "any"?',
+        "8: !above takes a number or decimal text",
+        "10: .nan is no number that an answer can have"
+      ]
+    ],
+    ["a file that is a number without a value", ".nan\n", ["1: .nan is no number that an answer can have"]],
     [
       "lists too deep to be read, said once",
       `${head}steps: ${"[".repeat(3_000)}${"]".repeat(3_000)}\n`,
