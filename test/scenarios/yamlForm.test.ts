@@ -287,7 +287,7 @@ const catalogue: Readonly<Record<string, number>> = {
   SET: 11,
   WHK: 10,
   PLT: 8,
-  MKT: 13,
+  MKT: 18,
   RFQ: 10,
   BAR: 11,
   ORD: 31,
