@@ -112,6 +112,20 @@ describe("sim run, on the service of the data directory", () => {
     assert.match(readFileSync(junit, "utf8"), /<testsuites tests="1" failures="1"[^]*line 5, partner: client anna/)
   })
 
+  it("one that fails after it has bent the venue leaves it straight", async () => {
+    const file = written(
+      "bent.yaml",
+      `id: ${own(4)}\ntitle: Ends before its clear\nsteps:\n  - venue: fault stale-marks\n  - venue: price BTC-PERP 1\n  - partner: client nobody\n`
+    )
+    const { json } = await sim(["run", file, "--json"])
+    assert.strictEqual(json.scenarios[0].failure.line, 6)
+    const { json: venue } = await sim(["venue", "show", "--json"])
+    assert.deepStrictEqual(
+      [venue.faults, venue.markets.filter(({ held }: { readonly held: ReadonlyArray<string> }) => held.length > 0)],
+      [[], []]
+    )
+  })
+
   it("an event that does not come is waited for no longer than asked", async () => {
     const file = written(
       "eventless.yaml",
