@@ -165,6 +165,15 @@ describe("sim run: wrong usage and services that are away", () => {
     )
   })
 
+  it("a file of --junit that can't be written exits 2 before anything is asked", async () => {
+    const { status, refusal } = await sim(
+      ["run", "SC-PLT-03", "--json", "--junit", join(folder, "no", "x.xml")],
+      nowhere
+    )
+    assert.deepStrictEqual([status, refusal.msg], [2, "The file of --junit can not be written."])
+    assert.isFalse(existsSync(nowhere))
+  })
+
   it("one that kills its service is refused by a service that runs, with what to do", async () => {
     const { status, refusal } = await sim(["run", "SC-PLT-05", "--json"])
     assert.deepStrictEqual(

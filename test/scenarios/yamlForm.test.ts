@@ -406,6 +406,9 @@ describe("the catalogue of scenarios", () => {
     assert.deepStrictEqual(findScenarios(["custdy"]).complaints, [
       'There is no scenario "custdy"; did you mean "custody"?'
     ])
+    assert.deepStrictEqual(findScenarios(["nope"]).complaints, [
+      'There is no scenario "nope": brokerage sim list shows what there is.'
+    ])
     assert.deepStrictEqual(findScenarios(["nowhere/x.yaml"]).complaints, ["nowhere/x.yaml:1: the file can not be read"])
   })
 })
