@@ -71,7 +71,7 @@ describe("sim run, on the service of the data directory", () => {
       const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"], dir)
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
       assert.deepStrictEqual(
-        results.filter(({ ok }) => !ok),
+        results.flatMap(({ id, failure }) => (failure === null ? [] : [`${id}:${failure.line}: ${failure.sentence}`])),
         [],
         stderr
       )
