@@ -70,11 +70,15 @@ const run = async (cli: Cli, words: ReadonlyArray<string>, flags: RunFlags, glob
   const { findScenarios } = await import("../../simulator/scenarios/runner/findScenarios.ts")
   const { scenarios: found, complaints, byName } = findScenarios(words)
   if (complaints.length > 0) throw wrong(complaints)
+  // Before minutes are spent on a run whose results have no place.
+  if (flags.junit !== undefined) writeResults(flags.junit, "a", "")
   const seed = flags.seed ?? Date.now() % 4_294_967_296
   // From here on a signal ends the run in its order: what was started is taken away again.
   const stopped = cli.io.stopped()
   const running = flags.own !== true && (await isRunning(cli, globals))
   const { scenarios, leftOut } = running ? withoutOwn(found, byName) : { scenarios: found, leftOut: [] }
+  // It takes some seconds, in which nothing else would be seen.
+  if (!running && globals.json !== true) cli.io.stdout("Starting a sandbox for this run alone.\n")
   const own = running ? null : await startOwn(flags.keep === true, stopped)
   let results: ReadonlyArray<ScenarioResult> | null
   try {
@@ -118,8 +122,12 @@ const placeOf = ({ dataDir, url, operatorKey }: OwnService, globals: Globals): G
 
 const writeJunit = async (file: string, results: ReadonlyArray<ScenarioResult>, seed: number): Promise<void> => {
   const { junitOf } = await import("../../simulator/scenarios/runner/junit.ts")
+  writeResults(file, "w", junitOf(results, seed))
+}
+
+const writeResults = (file: string, flag: "a" | "w", text: string): void => {
   try {
-    writeFileSync(file, junitOf(results, seed))
+    writeFileSync(file, text, { flag })
   } catch {
     throw cliFailure(exitStatus.usage, 4000, "The file of --junit can not be written.")
   }

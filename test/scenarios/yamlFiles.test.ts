@@ -71,7 +71,7 @@ describe("sim run, on the service of the data directory", () => {
       const { status, json, stderr } = await sim(["run", ...groups, "--seed", String(seed), "--json"], dir)
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
       assert.deepStrictEqual(
-        results.filter(({ ok }) => !ok),
+        results.flatMap(({ id, failure }) => (failure === null ? [] : [`${id}:${failure.line}: ${failure.sentence}`])),
         [],
         stderr
       )
@@ -112,6 +112,20 @@ describe("sim run, on the service of the data directory", () => {
     assert.match(readFileSync(junit, "utf8"), /<testsuites tests="1" failures="1"[^]*line 5, partner: client anna/)
   })
 
+  it("one that fails after it has bent the venue leaves it straight", async () => {
+    const file = written(
+      "bent.yaml",
+      `id: ${own(4)}\ntitle: Ends before its clear\nsteps:\n  - venue: fault stale-marks\n  - venue: price BTC-PERP 1\n  - partner: client nobody\n`
+    )
+    const { json } = await sim(["run", file, "--json"])
+    assert.strictEqual(json.scenarios[0].failure.line, 6)
+    const { json: venue } = await sim(["venue", "show", "--json"])
+    assert.deepStrictEqual(
+      [venue.faults, venue.markets.filter(({ held }: { readonly held: ReadonlyArray<string> }) => held.length > 0)],
+      [[], []]
+    )
+  })
+
   it("an event that does not come is waited for no longer than asked", async () => {
     const file = written(
       "eventless.yaml",
@@ -149,6 +163,15 @@ describe("sim run: wrong usage and services that are away", () => {
       [broken.status, broken.stderr.trim()],
       [2, `${file}:4: partner knows no "onbord"; did you mean "onboard"?`]
     )
+  })
+
+  it("a file of --junit that can't be written exits 2 before anything is asked", async () => {
+    const { status, refusal } = await sim(
+      ["run", "SC-PLT-03", "--json", "--junit", join(folder, "no", "x.xml")],
+      nowhere
+    )
+    assert.deepStrictEqual([status, refusal.msg], [2, "The file of --junit can not be written."])
+    assert.isFalse(existsSync(nowhere))
   })
 
   it("one that kills its service is refused by a service that runs, with what to do", async () => {

@@ -168,10 +168,25 @@ describe("scenario files: what is wrong is said with its line", () => {
       [
         "6: 1e9999 is no number that an answer can have",
         "7: .nan is no number that an answer can have",
-        "7: !above takes a number or decimal text",
         "8: -.inf is no number that an answer can have"
       ]
     ],
+    [
+      "numbers without a value where something else is asked for, each said once",
+      `id: .nan\ntitle: &none 1e9999\ngiven: { clients: .inf, partner: { read: -.inf } }\nsteps:\n  - .nan\n  - clock: *none\n  - partner: client anna\n    expect: { status: .nan, code: !anny 5, msg: !above x }\n  - receiver: main\n    answers: [.nan]\n`,
+      [
+        "1: .nan is no number that an answer can have",
+        "2: 1e9999 is no number that an answer can have",
+        "3: .inf is no number that an answer can have",
+        "3: -.inf is no number that an answer can have",
+        "5: .nan is no number that an answer can have",
+        "8: .nan is no number that an answer can have",
+        '8: !anny is no matcher; did you mean "any"?',
+        "8: !above takes a number or decimal text",
+        "10: .nan is no number that an answer can have"
+      ]
+    ],
+    ["a file that is a number without a value", ".nan\n", ["1: .nan is no number that an answer can have"]],
     [
       "lists too deep to be read, said once",
       `${head}steps: ${"[".repeat(3_000)}${"]".repeat(3_000)}\n`,
@@ -272,7 +287,7 @@ const catalogue: Readonly<Record<string, number>> = {
   SET: 11,
   WHK: 10,
   PLT: 8,
-  MKT: 13,
+  MKT: 18,
   RFQ: 10,
   BAR: 11,
   ORD: 31,
@@ -298,6 +313,21 @@ const without: Readonly<Record<string, string>> = {
   MRG: "needs margin",
   FUN: "needs positions",
   STK: "needs staking swaps"
+}
+
+/** What of a scenario its file leaves out, and what that waits for. */
+const narrower: Readonly<Record<string, string>> = {
+  "CUS-04": "the sentence on free margin, which only positions take below cash",
+  "CUS-06":
+    "the market that falls: without positions no figure of an account can fall below zero, so restrictions stand for it",
+  "ONB-09": "the opening order and the reduce-only one: there are no orders",
+  "ONB-16": "orders of a partner whose reliance is suspended: there are no orders; reports stand for them",
+  "ONB-18":
+    "a first call of 7 s: no route asks the venue before it answers (test/http/idempotency.test.ts holds one for longer than the wait)",
+  "ONB-20":
+    "the opening order that is refused with 4030 and the closing one: there are no orders; the map of requirements stands for them",
+  "SET-03": "the report beyond free margin, which only positions take below cash",
+  "SET-04": "the fill with two items: there are no orders, and no other transaction makes two"
 }
 
 describe("docs/scenarios.md", () => {
@@ -358,6 +388,12 @@ describe("the catalogue of scenarios", () => {
     )
   })
 
+  it("what a file leaves out of its scenario stands here with its reason", () =>
+    assert.deepStrictEqual(
+      Object.keys(narrower).filter((id) => !ids.includes(`SC-${id}`)),
+      []
+    ))
+
   it("a group, the beginning of an id and an id find their scenarios, each once; a misspelt one is named", () => {
     const found = (...words: ReadonlyArray<string>) => findScenarios(words).scenarios.map(({ id }) => id)
     for (const prefix of Object.values(groups)) assert.isNotEmpty(ids.filter((id) => id.startsWith(prefix)))
@@ -369,6 +405,9 @@ describe("the catalogue of scenarios", () => {
     assert.deepStrictEqual(found("SC-CUS-1"), ["SC-CUS-10", "SC-CUS-11", "SC-CUS-12"])
     assert.deepStrictEqual(findScenarios(["custdy"]).complaints, [
       'There is no scenario "custdy"; did you mean "custody"?'
+    ])
+    assert.deepStrictEqual(findScenarios(["nope"]).complaints, [
+      'There is no scenario "nope": brokerage sim list shows what there is.'
     ])
     assert.deepStrictEqual(findScenarios(["nowhere/x.yaml"]).complaints, ["nowhere/x.yaml:1: the file can not be read"])
   })

@@ -32,7 +32,7 @@ describe("sim run --own", () => {
     for (const { status, json, stderr } of runs) {
       const results: ReadonlyArray<ScenarioResult> = json?.scenarios ?? []
       assert.deepStrictEqual(
-        results.filter(({ ok }) => !ok),
+        results.flatMap(({ id, failure }) => (failure === null ? [] : [`${id}:${failure.line}: ${failure.sentence}`])),
         [],
         stderr
       )

@@ -16,6 +16,7 @@ import { compareDecimals, difference, Matcher, type MatcherName } from "../../si
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import type { Scenario } from "../../simulator/scenarios/runner/Scenario.ts"
 import { memberAt, millisOf, UnknownVariable, Variables } from "../../simulator/scenarios/runner/variables.ts"
+import { shortNames } from "../../simulator/scenarios/runner/vocabulary.ts"
 
 describe("expectations", () => {
   const m = (name: MatcherName, value: unknown = null) => new Matcher(name, value)
@@ -78,6 +79,37 @@ describe("expectations", () => {
     const not = ofCommand({ exit: 1, document: null, refusal: { code: 4092, msg: "No." } })
     assert.isNull(unexpectedIn({ code: 4092, msg: "No." }, not))
     assert.match(unexpectedIn({}, not) ?? "", /^it was refused \(status 1\)/)
+  })
+})
+
+describe("short names that are as large as asked", () => {
+  const sample = (name: string, words: Readonly<Record<string, string>>) =>
+    shortNames[name]?.sample?.({
+      words,
+      person: 1,
+      tag: "s1",
+      now: 0,
+      fresh: () => "s1-1",
+      answers: () => Promise.resolve(null)
+    })
+  const bytesOf = (words: Readonly<Record<string, string>>): number => {
+    const { dataBase64 } = sample("upload", words) as { readonly dataBase64: string }
+    return Buffer.from(dataBase64, "base64").length
+  }
+
+  it("a picture has the bytes that are asked for, and never fewer than a picture needs", () => {
+    assert.strictEqual(bytesOf({ BYTES: "8388609" }), 8_388_609)
+    assert.deepStrictEqual([bytesOf({}), bytesOf({ BYTES: "1" })], [70, 70])
+  })
+
+  it("a list has the entries that are asked for", () => {
+    const { items } = sample("bulk", { ITEM: "7", COUNT: "501" }) as { readonly items: ReadonlyArray<unknown> }
+    assert.lengthOf(items, 501)
+    assert.deepStrictEqual(items[500], { itemId: 7, status: "SETTLED", partnerTxRef: "s1-1" })
+  })
+
+  it.each(["", "-1", "1.5", "1e3", "x", "10001"])("of %j entries there is no list", (COUNT) => {
+    assert.throws(() => sample("bulk", { ITEM: "7", COUNT }), `"${COUNT}" is no whole number up to 10000.`)
   })
 })
 

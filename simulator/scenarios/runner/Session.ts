@@ -43,6 +43,12 @@ export interface Firm {
   readonly keys: Map<string, PartnerClient>
 }
 
+interface Traits {
+  /** Business time, Unix ms. */
+  readonly now: number
+  readonly reference: string
+}
+
 /** Far above what any scenario sends; those of limits say their own. */
 const generous = 1_000_000
 /** A conflict: of a creation that is in order, the code or uid prefix of another partner. */
@@ -56,6 +62,7 @@ export class Session {
   readonly variables: Variables
   readonly tag: string
   private readonly persons = new Map<string, number>()
+  private readonly keyed = new Map<string, Traits>()
   private readonly firstPerson: number
   private references = 0
   private ahead = 0
@@ -100,6 +107,14 @@ export class Session {
 
   fresh(): string {
     return `${this.tag.toLowerCase()}-${++this.references}`
+  }
+
+  /** What makes one sample unlike another; steps with the same Idempotency-Key have it in common, as they send the same. */
+  traits(idempotencyKey: string | undefined): Traits {
+    const known = idempotencyKey === undefined ? undefined : this.keyed.get(idempotencyKey)
+    const traits = known ?? { now: this.now(), reference: this.fresh() }
+    if (idempotencyKey !== undefined) this.keyed.set(idempotencyKey, traits)
+    return traits
   }
 
   firm(name = "partner"): Effect.Effect<Firm, Broken> {

@@ -58,8 +58,8 @@ const sendPartner = (session: Session, step: PartnerStep): Effect.Effect<Answer,
   Effect.gen(function* () {
     const firm = yield* session.firm(step.by)
     const client = yield* clientFor(session, firm, step.key)
-    const request = yield* requestOf(session, step)
     const key = step.idempotencyKey === undefined ? undefined : yield* text(session, step.idempotencyKey)
+    const request = yield* requestOf(session, step, key)
     return yield* routeAnswer(client, {
       ...request,
       path: `/partner/v1${request.path}`,
@@ -73,7 +73,7 @@ interface Request {
   readonly body?: string
 }
 
-const requestOf = (session: Session, step: PartnerStep): Effect.Effect<Request, Broken> =>
+const requestOf = (session: Session, step: PartnerStep, key: string | undefined): Effect.Effect<Request, Broken> =>
   Effect.gen(function* () {
     const line = parseLine(step.partner)
     if (line.type === "wrong") return yield* broken(line.sentence)
@@ -96,12 +96,13 @@ const requestOf = (session: Session, step: PartnerStep): Effect.Effect<Request, 
     const path = line.short.path.replaceAll(/\{([A-Z]+)\}/g, (_, name: string) => words[name] ?? "")
     const { sample } = line.short
     if (sample === undefined) return { method: line.short.method, path }
+    const { now, reference } = session.traits(key)
     const input = {
       words,
       person: session.personOf(named),
       tag: session.tag.toLowerCase(),
-      now: session.now(),
-      fresh: () => session.fresh(),
+      now,
+      fresh: () => reference,
       answers: (outcome: string) =>
         Effect.runPromise(session.command("sim", "answers", outcome)).then(({ version, answers }) => ({
           version,

@@ -49,6 +49,8 @@ class Reader {
   readonly complaints: Array<Complaint> = []
   private readonly lines = new LineCounter()
   private readonly document: Document
+  /** Nodes of which a complaint says what is wrong: what their value breaks as well is not said. */
+  private readonly faulty = new Set<Node>()
   private nodes = 0
   private unreadable = false
 
@@ -86,6 +88,7 @@ class Reader {
   }
 
   private step(raw: unknown, node: Node | null): Step | null {
+    if (node !== null && this.faulty.has(node)) return null
     const line = this.lineOf(node)
     const kinds = Object.keys(stepForms) as ReadonlyArray<StepKind>
     const keys = typeof raw === "object" && raw !== null ? Object.keys(raw) : []
@@ -150,7 +153,8 @@ class Reader {
       const keys = path.map((part) => (typeof part === "object" ? part.key : part) as string | number)
       const [name] = keys.slice(-1)
       const owner = keys.slice(0, -1).reduce<Node | null>(childOf, node)
-      const its = childOf(owner, name ?? "")
+      const its = name === undefined ? node : childOf(owner, name)
+      if (its !== null && this.faulty.has(its)) continue
       if (message === unexpected) {
         const known = knownKeys(schema, keys.slice(0, -1))
         this.complain(this.keyLine(owner, name), `${String(name)} is no key of ${what}${closest(String(name), known)}`)
@@ -168,6 +172,12 @@ class Reader {
     if (!this.unreadable) this.complain(this.lineOf(node), sentence)
     this.unreadable = true
     return null
+  }
+
+  /** The value of the node is null from here on, and this is the one sentence that says why. */
+  private fault(node: Node, sentence: string): null {
+    this.faulty.add(node)
+    return this.complain(this.lineOf(node), sentence)
   }
 
   private complain(line: number, sentence: string): null {
@@ -192,18 +202,19 @@ class Reader {
     if (isAlias(node)) {
       const meant = node.resolve(this.document)
       if (meant === undefined) return this.giveUp(node, `*${node.source} is an alias of nothing before it`)
-      return this.valueOf(meant, depth + 1)
+      const value = this.valueOf(meant, depth + 1)
+      if (this.faulty.has(meant)) this.faulty.add(node)
+      return value
     }
     const tag = node.tag
     if (tag === undefined || !tag.startsWith("!")) return this.plainOf(node, depth)
     const name = tag.slice(1)
     if (!Object.hasOwn(matchers, name)) {
-      this.complain(this.lineOf(node), `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
-      return null
+      return this.fault(node, `!${name} is no matcher${closest(name, Object.keys(matchers))}`)
     }
     const value = this.plainOf(node, depth)
-    const sentence = matcherComplaint(name as MatcherName, value)
-    if (sentence !== null) this.complain(this.lineOf(node), sentence)
+    const sentence = this.faulty.has(node) ? null : matcherComplaint(name as MatcherName, value)
+    if (sentence !== null) this.fault(node, sentence)
     return new Matcher(name as MatcherName, value)
   }
 
@@ -222,7 +233,7 @@ class Reader {
     const tagged = node.tag?.startsWith("!") === true && node.type === "PLAIN"
     const value: unknown = tagged ? parse(node.source ?? "") : node.value
     if (typeof value !== "number" || Number.isFinite(value)) return value
-    return this.complain(this.lineOf(node), `${node.source ?? String(value)} is no number that an answer can have`)
+    return this.fault(node, `${node.source ?? String(value)} is no number that an answer can have`)
   }
 }
 

@@ -95,7 +95,7 @@ const play = (
 /** The first free code of the seed's series gives the run its name; the other firms' codes come of it. */
 const openSession = (
   world: World,
-  { given }: Scenario,
+  { given, steps }: Scenario,
   random: SeededRandom
 ): Effect.Effect<Session, Broken, Scope.Scope> =>
   Effect.gen(function* () {
@@ -113,19 +113,24 @@ const openSession = (
         const code = `${tag}${otherFirms[index]}`
         if (!(yield* session.addFirm(name, code, form))) return yield* broken(`Another partner has the code ${code}.`)
       }
-      yield* Effect.addFinalizer(() => leave(session))
+      const bends = steps.some(({ kind }) => kind === "venue")
+      yield* Effect.addFinalizer((exit) => leave(session, bends && Exit.isFailure(exit)))
       return session
     }
     return yield* broken("This seed has run too often on this service: choose another.")
   })
 
-/** Endpoints that are gone would be tried for hours. */
-const leave = (session: Session): Effect.Effect<void> =>
-  Effect.forEach(
-    [...session.firms.values()].filter(({ receivers }) => receivers.size > 0),
-    ({ client }) => Effect.ignore(client.send({ method: "DELETE", path: "/partner/v1/webhook" })),
-    { discard: true }
-  )
+/**
+ * Endpoints that are gone would be tried for hours. A scenario that ended before its own `clear` would leave the venue bent
+ * for everybody after it.
+ */
+const leave = (session: Session, venueIsBent: boolean): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (venueIsBent) yield* Effect.ignore(session.command("sim", "venue", "clear"))
+    for (const { client, receivers } of session.firms.values()) {
+      if (receivers.size > 0) yield* Effect.ignore(client.send({ method: "DELETE", path: "/partner/v1/webhook" }))
+    }
+  })
 
 /** Partners whose events are waited for, and for whom no step says when a receiver is registered. */
 const firmsWithEvents = ({ steps }: Scenario): ReadonlySet<string> => {

@@ -14,9 +14,9 @@ export interface SampleInput {
   readonly person: number
   /** Letters and digits that keep runs apart. */
   readonly tag: string
-  /** Business time, Unix ms. */
+  /** Business time, Unix ms; of steps with one Idempotency-Key, that of the first. */
   readonly now: number
-  /** A reference that nothing has yet. */
+  /** A reference that nothing has yet; steps with one Idempotency-Key have the same. */
   readonly fresh: () => string
   /** The submission that gives an outcome, as `sim answers` prints it. */
   readonly answers: (outcome: string) => Promise<unknown>
@@ -40,7 +40,18 @@ const money = ({ words, fresh }: SampleInput) => ({
 
 const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, tag, now)
 
-/** The smallest picture there is: one pixel. */
+/** A word as a count; throws what is said of the step. */
+const wholeOf = (word: string, most: number): number => {
+  const count = Number(word)
+  if (/^[0-9]{1,9}$/.test(word) && count <= most) return count
+  throw new Error(`"${word}" is no whole number up to ${most}.`)
+}
+
+/** One pixel as a picture of so many bytes: what follows the end of a PNG is no part of it. */
+const picture = (bytes: string | undefined): string => {
+  const png = Buffer.from(pixel, "base64")
+  return Buffer.concat([png], Math.max(png.length, wholeOf(bytes ?? "0", 64 * 1024 * 1024))).toString("base64")
+}
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 export const shortNames: Readonly<Record<string, ShortName>> = {
@@ -85,9 +96,14 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
   upload: {
     method: "POST",
     path: "/clients/{CLIENT}/documents",
-    words: ["CLIENT"],
-    does: "uploads a small picture as an identity document",
-    sample: () => ({ name: "passport.png", contentType: "image/png", dataBase64: pixel, purpose: "identity" })
+    words: ["CLIENT", "[BYTES]"],
+    does: "uploads a picture as an identity document: the smallest there is, or one of so many bytes",
+    sample: ({ words }) => ({
+      name: "passport.png",
+      contentType: "image/png",
+      dataBase64: picture(words.BYTES),
+      purpose: "identity"
+    })
   },
   deposit: {
     method: "POST",
@@ -125,6 +141,16 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
       status: words.STATUS,
       ...(words.STATUS === "SETTLED" ? { partnerTxRef: fresh() } : {})
     })
+  },
+  bulk: {
+    method: "POST",
+    path: "/settlement/report",
+    words: ["ITEM", "COUNT"],
+    does: "reports a settlement item SETTLED so many times in one list; `with` puts other entries in (`items.0`)",
+    sample: ({ words, fresh }) => {
+      const entry = { itemId: Number(words.ITEM), status: "SETTLED", partnerTxRef: fresh() }
+      return { items: Array.from({ length: wholeOf(words.COUNT ?? "", 10_000) }, () => entry) }
+    }
   },
   client: { method: "GET", path: "/clients/{CLIENT}", words: ["CLIENT"], does: "the client's row" },
   kyc: { method: "GET", path: "/clients/{CLIENT}/kyc", words: ["CLIENT"], does: "the latest KYC package" },
