@@ -244,7 +244,7 @@ const moneyPlanOf = (plan: Plan) => ({
   summarySizes: [10_000, 1_000_000]
 })
 
-const corePlanOf = ({ quick, rounds }: Plan) => ({ orders: 200_000, rounds: Math.max(3, rounds) })
+const corePlanOf = ({ rounds }: Plan) => ({ orders: 200_000, rounds: Math.max(3, rounds) })
 
 const feedPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
   dataDirectory: join(dataDirectory, "markets"),

@@ -3,8 +3,9 @@
  * counted from its start (`--kill-at POINT:N`), or at the next passing once it is asked by SIGUSR2 (`--kill-at on-signal`).
  */
 import { Effect } from "effect"
-import { readFileSync, rmSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { readText } from "./runtime/adapters/postmasterPid.ts"
 import { type PausePoint, pausePoints, rarePoints, setPauseTrigger } from "./runtime/engine/PausePoints.ts"
 import { ServeError } from "./ServeError.ts"
 import type { ServeOptions } from "./serveOptions.ts"
@@ -35,7 +36,9 @@ const arm = (point: PausePoint, times: number): void => {
 
 /** The file names the point; whoever asked knows that it is armed when the file is gone. */
 const armFrom = (file: string): void => {
-  const point = readFileSync(file, "utf8").trim()
-  if (points.includes(point)) arm(point as PausePoint, 1)
+  // A file that is not there, or names no point, stays as it is: nothing is armed.
+  const point = readText(file)?.trim() ?? ""
+  if (!points.includes(point)) return
+  arm(point as PausePoint, 1)
   rmSync(file)
 }

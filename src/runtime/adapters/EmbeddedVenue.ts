@@ -100,11 +100,16 @@ const seated = (simulator: Simulator): Effect.Effect<Seated> =>
     return askSeat(file.value.seat, simulator.key)
   })
 
-const strange = ({ home }: Simulator): EmbeddedVenueError => {
+/** Of a seat that is held, and whose holder proves nothing. */
+const strange = ({ home, startMillis }: Simulator, holder: "stranger" | "silent"): EmbeddedVenueError => {
   const file = decodeFile(readText(join(home, "venue.json")))
   const name = file._tag === "None" ? "" : file.value.seat.replace("\0", "@")
+  const whose = `the socket ${name} of the simulated venue in ${home}`
+  const remedy = "end it (ss -xlp shows which it is), or use another data directory."
   return fail(
-    `Another program holds the socket ${name} of the simulated venue in ${home}, and does not prove itself by the key there: end it (ss -xlp shows which it is), or use another data directory.`
+    holder === "stranger"
+      ? `Another program holds ${whose}, and does not prove itself by the key there: ${remedy}`
+      : `Whoever holds ${whose} has not said who it is within ${Math.ceil(startMillis / 1_000)} s: wait if it reads large books, else ${remedy}`
   )
 }
 
@@ -118,7 +123,7 @@ const adopt = Effect.fn("EmbeddedVenue.adopt")(function* (simulator: Simulator) 
     while: (found) => found === "silent"
   })
   if (holder === "nobody") return false
-  if (typeof holder === "string") return yield* strange(simulator)
+  if (typeof holder === "string") return yield* strange(simulator, holder)
   simulator.pid = holder.pid
   const connection = { url: holder.url, key: Redacted.make(simulator.key), ca: null }
   const fits = holder.version === seatVersion && (simulator.url === "" || simulator.url === holder.url)

@@ -47,7 +47,9 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
         if (!due) return Effect.void
         return host.record({ lastMarks: now }).pipe(
           Effect.andThen(Effect.sync(() => now.forEach((row) => kept.set(row.symbol, row)))),
-          Effect.catch((error) => Effect.logDebug("the last marks could not be kept", error))
+          Effect.catch((error) => Effect.logDebug("the last marks could not be kept", error)),
+          // A fault of ours must not end the looks.
+          Effect.catchDefect((defect) => Effect.logError("the last marks could not be kept", defect))
         )
       })
 

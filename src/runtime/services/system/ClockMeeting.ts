@@ -30,6 +30,8 @@ export interface ClockMeetingParts {
   readonly clock: BusinessClock["Service"]
   readonly wall: Clock.Clock
   readonly sql: PgClient.PgClient
+  /** Whether this process still owns the database: one that was taken over moves no clock. */
+  readonly owns: Effect.Effect<boolean>
   /** Held by whoever moves a clock. */
   readonly one: Semaphore.Semaphore
 }
@@ -70,7 +72,10 @@ export class ClockMeeting {
     const meeting = Effect.flatMap(venue.clock, (there): Effect.Effect<unknown, { readonly message: string }> => {
       const ahead = there - clock.now()
       if (Math.abs(ahead) <= together) return Effect.void
-      return ahead > 0 ? this.follow(ahead) : this.pull(-ahead)
+      return Effect.flatMap(this.parts.owns, (owns): Effect.Effect<unknown, { readonly message: string }> => {
+        if (!owns) return Effect.void
+        return ahead > 0 ? this.follow(ahead) : this.pull(-ahead)
+      })
     })
     return Effect.matchCauseEffect(one.withPermits(1)(meeting), {
       onSuccess: () => Effect.sync(() => void (this.failing = false)),

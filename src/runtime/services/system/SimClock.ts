@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
 import { accept, conflict, invalidFields, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { Journal } from "../../engine/journal/Journal.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { withinTime } from "../../engine/withinTime.ts"
@@ -80,6 +81,7 @@ export class SimClock extends Context.Service<
         venue: yield* Venue,
         link: yield* VenueLink,
         wall: yield* Clock.Clock,
+        owns: (yield* Journal).owns,
         one
       })
       if (sandbox) yield* Effect.forkScoped(meeting.run)

@@ -14,6 +14,8 @@ const pageLength = 500
 const atOnce = 32
 /** Before those that could not be read are read again, ms. */
 const againAfter = 1_000
+/** Tries of an account until it counts as read, with an alarm: some five minutes. */
+const triesAtMost = 300
 
 interface CatchUpParts {
   readonly stored: RowReads["Service"]
@@ -73,7 +75,9 @@ export class CatchUp {
       late.push(...(yield* this.read(clients.map(({ uid }) => uid))))
     }
     // Those that could not be read keep nobody else waiting.
-    for (let rest = late; rest.length > 0; rest = yield* this.read(rest)) {
+    let rest: ReadonlyArray<string> = late
+    for (let tries = 1; rest.length > 0; rest = yield* this.read(rest), tries++) {
+      if (tries > triesAtMost) return yield* Effect.forEach(rest, (account) => this.giveUp(account), { discard: true })
       yield* Effect.sleep(againAfter)
       // Another loss: the next round reads all accounts, these too.
       if (this.wanted !== wanted) return
@@ -102,6 +106,12 @@ export class CatchUp {
       ),
       (late) => late.flat()
     )
+  }
+
+  /** One account that can't be read must not keep the cursor back for good. */
+  private giveUp(account: string): Effect.Effect<void> {
+    const reason = "an account could not be read again after a loss of events"
+    return this.parts.apart({ bytes: JSON.stringify({ account }), reason, number: null, account })
   }
 
   private insisting<A>(work: Effect.Effect<A, Unavailable>): Effect.Effect<A> {

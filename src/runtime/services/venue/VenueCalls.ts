@@ -173,12 +173,13 @@ class Executor {
   private begin(owns: boolean, asked: number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       for (let next = this.lanes.next(); next !== null; next = this.lanes.next()) {
+        const over = this.now >= next.deadline
         // The word came late, or the process was frozen since: it is asked for again, and not in a circle here.
-        if (owns && this.now - asked > ownsFor) {
+        if (!over && owns && this.now - asked > ownsFor) {
           this.lanes.free(next, false)
           return this.wake.openUnsafe()
         }
-        if (owns || this.now >= next.deadline) {
+        if (over || owns) {
           yield* Effect.forkIn(this.call(next, asked), this.parts.scope, { startImmediately: true })
           continue
         }
