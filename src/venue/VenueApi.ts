@@ -7,7 +7,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { channels, ChannelMessage, klineIntervals, KlinePage } from "../machines/venue/marketData.ts"
 import { Millis, Ref, Symbol, Words } from "../machines/venue/values.ts"
 import { Outcomes, Refs, VenueOutcome, venueRequests } from "../machines/venue/venueCalls.ts"
-import { VenueListing, VenueOffer } from "../machines/venue/VenueMarket.ts"
+import { ListingAnswer, OffersAnswer } from "../machines/venue/VenueMarket.ts"
 import { VenueAccount } from "../machines/venue/venueObjects.ts"
 import { VenueCommand, VenueCommandAnswer, VenueView } from "./VenueCommand.ts"
 
@@ -40,10 +40,10 @@ const write = <Name extends keyof typeof venueRequests, Path extends `/${string}
   HttpApiEndpoint.post(name, path, { payload: venueRequests[name], success: VenueOutcome, error: errors })
 
 export class VenueReadsApi extends HttpApiGroup.make("reads").add(
-  HttpApiEndpoint.get("listing", "/listing", { success: VenueListing, error: errors }),
+  HttpApiEndpoint.get("listing", "/listing", { success: ListingAnswer, error: errors }),
   HttpApiEndpoint.get("clock", "/clock", { success: Schema.Struct({ now: Millis }), error: errors }),
   HttpApiEndpoint.get("offers", "/offers", {
-    success: Schema.Struct({ offers: Schema.Array(VenueOffer), at: Millis }),
+    success: OffersAnswer,
     error: errors
   }),
   HttpApiEndpoint.get("snapshot", "/market-data/:channel/:symbol", {

@@ -191,7 +191,7 @@ describe("the seat of an embedded venue", () => {
       const error = yield* Effect.flip(
         Effect.scoped(EmbeddedVenue.start({ dataDirectory: directory, startMillis: 1_500 }))
       )
-      assert.match(error.message, /^Another program holds the socket/)
+      assert.match(error.message, /^Whoever holds the socket/)
     })
   )
 

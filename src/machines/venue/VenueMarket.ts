@@ -69,3 +69,8 @@ export const VenueListing = Schema.Struct({
   stakingMarkets: Schema.Array(VenueStakingMarket)
 })
 export type VenueListing = typeof VenueListing.Type
+
+const each = Schema.Array(Schema.Unknown)
+/** A listing and a board of offers on the wire: one market or offer that can't be read must not hide the others (A2-115). */
+export const ListingAnswer = Schema.Struct({ ...VenueListing.fields, markets: each, stakingMarkets: each })
+export const OffersAnswer = Schema.Struct({ offers: each, at: Millis })

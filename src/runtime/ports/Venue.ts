@@ -57,9 +57,19 @@ export interface KlineWindow {
   readonly limit: number
 }
 
+/** Elements of an answer that can't be read, as JSON: the others stand (A2-115). */
+export interface Unreadable {
+  readonly unreadable?: ReadonlyArray<string>
+}
+
+export interface VenueBoard extends Unreadable {
+  readonly offers: ReadonlyArray<VenueOffer>
+  readonly at: number
+}
+
 export interface VenueShape {
-  readonly listing: Effect.Effect<VenueListing, VenueUnanswered>
-  readonly offers: Effect.Effect<{ readonly offers: ReadonlyArray<VenueOffer>; readonly at: number }, VenueUnanswered>
+  readonly listing: Effect.Effect<VenueListing & Unreadable, VenueUnanswered>
+  readonly offers: Effect.Effect<VenueBoard, VenueUnanswered>
   /** Business time at the venue. */
   readonly clock: Effect.Effect<number, VenueUnanswered>
   snapshot(subscription: Subscription): Effect.Effect<ChannelMessage, VenueUnanswered>

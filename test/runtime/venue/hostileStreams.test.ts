@@ -8,6 +8,7 @@ import type { RequestListener, ServerResponse } from "node:http"
 import { HttpVenue } from "../../../src/runtime/adapters/venue/HttpVenue.ts"
 import { eventLine, lineLimit, venueLines } from "../../../src/runtime/adapters/venue/venueLines.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../../src/runtime/ports/Venue.ts"
+import { market, stakingMarket } from "../../support/ScriptedVenue.ts"
 import { connectionTo, listening, stopListening } from "../../support/hostileServer.ts"
 
 /** What of a stream was read before it was over, and why it was. */
@@ -209,6 +210,20 @@ describe("pages of a hostile venue", () => {
       { unreadable: JSON.stringify(flood), reason, number: 8, account },
       listingEvent(9)
     ])
+  })
+
+  it("A2-115: a market and an offer that can't be read hide no other, and are handed on as they are", async () => {
+    const listing = {
+      version: 1,
+      at: 5,
+      markets: [market("BTC-USDC-PERP")],
+      stakingMarkets: [stakingMarket("BTC-SWAP")]
+    }
+    const odd = { ...listing.markets[0], family: "TULIPS" }
+    const found = await reading({ ...listing, markets: [odd, ...listing.markets] }, (venue) => venue.listing)
+    assert.deepStrictEqual(found, { ...listing, unreadable: [JSON.stringify(odd)] })
+    const board = await reading({ offers: [{ id: -1 }], at: 5 }, (venue) => venue.offers)
+    assert.deepStrictEqual(board, { offers: [], at: 5, unreadable: ['{"id":-1}'] })
   })
 
   it("A2-115: an outcome that can't be read leaves its own ref unknown, and no other", async () => {

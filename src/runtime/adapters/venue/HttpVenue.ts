@@ -13,6 +13,7 @@ import {
   VenueOutcome,
   type VenueRequest
 } from "../../../machines/venue/venueCalls.ts"
+import { VenueMarket, VenueOffer, VenueStakingMarket } from "../../../machines/venue/VenueMarket.ts"
 import { VenueApi, venueStreams } from "../../../venue/VenueApi.ts"
 import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueConnection } from "../../ports/VenueConnection.ts"
@@ -56,8 +57,15 @@ const shapeOf = (connection: VenueConnection, client: Client): VenueShape => {
   const { reads } = client
   const writes = writesOf(client)
   return {
-    listing: answered(reads.listing()),
-    offers: answered(reads.offers()),
+    listing: Effect.map(answered(reads.listing()), ({ markets, stakingMarkets, ...rest }) => {
+      const [perps, staking] = [marketsOf(markets), stakingMarketsOf(stakingMarkets)]
+      const unreadable = [...perps.unreadable, ...staking.unreadable]
+      return { ...rest, markets: perps.read, stakingMarkets: staking.read, unreadable }
+    }),
+    offers: Effect.map(answered(reads.offers()), ({ offers, at }) => {
+      const { read, unreadable } = offersOf(offers)
+      return { offers: read, at, unreadable }
+    }),
     clock: Effect.map(answered(reads.clock()), ({ now }) => now),
     snapshot: (params) => answered(reads.snapshot({ params })),
     klines: ({ symbol, interval, from, to, limit }) =>
@@ -153,6 +161,24 @@ const inOrder = (
       ? Effect.succeed(outcomes)
       : Effect.fail(new VenueUnanswered({ reason: "the answer is of other refs" }))
   })
+
+/** Reads a list one by one. */
+const eachOf = <A>(schema: Schema.Codec<A>) => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (found: ReadonlyArray<unknown>) => {
+    const read: Array<A> = []
+    const unreadable: Array<string> = []
+    for (const element of found) {
+      const value = decode(element)
+      if (Option.isSome(value)) read.push(value.value)
+      else unreadable.push(JSON.stringify(element))
+    }
+    return { read, unreadable }
+  }
+}
+const marketsOf = eachOf(VenueMarket)
+const stakingMarketsOf = eachOf(VenueStakingMarket)
+const offersOf = eachOf(VenueOffer)
 
 const outcomeOf = Schema.decodeUnknownOption(VenueOutcome)
 

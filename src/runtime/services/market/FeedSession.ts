@@ -165,13 +165,10 @@ export class FeedSession {
         this.listedNumber = number
         const { mirror } = this.parts
         if (mirror.isListed(listing)) return Effect.void
-        return Effect.forEach(
-          mirror.list(listing),
-          (reason) => this.parts.rate.add("listing", JSON.stringify(listing), reason),
-          {
-            discard: true
-          }
-        )
+        const { rate } = this.parts
+        const absurd = mirror.list(listing).map((reason) => rate.add("listing", JSON.stringify(listing), reason))
+        const unread = (listing.unreadable ?? []).map((bytes) => rate.add("listing", bytes, "a market can't be read"))
+        return Effect.all([...absurd, ...unread], { discard: true })
       })
     )
   })

@@ -4,10 +4,12 @@
  */
 import { Effect, type Scope } from "effect"
 import type { VenueOffer } from "../../../machines/venue/VenueMarket.ts"
-import type { VenueShape } from "../../ports/Venue.ts"
+import type { VenueBoard, VenueShape } from "../../ports/Venue.ts"
 import type { MarketMirror } from "./MarketMirror.ts"
 import { kindOf, type QuarantineRate } from "./QuarantineRate.ts"
 import { boardFault, offerFault } from "./readFaults.ts"
+
+const unread = "an offer can't be read"
 
 /** The board of staking offers as it was last read. */
 export interface OfferBoard {
@@ -60,7 +62,7 @@ export const pollOffers = (parts: OfferPollParts): Effect.Effect<() => OfferBoar
 /** What of a board can be true; null: nothing of it. Offers of a market that is not listed (yet) are left out. */
 const believed = (
   { mirror, rate, latest }: OfferPollParts,
-  board: Pick<OfferBoard, "offers" | "at">
+  board: VenueBoard
 ): Effect.Effect<ReadonlyArray<VenueOffer> | null> =>
   Effect.gen(function* () {
     const whole = boardFault(board, latest())
@@ -68,6 +70,7 @@ const believed = (
       yield* rate.add(kindOf("offers", "", whole), JSON.stringify(board), whole)
       return null
     }
+    for (const bytes of board.unreadable ?? []) yield* rate.add(kindOf("offers", "", unread), bytes, unread)
     const markets = new Map((mirror.listing?.stakingMarkets ?? []).map((market) => [market.symbol, market]))
     const offers = new Map<number, VenueOffer>()
     for (const offer of board.offers) {
