@@ -3,6 +3,7 @@
  * while. When the step ends, both are there again (SC-PLT-04, SC-PLT-05).
  */
 import { Effect, type Scope } from "effect"
+import type { PartnerClient } from "../../partner/PartnerClient.ts"
 import type { Answer } from "./Answer.ts"
 import { eventually } from "./eventually.ts"
 import type { KillStep, SentStep } from "./Scenario.ts"
@@ -19,6 +20,7 @@ interface Sending {
 /** A service that has been sent what passes the point dies in milliseconds. */
 const pointMillis = 15_000
 const backMillis = 60_000
+const awayMillis = 10_000
 /** The service needs longer to start its database again. */
 const againMillis = 20
 
@@ -70,6 +72,7 @@ const killDatabase = (
 ): Effect.Effect<void, Broken, Scope.Scope> =>
   Effect.gen(function* () {
     if (!own.killDatabase()) return yield* broken("The database of the service does not run.")
+    const client = yield* session.clientOf(session.world.operatorKey)
     const end = Date.now() + millisOf(step.for ?? "1ms")
     const outage = Effect.gen(function* () {
       while (Date.now() < end) {
@@ -77,12 +80,23 @@ const killDatabase = (
         yield* Effect.sleep(againMillis)
       }
     })
-    const meanwhile = Effect.forEach(step.during, (each) => answered(session, each), { discard: true })
-    yield* Effect.all([outage, meanwhile], { concurrency: 2, discard: true })
-    const looks = Effect.map(
-      Effect.promise(() => session.world.command(["partner", "list"])),
-      ({ exit, refusal }) => (exit === 0 ? null : (refusal?.msg ?? `exit status ${exit}`))
-    )
-    const missing = yield* eventually(looks, backMillis)
+    const meanwhile = Effect.gen(function* () {
+      const still = yield* eventually(Effect.map(complaintOf(client), stillWell), awayMillis)
+      if (still !== null) return yield* broken(still)
+      yield* Effect.forEach(step.during, (each) => answered(session, each), { discard: true })
+    })
+    yield* Effect.all(step.during.length === 0 ? [outage] : [outage, meanwhile], { concurrency: 2, discard: true })
+    const missing = yield* eventually(complaintOf(client), backMillis)
     if (missing !== null) return yield* broken(`The service did not come back: ${missing}`)
   })
+
+/** What GET /healthz says against the service; null: nothing. */
+const complaintOf = (client: PartnerClient): Effect.Effect<string | null> =>
+  client.send({ method: "GET", path: "/healthz" }).pipe(
+    Effect.map(({ status }) => (status === 200 ? null : `GET /healthz answers ${status}`)),
+    Effect.catch(({ detail }) => Effect.succeed(detail))
+  )
+
+/** A killed server's children end on their own, and until then what they have been asked is done as ever. */
+const stillWell = (complaint: string | null): string | null =>
+  complaint === null ? "The service is well without its database." : null
