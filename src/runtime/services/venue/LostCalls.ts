@@ -4,7 +4,7 @@
  * what has not come: a void ref is never executed, so that "not there" can be believed. What is not answered for 60 s is an
  * alarm; it stays in flight for as long as it takes (A2-116).
  */
-import { type Clock, Effect, Latch, Semaphore } from "effect"
+import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
@@ -43,6 +43,8 @@ interface Lost {
 export interface LostCallsParts {
   readonly venue: Pick<VenueShape, "voidRefs">
   readonly wall: Clock.Clock
+  /** Writes on their way end with it. */
+  readonly scope: Scope.Scope
   /** Writes what became of a call; false when it could not be written now. */
   readonly conclude: (row: VenueCallRow, outcome: DefiniteOutcome) => Effect.Effect<boolean>
   /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
@@ -155,13 +157,17 @@ export class LostCalls {
     if (outcome === null) return Effect.void
     lost.writing = true
     const written = Effect.map(this.parts.conclude(lost.row, outcome), (done) => {
-      lost.writing = false
       if (done) this.lost.delete(lost.row.ref)
-      else this.wake.openUnsafe()
+    })
+    const ended = Effect.sync(() => {
+      lost.writing = false
+      if (this.lost.get(lost.row.ref) === lost) this.wake.openUnsafe()
+      return this.room.release(1)
     })
     return Effect.andThen(
       this.room.take(1),
-      Effect.forkChild(Effect.ensuring(written, this.room.release(1)), { startImmediately: true })
+      // Not a child of the question, which ends before it.
+      Effect.forkIn(Effect.ensuring(written, Effect.flatten(ended)), this.parts.scope, { startImmediately: true })
     )
   }
 

@@ -107,6 +107,7 @@ class Executor {
     this.lost = new LostCalls({
       venue,
       wall,
+      scope: parts.scope,
       conclude: (row, outcome) => this.take(row, outcome),
       alarm: (row) => this.alarm(row)
     })
