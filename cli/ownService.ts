@@ -53,6 +53,8 @@ export const startOwnService = async (keep: boolean, stopped: Promise<void>): Pr
     // What a killed service leaves running is known to the next one alone.
     if (port !== 0 && hasEnded(child)) await restart().catch(() => killDatabase(dataDir))
     await end(child)
+    // One that had to be killed, or died in its end, leaves its database running.
+    if (port !== 0 && child.signalCode === "SIGKILL") killDatabase(dataDir)
     if (!keep) rmSync(dataDir, { recursive: true, force: true })
   }
   try {
@@ -122,16 +124,26 @@ const dieAt = async (child: ChildProcess, dataDir: string, point: string): Promi
 const armLooks = 1_000
 const armMillis = 5
 
-/** kill -9 of the server of this directory's cluster, and of no other: its pid file names the cluster. */
+/**
+ * kill -9 of the server of this directory's cluster, and of no other: its pid file names the cluster. A killed one leaves the
+ * file behind, so one file is good for one kill: the pid may be somebody else's by then.
+ */
 const killDatabase = (dataDir: string): boolean => {
   const cluster = join(dataDir, "postgres", "cluster")
   try {
-    const [pid = "", directory = ""] = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")
-    return /^[1-9][0-9]{0,8}$/.test(pid) && directory === realpathSync(cluster) && process.kill(Number(pid), "SIGKILL")
+    const file = readFileSync(join(cluster, "postmaster.pid"), "utf8")
+    const [pid = "", directory = "", startedAt = ""] = file.split("\n")
+    const server = `${pid} ${startedAt}`
+    if (!/^[1-9][0-9]{0,8}$/.test(pid) || directory !== realpathSync(cluster) || killed.get(cluster) === server)
+      return false
+    killed.set(cluster, server)
+    return process.kill(Number(pid), "SIGKILL")
   } catch {
     return false // there is none, or it has just ended
   }
 }
+/** By cluster: the pid and start of the server that was killed last. */
+const killed = new Map<string, string>()
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
 

@@ -76,17 +76,15 @@ export class VenueAudit {
   }
 
   /**
-   * Events that should be taken and are not. Of a gap whose beginning the venue does not keep it gives nothing; and what it
-   * forgets of an account that was never heard of is fetched with the next event of that account only.
+   * Events that should be taken and are not: those that the venue keeps. What it has forgotten of an account that was never
+   * heard of is fetched with the next event of that account only.
    */
   private missing(): ReadonlyArray<AccountEvent> {
     const { core, events } = this.parts.venue
-    const broken = new Set<string>()
     return events.filter(({ fact: { account, sequence }, number }) => {
       const taken = this.sequences.get(account)
       if (sequence <= (taken ?? 0)) return false
-      if (!core.keeps(number)) broken.add(account)
-      return !broken.has(account) && (taken !== undefined || number > this.wentOnFrom)
+      return core.keeps(number) && (taken !== undefined || number > this.wentOnFrom)
     })
   }
 
@@ -114,6 +112,11 @@ export class VenueAudit {
       )
       const there = outcomes[at]?.outcome
       findings.expect(there === state, "venue", () => `${ref} is ${state} here and ${there} at the venue`)
+    }
+    const known = new Set(probes.map(({ id }) => `P-${id}`))
+    for (const ref of venue.core.came.keys()) {
+      const isProbe = ref.startsWith("P-")
+      findings.expect(!isProbe || known.has(ref), "venue", () => `${ref} was called, and no commit asked for it`)
     }
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)

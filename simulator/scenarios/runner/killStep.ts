@@ -2,7 +2,7 @@
  * Steps that kill: the run's own service with -9, at once or at a point of its commits, and its database, once or for a
  * while. When the step ends, both are there again (SC-PLT-04, SC-PLT-05).
  */
-import { Effect, type Scope } from "effect"
+import { Effect, Exit, type Scope } from "effect"
 import type { PartnerClient } from "../../partner/PartnerClient.ts"
 import type { Answer } from "./Answer.ts"
 import { eventually } from "./eventually.ts"
@@ -47,13 +47,17 @@ const killService = (
       yield* attempt(() => own.dieAt(point), "The service did not learn where to die.")
       const step = during[index]
       // Its answer may be lost with the service: what became of it is for the steps after this one.
-      if (step !== undefined) yield* Effect.ignore(send(session, step))
+      const sent = step === undefined ? null : yield* Effect.exit(send(session, step))
       const ended = yield* Effect.timeoutOption(
         Effect.promise(() => own.ended()),
         pointMillis
       )
-      if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
+      // Also one that has not come to the point: it would die in a step of somebody else's.
       yield* restart(own)
+      if (ended._tag === "None") return yield* broken(`The service did not come to ${point}.`)
+      if (sent !== null && Exit.isSuccess(sent) && sent.value.succeeded && point !== "after-commit") {
+        return yield* broken(`The service answered ${sent.value.status} before it came to ${point}.`)
+      }
     }
     if (at.length === 0) yield* restart(own)
   })
@@ -85,7 +89,7 @@ const killDatabase = (
       if (still !== null) return yield* broken(still)
       yield* Effect.forEach(step.during, (each) => answered(session, each), { discard: true })
     })
-    yield* Effect.all(step.during.length === 0 ? [outage] : [outage, meanwhile], { concurrency: 2, discard: true })
+    yield* Effect.all([outage, meanwhile], { concurrency: 2, discard: true })
     const missing = yield* eventually(complaintOf(client), backMillis)
     if (missing !== null) return yield* broken(`The service did not come back: ${missing}`)
   })

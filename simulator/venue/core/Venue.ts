@@ -79,13 +79,15 @@ export class Venue {
 
   /** Plays an input: it is done, or refused in words with nothing done. Throws InputFailed alone. */
   apply(input: VenueInput): Applied {
+    let applied: Applied
     try {
-      const applied = this.play(input)
-      this.outbox.release()
-      return applied
+      applied = this.play(input)
     } catch (error) {
       throw new InputFailed(error instanceof Error ? error.message : String(error), { cause: error })
     }
+    // A fault of who listens is none of the input's: it stays played, as at every replay.
+    this.outbox.release()
+    return applied
   }
 
   state(): VenueState {
@@ -179,7 +181,7 @@ export class Venue {
     return this.parts.events.after(number)
   }
 
-  /** At most 1,000 events of an account after a sequence of its own; null: unknown account, or not kept any more. */
+  /** At most 1,000 events of an account after a sequence of its own; as far back as they are kept; null: it has no such event. */
   accountEvents(name: string, after: number): ReadonlyArray<VenueEvent> | null {
     const account = this.parts.accountNamed(name)
     return account === null ? null : this.parts.events.ofAccount(account, after)

@@ -20,6 +20,7 @@ export interface LogDisk {
   readonly open: (path: string) => Promise<LogFile>
   /** Writes a file of lines whole or not at all. */
   readonly replace: (path: string, lines: Iterable<string>) => Promise<void>
+  /** Gone for good: no loss of power brings it back. */
   readonly remove: (path: string) => Promise<void>
 }
 
@@ -75,5 +76,8 @@ export const realDisk: LogDisk = {
     }
     await syncDirectory(join(path, ".."))
   },
-  remove: (path) => rm(path, { force: true })
+  remove: async (path) => {
+    await rm(path, { force: true })
+    await syncDirectory(join(path, ".."))
+  }
 }

@@ -238,9 +238,15 @@ export class VenueLog {
     }
     this.segment = next
     this.rotateAt = this.segmentBytes
-    await segment.file.close()
-    await removeBefore(disk, directory, this.base)
+    const before = this.base
     this.base = number
+    try {
+      await segment.file.close()
+      await removeBefore(disk, directory, before)
+    } catch (error) {
+      // What is left of the past harms nothing, and the next snapshot tries again.
+      this.print(`What is older than the snapshot before this one can't be removed: ${reasonOf(error)}.`)
+    }
   }
 
   /** A snapshot could not be written: the segment goes on, and the next try is as far away as this one was. */

@@ -101,7 +101,8 @@ export class VenueDesk {
         return this.answer(null)
       case "advance":
         if (command.to > venue.now) {
-          await writer.submit({ type: "time", to: command.to })
+          const { refusal } = await writer.submit({ type: "time", to: command.to })
+          if (refusal !== null) throw new CommandRefused(refusal)
           clock.reached(command.to)
         }
         return this.answer(null)

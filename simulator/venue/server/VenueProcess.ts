@@ -134,7 +134,10 @@ const openedVenue = async (
     onRequest: () => life.asked()
   })
   try {
-    writeWhole(join(directory, "venue.json"), JSON.stringify({ seat: seat.path, keyFile, url: server.url }))
+    const file = join(directory, "venue.json")
+    const text = JSON.stringify({ seat: seat.path, keyFile, url: server.url })
+    // Usually it says so already: a full disk keeps no books from being read.
+    if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeWhole(file, text)
   } catch (error) {
     await server.close()
     throw error
