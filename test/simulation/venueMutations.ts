@@ -38,6 +38,15 @@ export const venueMutations: ReadonlyArray<Mutation> = [
       }))
   },
   {
+    name: "the venue is called for what no commit asked for",
+    shows: ["venue"],
+    seams: () =>
+      otherVenue((venue) => ({
+        write: (name, request) =>
+          Effect.andThen(venue.write(name, request), venue.write(name, { ...request, ref: `${request.ref}000000` }))
+      }))
+  },
+  {
     name: "what the venue does not find is believed without voiding",
     shows: ["venue"],
     seams: () =>
@@ -78,6 +87,11 @@ export const venueMutations: ReadonlyArray<Mutation> = [
     name: "a gap in an account's events is passed over",
     shows: ["venue"],
     seams: () => otherSequences((sequence) => sequence + 1)
+  },
+  {
+    name: "an account that is read again gives nothing",
+    shows: ["venue"],
+    seams: () => otherVenue(() => ({ accountEvents: () => Effect.succeed([]) }))
   },
   {
     name: "the cursor of the venue's events runs ahead of their commits",
