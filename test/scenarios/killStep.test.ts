@@ -49,10 +49,7 @@ const play = (
     const sentence = yield* killStep(new Session(world, "T1", 1), kill, {
       send: () => sent,
       answered: () => Effect.asVoid(sent)
-    }).pipe(
-      Effect.match({ onSuccess: () => null, onFailure: ({ sentence: found }) => found }),
-      Effect.scoped
-    )
+    }).pipe(Effect.match({ onSuccess: () => null, onFailure: ({ sentence: found }) => found }), Effect.scoped)
     return { sentence, done }
   })
 
@@ -142,12 +139,14 @@ describe("a kill of the database", () => {
     })
   )
 
-  it.live("one that nobody misses fails the step, also without steps meanwhile", () =>
-    Effect.gen(function* () {
-      const { at, killDatabase } = yield* serviceAway(0)
-      const { sentence } = yield* play(step({ kill: "database" }), { killDatabase }, answered, at)
-      assert.strictEqual(sentence, "The service is well without its database.")
-    }),
+  it.live(
+    "one that nobody misses fails the step, also without steps meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const { at, killDatabase } = yield* serviceAway(0)
+        const { sentence } = yield* play(step({ kill: "database" }), { killDatabase }, answered, at)
+        assert.strictEqual(sentence, "The service is well without its database.")
+      }),
     30_000
   )
 
