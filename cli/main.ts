@@ -8,18 +8,26 @@ import { runCli } from "./runCli.ts"
 
 /** Whether this process is a service: it goes on without its output, which it counts itself. */
 let serving = false
-let asked: Promise<void> | null = null
+/** Of a command that ends in an order of its own. */
+let ending: PromiseWithResolvers<void> | null = null
+/** Of a command whose answer could not be written. */
+let unheard: ExitStatus | null = null
 
-/** SIGTERM or SIGINT. Asked twice is asked once: on a terminal Ctrl-C arrives directly and through the launcher. */
-const stopped: CliIo["stopped"] = () =>
-  (asked ??= new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve())
-  }))
+/**
+ * SIGTERM, SIGINT, or SIGHUP of a terminal that closes. Asked twice is asked once: on a terminal Ctrl-C arrives directly and
+ * through the launcher.
+ */
+const stopped: CliIo["stopped"] = () => {
+  if (ending !== null) return ending.promise
+  const asked = (ending = Promise.withResolvers<void>())
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => asked.resolve())
+  return asked.promise
+}
 
 const print = (text: string) => void process.stdout.write(text)
 
 /**
- * Runs until SIGTERM or SIGINT; a database taken over by another process ends it as refused. Rejects with a CliFailure
+ * Runs until a signal asks it to stop; a database taken over by another process ends it as refused. Rejects with a CliFailure
  * when it can't start.
  */
 const serve: CliIo["serve"] = async (options): Promise<ExitStatus> => {
@@ -58,15 +66,19 @@ process.stderr.on("error", () => undefined)
 // A reader that has seen enough (`| head`) is no failure, and nothing more can reach it. Anything else (a full disk)
 // keeps the answer of a command that may be done: reported like a connection that broke before the answer came.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (serving) return
-  if (error.code === "EPIPE") process.exit()
-  const failure = unwritten(error.code)
-  const json = process.argv.includes("--json")
-  process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
-  process.exit(failure.status)
+  if (serving || unheard !== null) return
+  const failure = error.code === "EPIPE" ? null : unwritten(error.code)
+  if (failure !== null) {
+    const json = process.argv.includes("--json")
+    process.stderr.write(`${json ? JSON.stringify(failure.envelope) : failure.message}\n`)
+    process.exitCode = unheard = failure.status
+  }
+  // What it has started is taken away first.
+  if (ending === null) process.exit()
+  ending.resolve()
 })
 
-process.exitCode = await runCli(process.argv.slice(2), {
+const status = await runCli(process.argv.slice(2), {
   stdout: print,
   stderr: (text) => void process.stderr.write(text),
   env: process.env,
@@ -75,3 +87,4 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stopped,
   serve
 })
+process.exitCode = unheard ?? status

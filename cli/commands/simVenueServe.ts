@@ -39,27 +39,34 @@ export const addSimVenueServeCommand = (sim: Command, cli: Cli): void => {
 
 const serve = async (cli: Cli, flags: VenueServeFlags, globals: Globals): Promise<void> => {
   const stopped = cli.io.stopped()
-  const { startVenue } = await import("../../simulator/venue/server/VenueProcess.ts")
+  const { restartOrdered, startVenue } = await import("../../simulator/venue/server/VenueProcess.ts")
   const markets = flags.markets === undefined ? null : await marketsOf(flags.markets)
-  const venue = await startVenue({
-    directory: join(globals.dataDir ?? defaultDataDir, "venue"),
-    port: flags.port ?? 0,
-    seed: flags.seed ?? null,
-    markets,
-    idleMillis: null,
-    print: (line) => cli.io.stderr(`${line}\n`)
-  }).catch((error: unknown) => {
-    throw cliFailure(exitStatus.refused, 5030, error instanceof Error ? error.message : String(error))
-  })
+  const start = (port: number) =>
+    startVenue({
+      directory: join(globals.dataDir ?? defaultDataDir, "venue"),
+      port,
+      seed: flags.seed ?? null,
+      markets,
+      idleMillis: null,
+      print: (line) => cli.io.stderr(`${line}\n`)
+    }).catch((error: unknown) => {
+      throw cliFailure(exitStatus.refused, 5030, error instanceof Error ? error.message : String(error))
+    })
+  let venue = await start(flags.port ?? 0)
   const { url, keyFile } = venue
   cli.io.stdout(
     globals.json === true
       ? `${JSON.stringify({ ready: true, url, keyFile, pid: process.pid })}\n`
       : `The simulated venue is listening on ${url}\n  key file      ${keyFile}\n`
   )
-  const why = await Promise.race([stopped, venue.wantsToEnd])
-  if (why !== undefined) cli.io.stderr(`${why}\n`)
-  await venue.stop()
+  for (;;) {
+    const why = await Promise.race([stopped, venue.wantsToEnd])
+    if (why !== undefined) cli.io.stderr(`${why}\n`)
+    await venue.stop()
+    if (why !== restartOrdered) return
+    // Where its services look for it.
+    venue = await start(Number(new URL(url).port))
+  }
 }
 
 const marketsOf = async (file: string): Promise<ReadonlyArray<Base>> => {

@@ -94,7 +94,7 @@ const makeServer = ({ tls }: ListenerOptions, limits: ListenerLimits): Server =>
     requestTimeout: limits.requestMillis,
     connectionsCheckingInterval: limits.checkMillis,
     maxHeaderSize: headerBytes,
-    // A request to upgrade is an ordinary request here: nothing on this server speaks another protocol.
+    // A request to upgrade is an ordinary request here, the last of its connection: nothing speaks another protocol.
     shouldUpgradeCallback: () => false,
     // Answered in the envelope by framing.ts.
     requireHostHeader: false
@@ -132,12 +132,17 @@ const soundOnly =
 /** What the adapter is given for a request whose caller has gone. */
 const nobody = HttpServerResponse.empty()
 
-/** One request of a connection at a time, in their order. */
+/**
+ * One request of a connection at a time, in their order. One that asks to upgrade is the last: of what it has read behind
+ * such a request Node drops all, so that the end of a request that came in two pieces would be another one.
+ */
 const inTurn =
   (app: ListenerApp): ListenerApp =>
   (request) => {
-    const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-    const turn = turnOf(socket, NodeHttpServerRequest.toServerResponse(request) as ServerResponse)
+    const { headers, socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+    const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false
+    const turn = turnOf(socket, response)
     if (turn === null) return app(request)
     return Effect.flatMap(turn, (served) => (served ? app(request) : Effect.succeed(nobody)))
   }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { exitStatus } from "../../cli/CliIo.ts"
 import { runCli } from "../../cli/runCli.ts"
+import { eventually } from "../runtime/engine/eventually.ts"
 import { recordingIo, runRecorded } from "../operator/operatorHarness.ts"
 import { VenueClient } from "../venue/venueClient.ts"
 
@@ -47,6 +48,17 @@ describe("sim venue serve", () => {
       assert.strictEqual((await client.show()).seed, 11)
     })
     assert.deepStrictEqual([plain, json], [exitStatus.done, exitStatus.done])
+  })
+
+  it("sim venue restart: begins again at its address, with its books", async () => {
+    const status = await served(["--data-dir", join(folder, "again"), "--seed", "12"], async (client) => {
+      const { startedAt } = await client.show()
+      await client.command({ type: "restart" })
+      const shown = () => client.show().catch(() => null)
+      await eventually(async () => ((await shown())?.startedAt ?? startedAt) > startedAt)
+      assert.strictEqual((await client.show()).seed, 12)
+    })
+    assert.strictEqual(status, exitStatus.done)
   })
 
   it("begins with the markets of a file, and refuses others later", async () => {

@@ -131,6 +131,22 @@ describe.each([
   })
 
   it.each([
+    ["a read", `${me}Connection: Upgrade\r\nUpgrade: foo\r\n\r\n`],
+    ["a write", `${write}Connection: Upgrade\r\nUpgrade: foo\r\nContent-Length: 2\r\n\r\n{}`]
+  ])("RFC 9112: %s that asks to upgrade is the last of its connection", async (_name, asking) => {
+    server.stub.collateral = () => Effect.succeed(collateralBooked)
+    const connection = await openRaw(target())
+    // Node drops what it has read behind such a request: of one that came in two pieces the second would be a request.
+    connection.socket.write(`${asking}GET /partner/v1/none HTTP/1.1\r\nX: `)
+    await connection.until("\r\n\r\n")
+    connection.socket.write(`${me}\r\n`)
+    const text = await connection.closed()
+    assert.deepStrictEqual(answersIn(text), 1)
+    assert.match(text, /^HTTP\/1\.1 20[01] /)
+    assert.match(text, /\r\nconnection: close\r\n/i)
+  })
+
+  it.each([
     ["garbage", "GARBAGE\r\n\r\n"],
     ["a broken request", "GET / HTTP/1.1\r\nX : y\r\n\r\n"],
     ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"]

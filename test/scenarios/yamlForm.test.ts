@@ -211,6 +211,11 @@ describe("scenario files: what is wrong is said with its line", () => {
       `${head}steps: [\n`,
       ["4: Flow sequence in block collection must be sufficiently indented and end with a ]"]
     ],
+    [
+      "a second scenario in the file",
+      `${head}steps:\n  - clock: 1d\n---\n${head}steps:\n  - clock: 2d\n`,
+      ["5: a file has one scenario"]
+    ],
     ["a key twice", `${head}title: Again\nsteps:\n  - clock: 1d\n`, ["3: Map keys must be unique"]],
     ["an empty file", "", ["1: a scenario must be a map with id, title and steps"]]
   ]
@@ -249,6 +254,9 @@ describe("scenario files: what is wrong is said with its line", () => {
 
   it("a file of more than 256 KiB is not read", () =>
     assert.deepStrictEqual(complaints(`${head}# ${"x".repeat(256 * 1024)}\n`), ["1: a scenario has at most 256 KiB"]))
+
+  it("nor is a device that never ends", () =>
+    assert.deepStrictEqual(findScenarios(["/dev/zero"]).complaints, ["/dev/zero:1: a scenario has at most 256 KiB"]))
 })
 
 const byLine = (a: string, b: string): number => Number.parseInt(a, 10) - Number.parseInt(b, 10)

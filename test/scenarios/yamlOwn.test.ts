@@ -3,16 +3,20 @@
  * service of the command's own, of which nothing is left afterwards (operator surface, sim run).
  */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { allScenarios } from "../../simulator/scenarios/runner/findScenarios.ts"
 import type { ScenarioResult } from "../../simulator/scenarios/runner/runScenario.ts"
 import { runRecorded } from "../operator/operatorHarness.ts"
+import { eventually } from "../runtime/engine/eventually.ts"
 
 const ids = allScenarios()
   .scenarios.filter(({ own }) => own)
   .map(({ id }) => id)
+const main = join(import.meta.dirname, "../../cli/main.ts")
 /** Where the runs make their data directories: nobody else's are there. */
 const folder = mkdtempSync(join(tmpdir(), "brokerage-own-"))
 const { TMPDIR } = process.env
@@ -40,4 +44,24 @@ describe("sim run --own", () => {
     }
     assert.deepStrictEqual(readdirSync(folder), [])
   }, 300_000)
+
+  it.each([
+    ["its terminal closes", (run: ChildProcess) => void run.kill("SIGHUP")],
+    ["nobody reads it any more", (run: ChildProcess) => void run.stdout?.destroy()]
+  ])(
+    "takes its service away when %s",
+    async (_, go) => {
+      const run = spawn(process.execPath, [main, "sim", "run", "SC-PLT-03", "--own"], {
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      const ended = once(run, "exit")
+      await once(run.stdout, "data")
+      await eventually(() => readdirSync(folder).length > 0)
+      go(run)
+      const [, signal] = await ended
+      assert.isNull(signal)
+      assert.deepStrictEqual(readdirSync(folder), [])
+    },
+    90_000
+  )
 })

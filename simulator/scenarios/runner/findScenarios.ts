@@ -1,5 +1,5 @@
 /** Scenario files by what a person types: an id, the beginning of one, a group such as custody, or a file. */
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { closeSync, openSync, readdirSync, readSync } from "node:fs"
 import { basename, join, resolve } from "node:path"
 import { closest } from "./closest.ts"
 import { type Complaint, largestFile, readScenario } from "./readScenario.ts"
@@ -77,9 +77,22 @@ const read = (files: ReadonlyArray<string>): Found => {
 
 const readFile = (file: string): Scenario | ReadonlyArray<Complaint> => {
   try {
-    if (statSync(file).size > largestFile) return [{ line: 1, sentence: "a scenario has at most 256 KiB" }]
-    return readScenario(file, readFileSync(file, "utf8"))
+    return readScenario(file, beginningOf(file))
   } catch {
     return [{ line: 1, sentence: "the file can not be read" }]
+  }
+}
+
+/** As much of a file as shows that it is too long: a pipe or a device does not say before how long it is. */
+const beginningOf = (file: string): string => {
+  const bytes = Buffer.alloc(4 * largestFile)
+  const descriptor = openSync(file, "r")
+  try {
+    let length = 0
+    for (let read = -1; read !== 0; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, null)
+    return bytes.toString("utf8", 0, length)
+  } finally {
+    closeSync(descriptor)
   }
 }

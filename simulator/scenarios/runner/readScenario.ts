@@ -3,7 +3,18 @@
  * meant. Pure; the schema decides the form (Scenario.ts), this file knows where in the text it was broken.
  */
 import { Schema, SchemaIssue } from "effect"
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, type Document } from "yaml"
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parse,
+  parseDocument,
+  type YAMLError
+} from "yaml"
 import { closest } from "./closest.ts"
 import { compareDecimals, Matcher, type MatcherName, matchers } from "./matching.ts"
 import {
@@ -45,6 +56,12 @@ const shortened = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Complain
   return [...all.slice(0, mostComplaints), { line: next.line, sentence: `and ${all.length - mostComplaints} more` }]
 }
 
+/** What is no YAML, or more than one document of it. */
+const sentenceOf = ({ code, message }: YAMLError): string => {
+  if (code === "MULTIPLE_DOCS") return "a file has one scenario"
+  return message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
+}
+
 class Reader {
   readonly complaints: Array<Complaint> = []
   private readonly lines = new LineCounter()
@@ -56,11 +73,11 @@ class Reader {
 
   constructor(text: string) {
     const whole = text.length <= largestFile
-    this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "silent", uniqueKeys: true })
+    // "silent" would not say that a second document follows, which nobody would play.
+    this.document = parseDocument(whole ? text : "", { lineCounter: this.lines, logLevel: "error", uniqueKeys: true })
     if (!whole) this.complaints.push({ line: 1, sentence: "a scenario has at most 256 KiB" })
-    for (const { message, pos } of this.document.errors) {
-      const sentence = message.startsWith("Maximum call stack") ? tooDeep : (message.split(" at line")[0] ?? message)
-      this.complaints.push({ line: this.lines.linePos(pos[0]).line, sentence })
+    for (const error of this.document.errors) {
+      this.complaints.push({ line: this.lines.linePos(error.pos[0]).line, sentence: sentenceOf(error) })
     }
   }
 

@@ -39,6 +39,9 @@ export interface RunningVenue {
 
 const beatMillis = 1_000
 
+/** Why a venue ends that is to be started again. */
+export const restartOrdered = "A restart was ordered."
+
 /** Starts the venue of a directory. Throws a sentence when it can't. */
 export const startVenue = async (options: VenueProcessOptions): Promise<RunningVenue> => {
   mkdirSync(options.directory, { recursive: true, mode: 0o700 })
@@ -119,7 +122,7 @@ const openedVenue = async (
   // Requests that were open when the venue went down are answered again.
   for (const event of venue.eventsAfter(Math.max(0, venue.number - eventsKept)) ?? []) dealers.happened(event)
   const ending = Promise.withResolvers<string>()
-  const restart = () => ending.resolve("A restart was ordered.")
+  const restart = () => ending.resolve(restartOrdered)
   const desk = new VenueDesk({ venue, writer, clock, faults, events, markets, dealers, startedAt, restart })
   // Nobody sees the time at which it went down.
   await writer.offer({ type: "time", to: clock.now() })
