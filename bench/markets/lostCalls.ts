@@ -79,6 +79,8 @@ const lose = async (world: World, clientIds: ReadonlyArray<number>): Promise<num
   })
   await world.service.kill()
   await Promise.all(probes)
+  const wanted = clientIds.length * callsEach
+  if (lost !== wanted) throw new Error(`${lost} calls were in flight when the service was killed, not ${wanted}`)
   return lost
 }
 

@@ -80,6 +80,16 @@ describe("a start on a full disk", () => {
     assert.strictEqual((await again.client.ask("/venue/v1/orders", restingOrder("f1"))).json.outcome, "EXECUTED")
   })
 
+  it("books that are there, and nothing to say anew where they are found: nothing is written for it", async () => {
+    const directory = folder()
+    await start(directory)
+    await running.pop()?.end()
+    // What venue.json is drafted in can't be written.
+    mkdirSync(join(directory, "venue.json.new"))
+    const again = await start(directory)
+    assert.strictEqual((await again.client.show()).seed, 7)
+  })
+
   it("one that fails after it listens leaves nothing that keeps its process", async () => {
     const directory = folder()
     // What venue.json is drafted in can't be written.

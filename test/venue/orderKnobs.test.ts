@@ -24,6 +24,14 @@ describe("knobs of orders", () => {
     assert.deepStrictEqual(refused(), first)
   })
 
+  it("reject strikes what every check lets pass alone", () => {
+    const world = opened({ orders: { [symbol]: { reject: 1 } } })
+    assert.strictEqual(world.place({ qty: "1000000" }).reason, "quantity too large")
+    assert.strictEqual(world.place({ reduceOnly: true }).reason, "no position to reduce")
+    const { outcome, reason, order } = world.place({})
+    assert.deepStrictEqual([outcome, reason, order?.state], ["REFUSED", "rejected by the venue", "REJECTED"])
+  })
+
   it("slices: an order that trades at once is filled in so many trades at least, and no lot more or less", () => {
     const world = opened({ books: { [symbol]: { size: "10" } }, orders: { [symbol]: { slices: 7 } } })
     const { order } = world.place({ qty: "0.1", tif: "IOC" })

@@ -32,8 +32,11 @@ type Handlers = {
 }
 
 const mostAccounts = 1_000_000
-/** Of one account, that live at once. */
+/** Of one account, that live at once: orders, and requests for quotes. */
 const mostOrders = 10_000
+const mostRequests = 1_000
+/** Of a request, ms: the day that a client may ask for, and another one for clocks that differ. */
+const longestWindow = 2 * 86_400_000
 /** Characters of a group's name. */
 const longestGroup = 64
 
@@ -112,11 +115,10 @@ export class Calls {
       if (trigger === "off the grid") return refused("trigger price off the grid")
       if (account.orders.size >= mostOrders) return refused("too many orders")
       if (group !== null && group.length > longestGroup) return refused("group name too long")
-      // Drawn where there is a knob alone: without it no chance is used.
-      const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
-      if (reject > 0 && this.parts.streams.orders.chance(reject)) return refused("rejected by the venue")
       const asked = { ref, accountId: account.id, symbol, side, price, quantity, tif, reduceOnly, trigger, group }
-      const order = this.parts.exchange.place(asked)
+      const { reject = 0 } = this.parts.settings.orders[symbol] ?? {}
+      // Drawn where there is a knob alone: without it no chance is used.
+      const order = this.parts.exchange.place(asked, () => reject > 0 && this.parts.streams.orders.chance(reject))
       return { refusal: order.state === "REJECTED" ? order.reason : null, subject: { order: ref } }
     },
     cancelOrder: ({ target }, account) => {
@@ -153,11 +155,10 @@ export class Calls {
       const contract = this.contractOf(contractId, account)
       if (contract === null) return refused("unknown contract")
       if (contract.state !== "OPEN") return refused("contract has ended", { contract: contractId })
-      if (windowEndsAt <= this.parts.clock.now) return refused("window over", { contract: contractId })
       const { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps } = contract
       const asked = { symbol, side, quantity, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
       const closes = { id: contract.id, dealer: contract.dealer }
-      return this.request({ ...asked, ref, accountId: account.id, closes })
+      return this.request({ ...asked, ref, accountId: account.id, closes }, { contract: contractId })
     },
     cancelRequest: ({ target }, account) => {
       const rfq = this.rfqOf(target, account)
@@ -210,7 +211,7 @@ export class Calls {
   /** Why a request can't be quoted on; the level must lie where a loss is. */
   private requestRefusal(
     { market, prices, halt, delisted }: Listing,
-    asked: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps" | "windowEndsAt">
+    asked: Pick<Rfq, "side" | "quantity" | "barrier" | "takeProfit" | "expiryAt" | "premiumBps">
   ): string | null {
     const { now } = this.parts.clock
     if (delisted) return "market delisted"
@@ -219,7 +220,6 @@ export class Calls {
     if (asked.quantity > market.maxQty) return "quantity too large"
     if (asked.premiumBps < 1 || asked.premiumBps > 10_000) return "premium share out of range"
     if (asked.expiryAt <= now) return "expiry is past"
-    if (asked.windowEndsAt <= now) return "window over"
     const sign = asked.side === "BUY" ? 1 : -1
     if (prices.MARK === null) return "no market"
     if ((prices.MARK - asked.barrier) * sign <= 0) return "barrier on the wrong side"
@@ -228,8 +228,12 @@ export class Calls {
     return null
   }
 
-  private request(asked: Parameters<VenueParts["rfqs"]["request"]>[0]): Answer {
+  /** Opens a request, of a close with the contract that it is for. */
+  private request(asked: Parameters<VenueParts["rfqs"]["request"]>[0], of: Subject = {}): Answer {
     const { rfqs, agenda, clock } = this.parts
+    if (asked.windowEndsAt <= clock.now) return refused("window over", of)
+    if (asked.windowEndsAt - clock.now > longestWindow) return refused("window too long", of)
+    if (rfqs.openOf(asked.accountId) >= mostRequests) return refused("too many requests", of)
     const rfq = rfqs.request(asked, clock.now)
     agenda.add(rfq.windowEndsAt, { type: "window", rfqId: rfq.id })
     this.parts.sayRfq(rfq)

@@ -100,14 +100,18 @@ export class Exchange {
     return account
   }
 
-  /** Places an order; one whose reference is known is answered as it stands now and not placed again. */
-  place(request: OrderRequest): Order {
+  /**
+   * Places an order; one whose reference is known is answered as it stands now and not placed again. `isRejected` is asked of
+   * one that every check lets pass.
+   */
+  place(request: OrderRequest, isRejected: () => boolean = passes): Order {
     const known = request.ref === null ? undefined : this.orders.get(request.ref)
     if (known !== undefined) return known
     const order = newOrder(++this.ids.order, request)
     if (order.ref !== null) this.orders.set(order.ref, order)
     const listing = this.listings.get(order.symbol)
-    const refusal = listing === undefined ? "unknown market" : refusalOf(listing, order, this.account(order))
+    const found = listing === undefined ? "unknown market" : refusalOf(listing, order, this.account(order))
+    const refusal = found === null && isRejected() ? "rejected by the venue" : found
     if (listing === undefined || refusal !== null) this.end(order, "REJECTED", refusal)
     else {
       this.join(order)
@@ -358,6 +362,8 @@ export class Exchange {
     if (members?.size === 0) this.groups.delete(groupKey(order))
   }
 }
+
+const passes = (): boolean => false
 
 /** What orders have in common that nobody placed. */
 const ofTheVenue = { ref: null, tif: "GTC", reduceOnly: false, trigger: null, group: null } as const

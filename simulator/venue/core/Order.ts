@@ -33,6 +33,7 @@ export type OrderState = "WAITING" | "WORKING" | "FILLED" | "CANCELLED" | "REJEC
 /** Why an order ended without being filled, in the venue's own words. */
 export type EndReason =
   | "unknown market"
+  | "rejected by the venue"
   | "no orders in this market"
   | "market halted"
   | "market delisted"

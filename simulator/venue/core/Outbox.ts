@@ -1,36 +1,46 @@
 /**
- * What an input makes the venue say, held back until all of it is done: of an input that fails nothing was heard. What a long
- * jump of time says beyond the bound goes out on the way, so that it costs no memory.
+ * What an input makes the venue say, held back until all of it is done: of an input that fails nothing was heard, however
+ * long the jump of time, so that no number is ever heard with two contents. What a long jump says beyond what anybody can
+ * come back for is dropped on the way: of events those that the venue does not keep itself, of a channel all but the newest.
  */
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
+import { eventsKept } from "./EventLine.ts"
 import type { VenueListeners } from "./VenueInput.ts"
 
-const mostHeld = 10_000
+const messagesKept = 10_000
 
 export class Outbox implements VenueListeners {
   private readonly to: VenueListeners
-  private held: Array<VenueEvent | ChannelMessage> = []
+  private events: Array<VenueEvent> = []
+  private messages: Array<ChannelMessage> = []
 
   constructor(to: VenueListeners) {
     this.to = to
   }
 
-  readonly event = (event: VenueEvent): void => this.hold(event)
-  readonly market = (message: ChannelMessage): void => this.hold(message)
+  readonly event = (event: VenueEvent): void => {
+    this.events.push(event)
+    // Dropped many at once, so that one costs nothing.
+    if (this.events.length > 2 * eventsKept) this.events = this.events.slice(-eventsKept)
+  }
+
+  readonly market = (message: ChannelMessage): void => {
+    this.messages.push(message)
+    if (this.messages.length > 2 * messagesKept) this.messages = newest(this.messages)
+  }
 
   release(): void {
-    const said = this.held
-    if (said.length === 0) return
-    this.held = []
-    for (const one of said) {
-      if ("fact" in one) this.to.event(one)
-      else this.to.market(one)
-    }
+    const { events, messages } = this
+    if (events.length > 0) this.events = []
+    if (messages.length > 0) this.messages = []
+    for (const event of events) this.to.event(event)
+    for (const message of messages) this.to.market(message)
   }
+}
 
-  private hold(one: VenueEvent | ChannelMessage): void {
-    this.held.push(one)
-    if (this.held.length > mostHeld) this.release()
-  }
+/** The newest of all, and the last of each channel: a reader sees a gap in its sequence, and none misses how it ended. */
+const newest = (messages: ReadonlyArray<ChannelMessage>): Array<ChannelMessage> => {
+  const ends = new Map(messages.slice(0, -messagesKept).map((one) => [`${one.channel}:${one.symbol}`, one]))
+  return [...ends.values(), ...messages.slice(-messagesKept)]
 }

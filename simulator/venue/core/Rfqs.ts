@@ -63,6 +63,8 @@ export class Rfqs {
   readonly byId = new Map<number, Rfq>()
   readonly byRef = new Map<string, Rfq>()
   private readonly open = new Set<Rfq>()
+  /** How many of them each account has. */
+  private readonly counts = new Map<number, number>()
   /** In the order in which they ended; the oldest go when there are more than are kept. */
   private readonly ended = new Line<Rfq>()
   private readonly kept: number
@@ -87,7 +89,7 @@ export class Rfqs {
     const rfq: Rfq = { ...asked, id: ++this.ids.rfq, requestedAt: at, quotes: [], state: "OPEN", reason: null }
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
-    this.open.add(rfq)
+    this.begin(rfq)
     return rfq
   }
 
@@ -95,7 +97,7 @@ export class Rfqs {
   adopt(rfq: Rfq): void {
     this.byId.set(rfq.id, rfq)
     this.byRef.set(rfq.ref, rfq)
-    if (rfq.state === "OPEN") this.open.add(rfq)
+    if (rfq.state === "OPEN") this.begin(rfq)
     else this.ended.push(rfq)
   }
 
@@ -132,6 +134,7 @@ export class Rfqs {
     rfq.state = state
     rfq.reason = reason
     this.open.delete(rfq)
+    this.count(rfq, -1)
     this.keep(rfq)
     const left = state === "ACCEPTED" ? "SUPERSEDED" : "EXPIRED"
     for (const quote of rfq.quotes) if (quote.state === "LIVE") quote.state = left
@@ -161,6 +164,11 @@ export class Rfqs {
     this.end(rfq, "ACCEPTED", null)
   }
 
+  /** How many requests of an account are open. */
+  openOf(accountId: number): number {
+    return this.counts.get(accountId) ?? 0
+  }
+
   /** Requests that are open, in the order in which they came. */
   openOnes(): ReadonlyArray<Rfq> {
     return [...this.open]
@@ -169,6 +177,17 @@ export class Rfqs {
   /** Those that are open, then those that have ended, each in their order. */
   all(): ReadonlyArray<Rfq> {
     return [...this.open, ...this.ended.all()]
+  }
+
+  private begin(rfq: Rfq): void {
+    this.open.add(rfq)
+    this.count(rfq, 1)
+  }
+
+  private count({ accountId }: Rfq, by: number): void {
+    const count = this.openOf(accountId) + by
+    if (count === 0) this.counts.delete(accountId)
+    else this.counts.set(accountId, count)
   }
 
   private keep(rfq: Rfq): void {

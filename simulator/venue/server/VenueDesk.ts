@@ -31,6 +31,8 @@ export interface DeskParts {
   readonly restart: () => void
 }
 
+/** As far as the clock of a sandbox goes; Unix ms. */
+const lastMoment = Date.UTC(2100, 0, 1)
 /** Refs that are kept from being seen. */
 const hiddenLimit = 10_000
 
@@ -100,6 +102,7 @@ export class VenueDesk {
         restart()
         return this.answer(null)
       case "advance":
+        if (command.to >= lastMoment) throw new CommandRefused("The clock can't be moved into the year 2100 or later.")
         if (command.to > venue.now) {
           const { refusal } = await writer.submit({ type: "time", to: command.to })
           if (refusal !== null) throw new CommandRefused(refusal)

@@ -140,7 +140,7 @@ const openedVenue = async (
     const file = join(directory, "venue.json")
     const text = JSON.stringify({ seat: seat.path, keyFile, url: server.url })
     // Usually it says so already: a full disk keeps no books from being read.
-    if (!existsSync(file) || readFileSync(file, "utf8") !== text) writeWhole(file, text)
+    if (!existsSync(file) || readFileSync(file, "utf8") !== `${text}\n`) writeWhole(file, text)
   } catch (error) {
     await server.close()
     throw error

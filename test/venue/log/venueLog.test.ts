@@ -283,6 +283,32 @@ describe("the venue's log on a disk that fails", () => {
     await again.close()
   })
 
+  it("what is old and can't be removed is said; the venue goes on, and it is gone with the next snapshot", async () => {
+    const broken = { remove: true }
+    const said: Array<string> = []
+    const disk: LogDisk = {
+      ...realDisk,
+      remove: (path) => (broken.remove ? Promise.reject(new Error("input/output error")) : realDisk.remove(path))
+    }
+    const log = await open({ disk, print: (line) => void said.push(line) })
+    await fill(log, 1)
+    await log.snapshot()
+    assert.deepStrictEqual(said, [])
+    await play(log, order(5))
+    await log.snapshot()
+    assert.deepStrictEqual(said, [
+      "What is older than the snapshot before this one can't be removed: input/output error."
+    ])
+    await play(log, order(6))
+    broken.remove = false
+    await log.snapshot()
+    await log.close()
+    assert.sameMembers(await readdir(directory), ["inputs-2.log", "snapshot-2.json", "inputs-3.log", "snapshot-3.json"])
+    const again = await open()
+    assert.strictEqual(state(again), state(log))
+    await again.close()
+  })
+
   it("a snapshot that can't be written leaves the segment growing", async () => {
     const fails = { write: false, cut: false, replace: true }
     const log = await open({ disk: failing(fails), segmentBytes: 1_000 })

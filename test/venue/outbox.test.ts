@@ -1,0 +1,102 @@
+/** What an input says is heard once all of it is done: of one that fails nothing, whatever the jump; who listens can't undo it. */
+import { assert, describe, it } from "@effect/vitest"
+import { eventsKept } from "../../simulator/venue/core/EventLine.ts"
+import { Outbox } from "../../simulator/venue/core/Outbox.ts"
+import { InputFailed, Venue } from "../../simulator/venue/core/Venue.ts"
+import type { ChannelMessage } from "../../src/machines/venue/marketData.ts"
+import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
+import { venueOptions } from "./venueInputs.ts"
+
+const trades = (symbol: string, seq: number): ChannelMessage => ({
+  channel: "trades",
+  kind: "update",
+  symbol,
+  seq,
+  ts: seq,
+  trades: []
+})
+const listed = (number: number): VenueEvent => ({
+  number,
+  at: number,
+  fact: { type: "listing", version: number, symbol: "BTC-USDC" }
+})
+const heard = () => {
+  const events: Array<number> = []
+  const messages: Array<string> = []
+  const outbox = new Outbox({
+    event: ({ number }) => void events.push(number),
+    market: ({ symbol, seq }) => void messages.push(`${symbol} ${seq}`)
+  })
+  return { events, messages, outbox }
+}
+
+describe("the outbox", () => {
+  it("holds everything until it is released, however much it is, and says it once", () => {
+    const { events, messages, outbox } = heard()
+    for (let n = 1; n <= 15_000; n++) {
+      outbox.event(listed(n))
+      outbox.market(trades("BTC-USDC", n))
+    }
+    assert.deepStrictEqual([events, messages], [[], []])
+    outbox.release()
+    outbox.release()
+    assert.deepStrictEqual(
+      events,
+      Array.from({ length: 15_000 }, (_, n) => n + 1)
+    )
+    assert.lengthOf(messages, 15_000)
+  })
+
+  it("of more than the venue keeps the newest are said, and of each channel how it ended", () => {
+    const { events, messages, outbox } = heard()
+    outbox.market(trades("ETH-USDC", 1))
+    for (let n = 1; n <= 100_000; n++) {
+      outbox.event(listed(n))
+      outbox.market(trades("BTC-USDC", n))
+    }
+    outbox.release()
+    assert.isAtMost(events.length, 2 * eventsKept)
+    assert.isAtLeast(events.length, eventsKept)
+    assert.strictEqual(events.at(-1), 100_000)
+    assert.strictEqual((events.at(-1) ?? 0) - (events[0] ?? 0), events.length - 1, "without a gap")
+    assert.isAtMost(messages.length, 20_000)
+    assert.include(messages, "ETH-USDC 1")
+    assert.strictEqual(messages.at(-1), "BTC-USDC 100000")
+  })
+})
+
+describe("a fault of who listens", () => {
+  it("is no failure of the input, which stays played", () => {
+    const fault = new Error("nobody is there")
+    let isBroken = false
+    const venue = new Venue(venueOptions(), {
+      event: () => {
+        if (isBroken) throw fault
+      },
+      market: () => undefined
+    })
+    venue.apply({ type: "call", name: "openAccount", request: { ref: "open", account: "CL-1" } })
+    const request = {
+      ref: "O-1",
+      account: "CL-1",
+      symbol: "BTC-USDC-PERP",
+      side: "BUY",
+      price: "59000",
+      qty: "0.01",
+      tif: "GTC",
+      reduceOnly: false,
+      trigger: null,
+      group: null
+    } as const
+    isBroken = true
+    let thrown: unknown = null
+    try {
+      venue.apply({ type: "call", name: "placeOrder", request })
+    } catch (error) {
+      thrown = error
+    }
+    assert.strictEqual(thrown, fault)
+    assert.notInstanceOf(thrown, InputFailed)
+    assert.strictEqual(venue.lookup(["O-1"])[0]?.outcome, "EXECUTED")
+  })
+})
