@@ -73,3 +73,15 @@ describe("advance", () => {
     )
   })
 })
+
+describe("faults", () => {
+  const fault = { type: "fault", kind: "reject", route: "order", forMillis: null, times: 1, delayMillis: 0 } as const
+
+  it("of a symbol that is not listed are refused: they would never strike", async () => {
+    const { desk } = refusing()
+    assert.strictEqual(await refusalOf(desk.command({ ...fault, symbol: "NOPE-USDC" })), "NOPE-USDC is not listed.")
+    for (const symbol of [null, "BTC-USDC-PERP"]) await desk.command({ ...fault, symbol })
+    for (const { symbol } of desk.venue.listing().stakingMarkets) await desk.command({ ...fault, symbol })
+    assert.strictEqual(desk.faults.view().length, 2 + desk.venue.listing().stakingMarkets.length)
+  })
+})

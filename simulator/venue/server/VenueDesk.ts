@@ -4,6 +4,7 @@
  */
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueListing } from "../../../src/machines/venue/VenueMarket.ts"
 import type { VenueCommand, VenueCommandAnswer, VenueView } from "../../../src/venue/VenueCommand.ts"
 import type { Venue } from "../core/Venue.ts"
 import type { Applied, VenueCall, VenueInput } from "../core/VenueInput.ts"
@@ -155,9 +156,11 @@ export class VenueDesk {
   /** A fault that cuts, cuts what is open, too. */
   private async order(fault: FaultOrder): Promise<typeof VenueCommandAnswer.Type> {
     const { faults, events, markets, venue } = this.parts
-    if (fault.kind === "stale-marks") markets.freeze(venue.listing().markets.map(({ symbol }) => symbol))
+    const { symbol } = fault
+    if (symbol !== null && !isListed(venue.listing(), symbol)) throw new CommandRefused(`${symbol} is not listed.`)
+    if (fault.kind === "stale-marks") markets.freeze(venue.listing().markets.map((market) => market.symbol))
     const ofWriters = fault.kind === "writer-default"
-    if (ofWriters && fault.symbol !== null) throw new CommandRefused("writer-default is of all staking markets.")
+    if (ofWriters && symbol !== null) throw new CommandRefused("writer-default is of all staking markets.")
     const refused = faults.add(fault)
     if (refused !== null) throw new CommandRefused(refused)
     // Writers live in the books: there it is decided who pays.
@@ -186,6 +189,10 @@ export class VenueDesk {
     return { type: "call", ...call }
   }
 }
+
+/** Staking markets too: a fault of a symbol that nothing has would never strike. */
+const isListed = ({ markets, stakingMarkets }: VenueListing, symbol: string): boolean =>
+  markets.some((market) => market.symbol === symbol) || stakingMarkets.some((market) => market.symbol === symbol)
 
 const unknown = ({ ref, at }: VenueOutcome): VenueOutcome => ({
   ref,
