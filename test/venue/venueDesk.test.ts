@@ -75,7 +75,7 @@ describe("advance", () => {
 })
 
 describe("faults", () => {
-  const fault = { type: "fault", kind: "reject", route: "order", forMillis: null, times: 1, delayMillis: 0 } as const
+  const fault = { type: "fault", kind: "reject", route: "order", forMillis: null, times: 1, delayMillis: 1 } as const
 
   it("of a symbol that is not listed are refused: they would never strike", async () => {
     const { desk } = refusing()
