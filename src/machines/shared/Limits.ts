@@ -183,5 +183,10 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Notification sweep (doc 3, sweep rules; doc 2 Limits for the answer size). */
-export const notificationLimits = { sweepEveryMillis: 5 * second, rereadMillis: 30 * second, answerMax: 200 } as const
+/** Notification sweep (doc 3, sweep rules), and what an answer of the feed has and goes back to (doc 2, Limits). */
+export const notificationLimits = {
+  sweepEveryMillis: 5 * second,
+  rereadMillis: 30 * second,
+  answerMax: 200,
+  usualMillis: day
+} as const
