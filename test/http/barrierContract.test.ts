@@ -18,6 +18,7 @@ import { ResolveBody, Resolved, resolutions, venueResolve } from "../../src/http
 import { RfqApi } from "../../src/http/api/RfqApi.ts"
 import { type Group, RouteTable } from "../../src/http/middleware/routes.ts"
 import {
+  type CloseReason,
   closeReasons,
   type ContractList,
   contractLists,
