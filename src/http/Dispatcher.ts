@@ -380,6 +380,7 @@ export class Dispatcher<P extends Principal, S extends { readonly routes: RouteT
       // What is over by now is over in a second.
       headers["retry-after"] = String(Math.max(1, wholeSeconds(answer.retryAt - this.parts.business.now())))
     }
+    if ("link" in answer && answer.link !== undefined) headers["link"] = answer.link
     if ("replayed" in answer && answer.replayed) headers["idempotency-replayed"] = "true"
     if (exchange.last || this.options.closing?.aborted === true) headers["connection"] = "close"
     return headers

@@ -20,6 +20,7 @@ const spec = openApiDocument()
 const partner = "/partner/v1"
 const common = [401, 403, 404, 408, 413, 429, 500, 503]
 
+type Responses = Readonly<Record<string, { readonly headers?: object }>>
 type Method = "get" | "post" | "put" | "delete"
 
 /** Writes that can't conflict with anything (doc 3, Webhook). */
@@ -185,6 +186,18 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
     assert.isAbove(integers, 40)
   })
 
+  it("EVT-10: the lists that go on behind a cursor say so in a header, and no other answer does", () => {
+    const linked = routes.filter(([, method, path]) => {
+      const responses = spec.paths[path]?.[method]?.responses as Responses | undefined
+      const headers = responses?.["200"]?.headers
+      return headers !== undefined && "Link" in headers
+    })
+    assert.deepStrictEqual(
+      linked.map(([id]) => id),
+      ["account.notifications"]
+    )
+  })
+
   it("docs/openapi.json is what the contract says (run scripts/generateOpenApi.ts)", () => {
     assert.strictEqual(readFileSync(join(import.meta.dirname, "../../docs/openapi.json"), "utf8"), openApiText())
   })
@@ -208,7 +221,7 @@ describe("architecture 11: answers fit the published description", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 13)
+    assert.strictEqual(examples.length, 14)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

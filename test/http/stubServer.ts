@@ -17,7 +17,7 @@ import { profile } from "../../src/http/handlers/profile.ts"
 import { HttpServer, type HttpServerOptions } from "../../src/http/HttpServer.ts"
 import type { ClientWire } from "../../src/machines/client/ClientWire.ts"
 import { noFacts } from "../../src/machines/market/Facts.ts"
-import { accept } from "../../src/machines/shared/Refusal.ts"
+import { accept, refuse, unknown as unknownOf } from "../../src/machines/shared/Refusal.ts"
 import { LocalAuthority } from "../../src/runtime/adapters/LocalAuthority.ts"
 import { ActorHost, ClaimLost, type StoreAnswer } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
@@ -26,6 +26,7 @@ import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
 import { SealingService } from "../../src/runtime/engine/sealing/SealingService.ts"
 import { accountSummary } from "../../src/runtime/services/account/accountSummary.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
+import { Notifications } from "../../src/runtime/services/account/Notifications.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
 import { CollateralReports, type CollateralVerdict } from "../../src/runtime/services/collateral/CollateralReports.ts"
 import { Directory, type PartnerView } from "../../src/runtime/services/partner/Directory.ts"
@@ -201,6 +202,14 @@ const stubReads = (stub: Stub) => {
       balancesAt: (_partnerId, id) => stub.read(() => own(id, balances)),
       summary: (_partnerId, id) => stub.read(() => own(id, accountSummary(1_750_000_000_000))),
       ledger: (_partnerId, id) => stub.read(() => own(id, ledger))
+    }),
+    Layer.succeed(Notifications, {
+      feed: (_partnerId, id) =>
+        stub.read(() =>
+          stub.client(id) === null
+            ? refuse(unknownOf("Client"))
+            : accept({ answer: { items: [], since: 1, asOf: 2 }, next: null })
+        )
     })
   )
 }
@@ -233,7 +242,7 @@ const stubWrites = (stub: Stub) =>
 /** Features whose own handlers run, over services of the stub: tests look behind them. */
 const asTheyAre = [profile, clients, account, collateral]
 
-type Needs = Accounts | BusinessClock | Clients | CollateralReports | Onboarding | Summary
+type Needs = Accounts | BusinessClock | Clients | CollateralReports | Notifications | Onboarding | Summary
 
 /** The whole contract of the partner surface and what is planted beside it, from its schemas where it is not as it is. */
 const stubFeatures = (stub: Stub, planted: ReadonlyArray<Planted>): ReadonlyArray<Served<PartnerPrincipal, Needs>> => {

@@ -28,7 +28,10 @@ const derived = [
   ["client.verification_decision", "VERIFICATION_DECISION"],
   ["margin.restriction_set", "RESTRICTION_SET"],
   ["margin.restriction_lifted", "RESTRICTION_LIFTED"],
-  ["money.movement", "MONEY_MOVEMENT"]
+  ["money.movement", "MONEY_MOVEMENT"],
+  ["barrier.near_take_profit", "BARRIER_NEAR_TP"],
+  ["barrier.near_barrier", "BARRIER_NEAR_KO"],
+  ["barrier.expiry_soon", "BARRIER_EXPIRY_SOON"]
 ] as const
 
 /** Told to the partner about itself: no client (doc 3, Webhook). */

@@ -1,18 +1,28 @@
 /**
- * Money of one client: the balances, a bare route, the account summary and the ledger (doc 2, Balances, Other account
- * reads; A1-03, A2-12, A2-60, A2-62, A2-63, F23).
+ * The account of one client: the balances, a bare route, its summary, the ledger and the notification feed (doc 2,
+ * Balances, Other account reads; A1-03, A2-12, A2-60, A2-62..A2-64, EVT-10, F23).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AccountSummaryWire, BalancesWire, LedgerPage } from "../../machines/account/AccountWire.ts"
-import { pageLimits } from "../../machines/shared/Limits.ts"
-import { bare, ok } from "./Envelope.ts"
-import { clientParams, momentParam, pageParams } from "./Parameters.ts"
+import { NotificationsWire } from "../../machines/account/NotificationWire.ts"
+import { notificationLimits, pageLimits } from "../../machines/shared/Limits.ts"
+import { bare, ok, okAs } from "./Envelope.ts"
+import { clientParams, momentParam, nameParam, pageParams } from "./Parameters.ts"
 import { BadRequest } from "./WireErrors.ts"
 
 const at = momentParam(
   "at",
   "Our addition. Unix ms: the balances as the postings up to and including this moment add up to; a moment to come is now, before the account all is zero. Of an earlier moment the figures that need live marks are not known: equity, unrealizedPnl, freeMargin null, markFresh false, the portfolio's unrealizedPnl, stakedValue and claimsValue zero."
 )
+
+const notificationsExample = {
+  items: [
+    { kind: "BARRIER_NEAR_KO", ref: "5012", ts: 1_763_985_540_000, event: "barrier.near_barrier" },
+    { kind: "BARRIER_SETTLED", ref: "5012", ts: 1_763_985_571_250, event: null }
+  ],
+  since: 1_763_899_200_000,
+  asOf: 1_763_985_600_000
+}
 
 export class AccountApi extends HttpApiGroup.make("account")
   .add(
@@ -31,6 +41,25 @@ export class AccountApi extends HttpApiGroup.make("account")
       query: pageParams(pageLimits.history),
       success: ok(LedgerPage),
       error: BadRequest
-    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "Ledger postings of a client, newest first" })),
+    HttpApiEndpoint.get("notifications", "/clients/:clientId/notifications", {
+      params: clientParams,
+      query: {
+        since: momentParam(
+          "since",
+          "Only items of this moment or later, Unix ms; 24 hours ago when absent. A moment to come has none."
+        ),
+        after: nameParam("Only items behind that one: sent by the reference of the header Link, to be sent as it is.")
+      },
+      success: okAs(NotificationsWire, notificationsExample),
+      error: BadRequest
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Notifications of a client, oldest first",
+        description: `What its webhooks say, and what they do not: kinds without an event, and items that were written too late to be forwarded. At most ${notificationLimits.answerMax}; when there are more, the header Link names the next answer (rel="next"). A poller goes on from the ts of its last item, which is sent again.`
+      })
+    )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Account", description: "Balances and ledger of clients." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Account", description: "Balances, ledger and notifications of clients." })
+  ) {}

@@ -2,7 +2,6 @@
  * Market data, which no client is needed for (doc 2, Market data; A2-01..A2-12, A2-56, A2-113, A2-114). Routes marked bare
  * answer without the envelope, the ticker with sequence and time beside its data.
  */
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
   CurrenciesWire,
@@ -23,16 +22,10 @@ import {
 } from "../../machines/market/MarketWire.ts"
 import { currencyCodes } from "../../machines/shared/Currency.ts"
 import { pageLimits } from "../../machines/shared/Limits.ts"
-import { ok } from "./Envelope.ts"
+import { bareAs, okAs } from "./Envelope.ts"
 import { marketExamples as examples } from "./marketExamples.ts"
 import { limitParam, momentParam, nameParam, numberParam, symbolParam, tokenParam } from "./Parameters.ts"
 import { BadRequest, NotFound, VenueAway } from "./WireErrors.ts"
-
-/** A success that never has the envelope, with an example. */
-const bareAs = <S extends Schema.Top>(schema: S, example: unknown) =>
-  schema.annotate({ description: "Success; this route has no envelope.", examples: [example] } as never)
-const okAs = <S extends Schema.Top>(schema: S, example: unknown) =>
-  ok(schema).annotate({ examples: [{ code: 0, data: example }] } as never)
 
 const ofSymbol = { query: { symbol: symbolParam }, error: [BadRequest, NotFound, VenueAway] } as const
 

@@ -48,8 +48,11 @@ const rates = {
   "RateLimit-Reset": seconds("Seconds until the next slot frees.")
 }
 
-const headersOf = (status: number, secured: boolean): JsonObject => ({
+const link = { Link: text('Only when there are more: where the list goes on, with rel="next" (RFC 8288).') }
+
+const headersOf = (status: number, secured: boolean, goesOn: boolean): JsonObject => ({
   ...always,
+  ...(goesOn && status === 200 ? link : {}),
   ...(secured && (status < 300 || status === 429) ? rates : {}),
   ...(status === 429 || status === 503 ? retry : {})
 })
@@ -103,8 +106,10 @@ const published = (described: OpenApi.OpenAPISpec): OpenApiDocument => {
         const schema = values.get(operation.operationId)?.[parameter.in]?.[parameter.name]
         if (schema?.["type"] === "integer") Object.assign(parameter, { schema })
       }
+      const goesOn = values.get(operation.operationId)?.["query"]?.["after"] !== undefined
       for (const [status, response] of Object.entries(operation.responses)) {
-        Object.assign(response as object, { headers: headersOf(Number(status), operation.security.length > 0) })
+        const headers = headersOf(Number(status), operation.security.length > 0, goesOn)
+        Object.assign(response as object, { headers })
       }
     }
   }

@@ -1,15 +1,19 @@
-/** Money of one client: balances now or at an earlier moment, the summary and the ledger (doc 2, Account reads). */
-import { Effect } from "effect"
+/** The account of one client: balances now or at an earlier moment, summary, ledger, notifications (doc 2, Account reads). */
+import { Effect, Layer } from "effect"
 import { Accounts } from "../../runtime/services/account/Accounts.ts"
+import { Notifications } from "../../runtime/services/account/Notifications.ts"
 import { AccountApi } from "../api/AccountApi.ts"
+import { toWire } from "../toWire.ts"
 import { feature, handlersOf } from "./feature.ts"
-import { orUnknown } from "./handler.ts"
+import { doneUntil, orUnknown, refused } from "./handler.ts"
 
 export const account = feature({
   api: AccountApi,
-  layer: Accounts.layer,
-  handlers: Effect.map(Accounts, (accounts) =>
-    handlersOf(AccountApi, {
+  layer: Layer.mergeAll(Accounts.layer, Notifications.layer),
+  handlers: Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const notifications = yield* Notifications
+    return handlersOf(AccountApi, {
       balances: ({ caller, params: { clientId }, query: { at } }) => {
         const partnerId = caller.partner.row.id
         return Effect.map(
@@ -19,7 +23,13 @@ export const account = feature({
       },
       summary: ({ caller, params }) => Effect.map(accounts.summary(caller.partner.row.id, params.clientId), orUnknown),
       ledger: ({ caller, params, query }) =>
-        Effect.map(accounts.ledger(caller.partner.row.id, params.clientId, query), orUnknown)
+        Effect.map(accounts.ledger(caller.partner.row.id, params.clientId, query), orUnknown),
+      notifications: ({ exchange, caller, params, query }) =>
+        Effect.map(notifications.feed(caller.partner.row.id, params.clientId, query), (verdict) => {
+          if (!verdict.ok) return refused(toWire(verdict.refusal))
+          const { answer, next } = verdict.value
+          return doneUntil(answer, next === null ? null : `${exchange.path}?since=${next.since}&after=${next.after}`)
+        })
     })
-  )
+  })
 })

@@ -38,10 +38,23 @@ type WithLimit<Q> = Q extends { readonly limit?: number } ? Q & { readonly limit
 
 /** A success with its data and, where the contract has several statuses, which; or a refusal. */
 export type Reply<A> =
-  | { readonly ok: true; readonly data: A; readonly status: number | null; readonly shared?: true }
+  | {
+      readonly ok: true
+      readonly data: A
+      readonly status: number | null
+      readonly shared?: true
+      readonly link?: string
+    }
   | { readonly ok: false; readonly refusal: WireRefusal }
 
 export const done = <A>(data: A, status: number | null = null): Reply<A> => ({ ok: true, data, status })
+/** As `done`, of a list that goes on at `next`, a reference (RFC 8288); null: it ends here. */
+export const doneUntil = <A>(data: A, next: string | null): Reply<A> => ({
+  ok: true,
+  data,
+  status: null,
+  ...(next === null ? {} : { link: `<${next}>; rel="next"` })
+})
 /** As `done`, with an object that many readers get and that never changes: it is written as JSON once. */
 export const shared = <A extends object>(data: A): Reply<A> => ({ ok: true, data, status: null, shared: true })
 export const refused = (refusal: WireRefusal): Reply<never> => ({ ok: false, refusal })
@@ -141,7 +154,7 @@ export const outgoing = (form: AnswerForm, reply: Reply<unknown>): Outgoing =>
   reply.ok
     ? reply.shared === true
       ? renderShared(form, reply.data as object)
-      : renderSuccess(form, reply.data, reply.status)
+      : { ...renderSuccess(form, reply.data, reply.status), ...(reply.link === undefined ? {} : { link: reply.link }) }
     : renderRefusal(reply.refusal)
 
 type HandlerOf<E, P extends Principal> = E extends Endpoint

@@ -26,6 +26,8 @@ export interface WholeAnswer extends Omit<Rendered, "body"> {
   readonly body: string | Uint8Array
   /** JSON when it is not said. */
   readonly contentType?: string
+  /** The header Link: how a list goes on (RFC 8288). */
+  readonly link?: string
 }
 
 /** An answer that is sent as it is made (streams.ts). */

@@ -36,6 +36,8 @@ export const bodyCaps = {
   appropriateness: 16 * 1024,
   /** Ours: the longest texts with every character escaped have under 20 KB. */
   mifid: 64 * 1024,
+  /** Ours: the longest valid request for quotes with every character escaped has under 3 KB. */
+  rfq: 16 * 1024,
   documentFile: 8 * 1024 * 1024,
   /** Base64 of a full 8 MB file (doc 1, rule 10). */
   documentBase64: 11_184_812,
@@ -117,6 +119,18 @@ export const pageLimits = {
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
 
+/**
+ * Requests for quotes and contracts of one client (doc 2, Limits: RFQ quoting window): how many may be OPEN at
+ * once, how many quotes a request answers while it is OPEN and how many it keeps besides the accepted one, and its window.
+ */
+export const rfqLimits = {
+  open: 50,
+  openContracts: 1_000,
+  quotes: 100,
+  quotesKept: 20,
+  window: { min: second, max: day, default: minute }
+} as const
+
 /** Lengths of onboarding text, in code points (doc 1, Onboarding request and its sections). */
 export const kycLengths = {
   partnerClientRef: 64,
@@ -183,5 +197,10 @@ export const webhookLimits = {
   failureBodyKeptBytes: 256
 } as const
 
-/** Notification sweep (doc 3, sweep rules; doc 2 Limits for the answer size). */
-export const notificationLimits = { sweepEveryMillis: 5 * second, rereadMillis: 30 * second, answerMax: 200 } as const
+/** Notification sweep (doc 3, sweep rules), and what an answer of the feed has and goes back to (doc 2, Limits). */
+export const notificationLimits = {
+  sweepEveryMillis: 5 * second,
+  rereadMillis: 30 * second,
+  answerMax: 200,
+  usualMillis: day
+} as const

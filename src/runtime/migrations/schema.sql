@@ -374,7 +374,7 @@ CREATE TABLE notifications (
   written_at bigint NOT NULL,
   CONSTRAINT notifications_pkey PRIMARY KEY (id)
 );
-CREATE INDEX notifications_client ON public.notifications USING btree (client_id, id);
+CREATE INDEX notifications_feed ON public.notifications USING btree (client_id, ts, id);
 CREATE INDEX notifications_partner ON public.notifications USING btree (partner_id, ts);
 
 CREATE TABLE operator_keys (

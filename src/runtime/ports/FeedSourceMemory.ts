@@ -1,7 +1,7 @@
 /** The clients' feeds as the memory store has them: the promises of FeedSource without SQL, for the sweep in a simulation. */
 import { Effect, Layer } from "effect"
 import { notificationLimits } from "../../machines/shared/Limits.ts"
-import { feedEventOf } from "../../machines/webhook/feedEventOf.ts"
+import { eventOfKind, feedEventOf } from "../../machines/webhook/feedEventOf.ts"
 import { Unavailable } from "../engine/mailbox/ActorHost.ts"
 import type { MemoryStore } from "../engine/journal/MemoryStore.ts"
 import { feedClaim, FeedSource } from "./FeedSource.ts"
@@ -26,7 +26,7 @@ export const FeedSourceMemory = {
               .rows("notifications")
               .filter(
                 ({ id, kind, ts, writtenAt }) =>
-                  kind in feedEventOf &&
+                  eventOfKind(kind) !== null &&
                   writtenAt - ts <= notificationLimits.rereadMillis &&
                   store.ownerOf(feedClaim(id)) === undefined
               )

@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { feedEvents } from "../../../src/http/api/feedEvents.ts"
+import type { PolledKind } from "../../../src/machines/Effects.ts"
 import { notificationLimits } from "../../../src/machines/shared/Limits.ts"
 import { feedEventOf } from "../../../src/machines/webhook/feedEventOf.ts"
 import { deleteOldDeliveries, retentionMillis } from "../../../src/runtime/services/webhook/DeliveryRetention.ts"
@@ -101,6 +102,27 @@ describe("Feed sweep", () => {
         const described = feedEvents.find(({ name }) => name === event)
         assert.isTrue(Schema.is(described?.data as Schema.Codec<unknown>)(sent.data), event)
       }
+    }))
+
+  it("A2-64: kinds without an event are polled alone, and hold up no other", () =>
+    withSweep(async ({ sweep }) => {
+      const mine = await partner()
+      const polled: ReadonlyArray<PolledKind> = [
+        "APPROPRIATENESS_RETAKE",
+        "BARRIER_OPENED",
+        "BARRIER_SETTLED",
+        "RFQ_EXPIRED",
+        "MARGIN_CALL",
+        "CLOSE_OUT"
+      ]
+      for (const kind of [...polled, "OF_A_NEWER_VERSION", "toString"]) {
+        await notify(mine, world.now(), 0, kind)
+        const id = await notify(mine, world.now(), 0, "BARRIER_NEAR_KO")
+        await sweep()
+        assert.strictEqual((await refs(mine)).at(-1), id, kind)
+      }
+      const events = (await forwarded(mine)).map(({ event }) => event)
+      assert.deepStrictEqual(new Set(events), new Set(["barrier.near_barrier"]))
     }))
 
   it("A3-38: once per notification, however often and by however many processes it is swept", async () => {

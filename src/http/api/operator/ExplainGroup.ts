@@ -5,7 +5,7 @@ import { text } from "../../../machines/shared/Fields.ts"
 import { Explanation } from "../explanation.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
-import { Cursor, Reference } from "./OperatorFieldSchemas.ts"
+import { Cursor, onlyFields, Reference } from "./OperatorFieldSchemas.ts"
 
 /** A field of the body that may be empty or wrong: the write's own rules judge it. */
 const sent = Schema.optionalKey(Schema.String.annotate({ message: "It must be sent once." }))
@@ -17,10 +17,6 @@ const question = {
   partnerRef: Schema.optionalKey(text("The partner reference", 200))
 }
 
-/** A name that no route knows is refused: what it was to ask would be left out without a word. */
-const only = <F extends Schema.Struct.Fields>(fields: F) =>
-  Schema.Struct(fields).annotate({ messageUnexpectedKey: "This question has no such field." })
-
 const params = { client: Reference }
 const success = Answer(Explanation)
 
@@ -28,7 +24,7 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
   .add(
     HttpApiEndpoint.get("collateral", "/clients/:client/explain/collateral", {
       params,
-      query: only({
+      query: onlyFields({
         ...question,
         direction: Schema.optionalKey(text("The direction", 16)),
         sourceAsset: sent,
@@ -39,13 +35,13 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
     }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("deposit", "/clients/:client/explain/deposit", {
       params,
-      query: only({ ...question, method: sent, evidenceRef: sent }),
+      query: onlyFields({ ...question, method: sent, evidenceRef: sent }),
       success
     }).pipe(openTo(everyone)),
     HttpApiEndpoint.get("withdrawal", "/clients/:client/explain/withdrawal", {
       params,
       // The destination as JSON.
-      query: only({ ...question, destination: sent }),
+      query: onlyFields({ ...question, destination: sent }),
       success
     }).pipe(openTo(everyone))
   )

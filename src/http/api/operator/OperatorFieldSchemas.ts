@@ -50,6 +50,10 @@ export const Cursor = (label: string) => Schema.optionalKey(wholeText(label, 0, 
 /** Requests a minute (operator surface: rate limits can be set up to 10^9). */
 export const PerMinute = (label: string) => Schema.optionalKey(whole(label, 1, 1_000_000_000))
 
+/** A query in which a name that no route knows is refused: what it was to ask would be left out without a word. */
+export const onlyFields = <F extends Schema.Struct.Fields>(fields: F) =>
+  Schema.Struct(fields).annotate({ messageUnexpectedKey: "This question has no such field." })
+
 /** Unix ms. */
 export const Millis = Schema.Int
 

@@ -7,9 +7,8 @@
  * that were older were read before it, so the re-read is as short as the time since.
  */
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
-import type { ForwardedKind } from "../../../machines/Effects.ts"
 import { notificationLimits } from "../../../machines/shared/Limits.ts"
-import { feedEventOf } from "../../../machines/webhook/feedEventOf.ts"
+import { eventOfKind } from "../../../machines/webhook/feedEventOf.ts"
 import { ActorHost, type Attribution, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { queueDelivery } from "../../effects/queueDelivery.ts"
@@ -137,8 +136,8 @@ const queueItems = (turn: Turn, items: ReadonlyArray<FeedItem>): number => {
   const endpoint = turn.state.one("webhookEndpoints") ?? null
   let queued = 0
   for (const { id, partnerId, clientId, clientUid, partnerClientRef, kind, ref, ts } of items) {
-    const name = feedEventOf[kind as ForwardedKind]
-    if (name === undefined) continue
+    const name = eventOfKind(kind)
+    if (name === null) continue
     const instance = { partnerId, clientId, clientUid, partnerClientRef, endpoint }
     const deliveryId = queueDelivery(turn, instance, { name, data: { kind, ref, ts } })
     if (deliveryId === null) continue

@@ -1,4 +1,4 @@
-/** The clients' notification feeds as the sweep reads them (doc 3, sweep rules; A3-38). */
+/** The clients' notification feeds as the sweep reads them, and as partners do (doc 3, sweep rules; A3-38, EVT-10). */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
@@ -86,4 +86,51 @@ export const lastForwardedAt = (
       texts(Object.values(feedEventOf))
     ]),
     ([row]) => (row?.ts == null ? null : Number(row.ts))
+  )
+
+/** Where a notification stands in its client's feed: by time, then by id. */
+export interface FeedPlace {
+  /** Unix ms. */
+  readonly ts: number
+  readonly id: number
+}
+
+export interface FeedEntry extends FeedPlace {
+  readonly kind: string
+  readonly ref: string
+}
+
+const feedText = `SELECT id, kind, ref, ts FROM notifications
+ WHERE client_id = $1 AND (ts, id) > ($2, $3) ORDER BY ts, id LIMIT $4`
+
+/** A client's notifications behind a place, the oldest first, at most `limit`. */
+export const clientFeed = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  behind: FeedPlace,
+  limit: number
+): Effect.Effect<ReadonlyArray<FeedEntry>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<Pick<RawItem, "id" | "kind" | "ref" | "ts">>(feedText, [
+      BigInt(clientId),
+      BigInt(behind.ts),
+      BigInt(behind.id),
+      BigInt(limit)
+    ]),
+    (rows) => rows.map(({ id, kind, ref, ts }) => ({ id: Number(id), kind, ref, ts: Number(ts) }))
+  )
+
+/** Whether a notification of the client stands at the place. */
+export const isOfFeed = (
+  sql: PgClient.PgClient,
+  clientId: number,
+  { ts, id }: FeedPlace
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe("SELECT 1 FROM notifications WHERE id = $1 AND client_id = $2 AND ts = $3", [
+      BigInt(id),
+      BigInt(clientId),
+      BigInt(ts)
+    ]),
+    (rows) => rows.length > 0
   )

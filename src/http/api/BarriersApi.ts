@@ -1,0 +1,43 @@
+/** Knock-out contracts: the open ones, the ended ones, and closing one early (doc 2, Barrier contracts; A2-112, F19). */
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { contractLists, ContractsWire } from "../../machines/barrier/ContractWire.ts"
+import { CloseBody } from "../../machines/rfq/RfqBody.ts"
+import { RfqWire } from "../../machines/rfq/RfqWire.ts"
+import { bodyCaps, pageLimits } from "../../machines/shared/Limits.ts"
+import { barrierExamples as examples } from "./barrierExamples.ts"
+import { okAs } from "./Envelope.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
+import { clientParams, pageParams, pathId, tokenParam } from "./Parameters.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
+
+export class BarriersApi extends HttpApiGroup.make("barriers")
+  .add(
+    HttpApiEndpoint.get("list", "/clients/:clientId/barriers", {
+      params: clientParams,
+      query: { state: tokenParam("state", contractLists), ...pageParams(pageLimits.history) },
+      success: okAs(ContractsWire, examples.contracts),
+      error: BadRequest
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Contracts of a client, newest first",
+        description: "state is open when absent; history has those that ended."
+      })
+    ),
+    HttpApiEndpoint.post("close", "/clients/:clientId/barriers/:contractId/close", {
+      params: { ...clientParams, contractId: pathId("The contract's id.") },
+      headers: idempotencyHeaders,
+      payload: CloseBody,
+      success: okAs(RfqWire, examples.closing),
+      error: [BadRequest, Conflict, VenueAway]
+    })
+      .annotate(RouteRules, { idempotent: true, reliance: false, bodyCap: bodyCaps.rfq, bodyless: true })
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Ask for quotes to close a contract",
+          description:
+            "Goes to the contract's writer alone; the accept settles it at the quoted price, without commission. No verification and no margin stand against it. 400 when the contract is not open, and with data {rfqId} when a request to close it is open. 502 with data {rfqId, contractId} when the venue's answer is not known yet. The body may be left out, and may have up to 16 KB."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Knock-out contracts", description: "Contracts and their ends." })) {}

@@ -1,0 +1,108 @@
+/**
+ * Requests for quotes on knock-out contracts: preview, request, quotes, accept, cancel (doc 2, Barrier contracts;
+ * A2-111, A2-112). Whatever leaves a row in flight at the venue answers 502 with what it is known by, and is kept under
+ * its Idempotency-Key (A1-51).
+ */
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AcceptBody, RfqBody } from "../../machines/rfq/RfqBody.ts"
+import { AcceptWire, RfqCancelledWire, RfqPreviewWire, RfqsWire, RfqWire } from "../../machines/rfq/RfqWire.ts"
+import { bodyCaps } from "../../machines/shared/Limits.ts"
+import { barrierExamples as examples } from "./barrierExamples.ts"
+import { okAs } from "./Envelope.ts"
+import { Explanation } from "./explanation.ts"
+import { idempotencyHeaders } from "./IdempotencyKey.ts"
+import { clientParams, pathId } from "./Parameters.ts"
+import { RouteRules } from "./RouteRules.ts"
+import { BadRequest, Conflict, VenueAway } from "./WireErrors.ts"
+
+const rfqParams = { ...clientParams, rfqId: pathId("The request's id.") }
+const writes = { idempotent: false, reliance: false, bodyCap: bodyCaps.rfq } as const
+const keyed = { ...writes, idempotent: true } as const
+const refusals = [BadRequest, Conflict, VenueAway] as const
+
+const summary = (text: string, description?: string) =>
+  OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
+
+export class RfqApi extends HttpApiGroup.make("rfq")
+  .add(
+    HttpApiEndpoint.post("request", "/clients/:clientId/rfq", {
+      params: clientParams,
+      headers: idempotencyHeaders,
+      payload: RfqBody,
+      success: okAs(RfqWire, examples.rfq),
+      error: refusals
+    })
+      .annotate(RouteRules, keyed)
+      .annotateMerge(
+        summary(
+          "Ask for quotes on a knock-out contract",
+          "Answers once the venue has the request, and waits for no quote: OPEN, or ACCEPTED when the router has accepted one by then. 400 with data {rfqId, state, rejectReason} when the venue refuses it; 502 with data {rfqId} when the venue's answer is not known yet: the request is there, and is resolved by itself. A 502 without data has written nothing. The body may have up to 16 KB."
+        )
+      ),
+    HttpApiEndpoint.post("preview", "/clients/:clientId/rfq/preview", {
+      params: clientParams,
+      payload: RfqBody,
+      success: okAs(RfqPreviewWire, examples.preview),
+      error: refusals
+    })
+      .annotate(RouteRules, writes)
+      .annotateMerge(
+        summary(
+          "Preview a request for quotes",
+          "Takes the body of the request and writes nothing. What the market and the account's figures refuse is answered with accepted false and the sentence that the request would be refused with; everything else is refused as the request would be."
+        )
+      ),
+    HttpApiEndpoint.post("explain", "/clients/:clientId/rfq/explain", {
+      params: clientParams,
+      payload: RfqBody,
+      success: okAs(Explanation, examples.explanation),
+      error: refusals
+    })
+      .annotate(RouteRules, { ...writes, reads: true })
+      .annotateMerge(
+        summary(
+          "Explain what a request for quotes would be answered",
+          "Our addition. Takes the body of the request and answers each of its gates in the order checked. Writes nothing and is open to READ keys; it counts in the TRADE window."
+        )
+      ),
+    HttpApiEndpoint.get("list", "/clients/:clientId/rfq", {
+      params: clientParams,
+      success: okAs(RfqsWire, examples.rfqs)
+    }).annotateMerge(summary("Requests of a client that are OPEN, with their quotes, newest first")),
+    HttpApiEndpoint.get("get", "/clients/:clientId/rfq/:rfqId", {
+      params: rfqParams,
+      success: okAs(RfqWire, examples.rfq)
+    }).annotateMerge(summary("One request with its quotes", "Of whatever state.")),
+    HttpApiEndpoint.post("accept", "/clients/:clientId/rfq/:rfqId/accept", {
+      params: rfqParams,
+      headers: idempotencyHeaders,
+      payload: AcceptBody,
+      success: okAs(AcceptWire, examples.opened),
+      error: refusals
+    })
+      .annotate(RouteRules, keyed)
+      .annotateMerge(
+        summary(
+          "Accept a quote",
+          "Opens the contract, or closes it when the request is one to close: then settlePrice and realizedPnl stand in place of the premium's figures. Only an acceptable quote is taken, judged again at its price. 400 when the request is not open, an accept or a cancel is in flight or the quote is not acceptable; 404 for a request of nobody here, or a quote that it never had or that its dealer withdrew. 502 with data {rfqId, quoteId, accepting: true} when the venue's answer is not known yet: the request shows accepting until it is. The body may have up to 16 KB."
+        )
+      ),
+    HttpApiEndpoint.post("cancel", "/clients/:clientId/rfq/:rfqId/cancel", {
+      params: rfqParams,
+      success: okAs(RfqCancelledWire, examples.cancelled),
+      error: refusals
+    })
+      .annotate(RouteRules, { ...writes, bodyless: true })
+      .annotateMerge(
+        summary(
+          "Cancel a request",
+          "400 when it is not open, or an accept or a cancel is in flight; 502 with data {rfqId} when the venue's answer is not known yet: the cancel goes on by itself."
+        )
+      )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Requests for quotes",
+      description: "Quotes on knock-out contracts. 503 code 5030 when no venue is attached to the service."
+    })
+  ) {}

@@ -1,0 +1,24 @@
+/** Close-out episodes, those that go on and those that are over (operator surface, closeout; F9). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CloseOutWire } from "../../../machines/margin/CloseOutWire.ts"
+import { token } from "../../../machines/shared/Fields.ts"
+import { pageEnd } from "../../../machines/shared/Page.ts"
+import { everyone, openTo } from "./CommandRules.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
+
+export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
+  HttpApiEndpoint.get("list", "/closeouts", {
+    query: {
+      open: Schema.optionalKey(token("The open mark", ["true", "false"])),
+      limit: Limit(500),
+      before: Cursor("The cursor")
+    },
+    success: Answer(Schema.Struct({ closeouts: Schema.Array(CloseOutWire), ...pageEnd }))
+  }).pipe(openTo(everyone)),
+  HttpApiEndpoint.get("show", "/closeouts/:closeOutId", {
+    params: { closeOutId: Reference },
+    success: Answer(CloseOutWire)
+  }).pipe(openTo(everyone))
+) {}

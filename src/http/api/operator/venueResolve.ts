@@ -1,0 +1,36 @@
+/**
+ * `venue resolve`: ends what the venue never answers, or a contract that it does not know, with the venue's evidence in the
+ * reason (operator surface, venue resolve). Unlike its neighbours of VenueGroup it is no sandbox's alone.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { text, token } from "../../../machines/shared/Fields.ts"
+import { admin, openTo } from "./CommandRules.ts"
+import { Answer } from "./OperatorErrors.ts"
+import { ApprovalPending, rangeOf, Reason } from "./OperatorFieldSchemas.ts"
+
+/** How it ended: `executed` needs tradeId, price and qty; `closed`, of a contract alone, the price; `void` nothing. */
+export const resolutions = ["executed", "void", "closed"] as const
+
+export const ResolveBody = Schema.Struct({
+  /** KIND:ID, as the audit names it. */
+  object: text("The object", 64),
+  as: token("How it ended", resolutions),
+  reason: Reason,
+  tradeId: Schema.optionalKey(rangeOf("The trade id", 1, Number.MAX_SAFE_INTEGER)),
+  price: Schema.optionalKey(text("The price", 40)),
+  qty: Schema.optionalKey(text("The quantity", 40))
+})
+
+/** `state`: what the object is in now. `breakId`: the break of the difference, null when there is none. */
+export const Resolved = Schema.Struct({
+  object: Schema.String,
+  as: Schema.Literals(resolutions),
+  state: Schema.String,
+  breakId: Schema.NullOr(Schema.Int)
+})
+
+export const venueResolve = HttpApiEndpoint.post("resolve", "/venue/resolve", {
+  payload: ResolveBody,
+  success: Answer(Schema.Union([ApprovalPending, Resolved]))
+}).pipe(openTo(admin, { fourEyes: "usual" }))

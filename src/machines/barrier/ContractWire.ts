@@ -1,0 +1,85 @@
+/**
+ * Knock-out contracts as partners read them (doc 2, Barrier contract; A2-111, A2-112, F15..F17), declared once for the
+ * contract and for the services. Every field is always there: live figures are null once a contract has ended, and what comes
+ * of its end is null while it is open.
+ */
+import { Schema } from "effect"
+import { contractFields } from "../rfq/RfqWire.ts"
+import { Id } from "../shared/Ids.ts"
+import { pageEnd } from "../shared/Page.ts"
+import { venueContractStates } from "../venue/venueObjects.ts"
+
+/** Which contracts a list has; the first one when it is not said. */
+export const contractLists = ["open", "history"] as const
+export type ContractList = (typeof contractLists)[number]
+
+/** How a contract ended, as partners read it: the reconciler's word is the direct API's alone (doc 2). */
+export const closeReasons = [
+  "knockOut",
+  "takeProfit",
+  "expiry",
+  "earlyClose",
+  "liquidation",
+  "finalSettlement"
+] as const
+export type CloseReason = (typeof closeReasons)[number]
+
+const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
+const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
+const millis = Schema.Int.annotate({ description: "Unix ms." })
+const live = <S extends Schema.Top>(schema: S, what = "") =>
+  Schema.NullOr(schema).annotate({ description: `${what}Null once it has ended, and while the mark is not known.` })
+const ended = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema).annotate({ description: "Null while OPEN." })
+const percent = Schema.String
+const toProfit = "Null without a take profit too. "
+
+const { symbol, side, qty, barrierLevel, takeProfit, expiryTs, strictTakeProfit, premiumBps } = contractFields
+
+export const ContractWire = Schema.Struct({
+  contractId: Id,
+  symbol,
+  side,
+  qty,
+  entry: price,
+  barrierLevel,
+  takeProfit,
+  expiryTs,
+  expiresInMs: Schema.Int.annotate({ description: "Milliseconds until it expires, at least 0." }),
+  state: Schema.Literals(venueContractStates),
+  openedAt: millis,
+  closedAt: ended(millis),
+  settlePrice: ended(price),
+  pnl: ended(usdc),
+  mark: live(price),
+  markFresh: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether the mark is at most 10 seconds old; null once it has ended."
+  }),
+  distanceAbs: live(price, "From the mark to the barrier. "),
+  distancePct: live(percent, "Percent of the mark, four places. "),
+  distanceToTpAbs: live(price, toProfit),
+  distanceToTpPct: live(percent, toProfit),
+  unrealizedPnl: live(usdc),
+  requirement: live(usdc, "Premium less the unrealised loss. "),
+  maxLoss: usdc,
+  premium: usdc,
+  potentialProfit: Schema.NullOr(usdc).annotate({ description: "Null without a take profit." }),
+  leverage: Schema.String.annotate({ description: "Notional over premium, decimal string with two places." }),
+  commission: usdc,
+  notional: usdc,
+  venueRfqId: Id,
+  rfqId: Id,
+  closeReason: ended(Schema.Literals(closeReasons)),
+  closeRfqId: Schema.NullOr(Id).annotate({ description: "The last request to close it, or null." }),
+  strictTakeProfit,
+  premiumBps,
+  currency: Schema.Literal("USDC")
+}).annotate({ identifier: "BarrierContract" })
+export type ContractWire = typeof ContractWire.Type
+
+/** GET .../barriers, data. */
+export const ContractsWire = Schema.Struct({
+  barriers: Schema.Array(ContractWire).annotate({ description: "Newest first." }),
+  ...pageEnd,
+  currency: Schema.Literal("USDC")
+})
+export type ContractsWire = typeof ContractsWire.Type

@@ -1,0 +1,263 @@
+/**
+ * The contract of requests for quotes and knock-out contracts, for partners and for staff: routes and their rules, and that
+ * examples and whatever an answer can say fit what is published (doc 2, Barrier contracts; operator surface; A1-02).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import Ajv2020 from "ajv/dist/2020.js"
+import { BarriersApi } from "../../src/http/api/BarriersApi.ts"
+import { barrierExamples as examples } from "../../src/http/api/barrierExamples.ts"
+import { CloseOutGroup } from "../../src/http/api/operator/CloseOutGroup.ts"
+import { CommandRules } from "../../src/http/api/operator/CommandRules.ts"
+import { ContractGroup, ContractView } from "../../src/http/api/operator/ContractGroup.ts"
+import { explainRfq } from "../../src/http/api/operator/explainRfq.ts"
+import { operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
+import { RfqGroup } from "../../src/http/api/operator/RfqGroup.ts"
+import { ResolveBody, Resolved, resolutions, venueResolve } from "../../src/http/api/operator/venueResolve.ts"
+import { RfqApi } from "../../src/http/api/RfqApi.ts"
+import { type Group, RouteTable } from "../../src/http/middleware/routes.ts"
+import {
+  type CloseReason,
+  closeReasons,
+  type ContractList,
+  contractLists,
+  ContractWire
+} from "../../src/machines/barrier/ContractWire.ts"
+import { type CloseOutState, closeOutStates, CloseOutWire } from "../../src/machines/margin/CloseOutWire.ts"
+import {
+  AcceptWire,
+  ClosedWire,
+  OpenedWire,
+  type QuoteState,
+  quoteStates,
+  QuoteWire,
+  RfqPreviewWire,
+  type RfqState,
+  rfqStates,
+  RfqWire
+} from "../../src/machines/rfq/RfqWire.ts"
+import { bodyCaps } from "../../src/machines/shared/Limits.ts"
+import { samplesOf } from "./standIn.ts"
+
+const groups: ReadonlyArray<Group> = [RfqApi, BarriersApi]
+const table = new RouteTable("", groups)
+
+const spec = OpenApi.fromApi(HttpApi.make("barrier").add(RfqApi, BarriersApi))
+const ajv = new Ajv2020.default({ strict: false, allErrors: true })
+ajv.addSchema(spec as object, "api")
+/** The validator of a route's success. */
+const answerOf = (operation: string) => {
+  const { method, path } = table.routes.find((route) => route.operation === operation) ?? { method: "", path: "" }
+  const parts = ["paths", path.replace(/:(\w+)/g, "{$1}"), method.toLowerCase(), "responses", "200"]
+  const pointer = [...parts, "content", "application/json", "schema"].map((part) =>
+    encodeURIComponent(part.replaceAll("/", "~1"))
+  )
+  const found = ajv.getSchema(`api#/${pointer.join("/")}`)
+  if (found === undefined) throw new Error(`no schema of ${operation}`)
+  return found
+}
+
+describe("doc 2, Barrier contracts: the routes", () => {
+  const of = (rules: { readonly [name: string]: unknown }) => ({ reliance: false, bodyCap: bodyCaps.rfq, ...rules })
+  const routes = [
+    ["POST", "/clients/:clientId/rfq", of({ idempotent: true })],
+    ["POST", "/clients/:clientId/rfq/preview", of({ idempotent: false })],
+    ["POST", "/clients/:clientId/rfq/explain", of({ idempotent: false, reads: true })],
+    ["GET", "/clients/:clientId/rfq", { idempotent: false, reliance: false, bodyCap: 0 }],
+    ["GET", "/clients/:clientId/rfq/:rfqId", { idempotent: false, reliance: false, bodyCap: 0 }],
+    ["POST", "/clients/:clientId/rfq/:rfqId/accept", of({ idempotent: true })],
+    ["POST", "/clients/:clientId/rfq/:rfqId/cancel", of({ idempotent: false, bodyless: true })],
+    ["GET", "/clients/:clientId/barriers", { idempotent: false, reliance: false, bodyCap: 0 }],
+    ["POST", "/clients/:clientId/barriers/:contractId/close", of({ idempotent: true, bodyless: true })]
+  ]
+
+  it("doc 2, Endpoints: exactly these, with their (K) marks and caps", () =>
+    assert.deepStrictEqual(
+      table.routes.map(({ method, path, rules }) => [method, path, rules]),
+      routes as never
+    ))
+
+  it("doc 2: a fixed segment is no request's id", () => {
+    for (const [path, operation] of [
+      ["/clients/41/rfq/preview", "rfq.preview"],
+      ["/clients/41/rfq/explain", "rfq.explain"],
+      ["/clients/41/rfq/7/accept", "rfq.accept"],
+      ["/clients/41/barriers/7/close", "barriers.close"]
+    ] as const) {
+      assert.strictEqual(table.match("POST", path)?.route.operation, operation)
+    }
+  })
+
+  it("doc 2, Limits: a page of contracts has 1 to 500 rows, 100 when it is not said", () => {
+    const { query } = table.routes.find(({ operation }) => operation === "barriers.list") ?? { query: [] }
+    assert.deepStrictEqual(
+      query.map(({ name, usual }) => [name, usual]),
+      [
+        ["state", undefined],
+        ["limit", 100],
+        ["before", undefined]
+      ]
+    )
+  })
+
+  it("every write says in words what data its 400 and 502 carry", () => {
+    for (const [path, words] of [
+      ["/clients/{clientId}/rfq", ["{rfqId, state, rejectReason}", "502 with data {rfqId}"]],
+      ["/clients/{clientId}/rfq/{rfqId}/accept", ["502 with data {rfqId, quoteId, accepting: true}"]],
+      ["/clients/{clientId}/rfq/{rfqId}/cancel", ["502 with data {rfqId}"]],
+      ["/clients/{clientId}/barriers/{contractId}/close", ["data {rfqId}", "502 with data {rfqId, contractId}"]]
+    ] as const) {
+      const operation = spec.paths[path]?.post
+      for (const word of words) assert.include(operation?.description, word)
+      for (const status of [400, 409, 502]) assert.property(operation?.responses, String(status))
+    }
+  })
+})
+
+describe("doc 2, RFQ and Barrier contract: the shapes", () => {
+  const data = (example: unknown) => ({ code: 0, data: example })
+
+  it.each([
+    ["rfq.request", examples.rfq],
+    ["rfq.preview", examples.preview],
+    ["rfq.explain", examples.explanation],
+    ["rfq.list", examples.rfqs],
+    ["rfq.get", examples.closing],
+    ["rfq.accept", examples.opened],
+    ["rfq.accept", examples.closed],
+    ["rfq.cancel", examples.cancelled],
+    ["barriers.list", examples.contracts],
+    ["barriers.close", examples.closing]
+  ])("%s: the example is an answer", (operation, example) => {
+    const validate = answerOf(operation)
+    assert.isTrue(validate(data(example)), JSON.stringify(validate.errors))
+  })
+
+  it("whatever a success schema can say fits what is published of it", () => {
+    for (const group of groups) {
+      for (const endpoint of Object.values(group.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
+        const operation = `${group.identifier}.${endpoint.identifier}`
+        const validate = answerOf(operation)
+        for (const schema of endpoint.success) {
+          for (const sample of samplesOf(schema, operation, 25)) {
+            const told = JSON.parse(JSON.stringify(sample)) as unknown
+            assert.isTrue(validate(told), `${operation}: ${JSON.stringify(validate.errors)}`)
+          }
+        }
+      }
+    }
+  })
+
+  it("doc 2: exactly the documented members", () => {
+    const words = (text: string) => text.split(/[\s,]+/).toSorted()
+    const members = (schema: { readonly fields: object }) => Object.keys(schema.fields).toSorted()
+    assert.deepStrictEqual(
+      members(RfqWire),
+      words(
+        "rfqId, clientId, clientUid, venueRfqId, clOrdId, symbol, side, direction, qty, barrierLevel, takeProfit, expiryTs, expiryDefaulted, expiresAt, expiresInMs, state, createdAt, updatedAt, rejectReason, accepting, autoAccept, autoAcceptNote, closeContractId, contractEntry, acceptedQuoteId, contractId, entryPrice, commission, maxLossAtRequest, premium, markAtRequest, impliedLeverage, potentialProfit, strictTakeProfit, premiumBps, quotes, currency"
+      )
+    )
+    assert.deepStrictEqual(
+      members(QuoteWire),
+      words(
+        "quoteId, price, qty, validUntil, validForMs, impliedMaxLoss, impliedPremium, impliedLeverage, impliedPotentialProfit, impliedPnl, state, acceptable, notAcceptableReason"
+      )
+    )
+    assert.deepStrictEqual(
+      members(RfqPreviewWire),
+      words(
+        "accepted, reason, mark, maxLoss, premium, estimatedCommission, requiredFreeMargin, freeMarginBefore, freeMarginAfter, impliedLeverage, potentialProfit, maxLeverage, expiryTs, expiryDefaulted, strictTakeProfit, premiumBps, knockOutRebateBps, strictTakeProfitPremiumBps, strictTakeProfitOffered, currency"
+      )
+    )
+    const accepted =
+      "rfqId, venueRfqId, quoteId, contractId, tradeId, symbol, side, direction, qty, entry, barrierLevel, takeProfit, expiryTs, commission, strictTakeProfit, premiumBps, ts, currency"
+    assert.deepStrictEqual(members(OpenedWire), words(`${accepted}, maxLoss, premium, leverage, potentialProfit`))
+    assert.deepStrictEqual(members(ClosedWire), words(`${accepted}, settlePrice, realizedPnl`))
+    assert.deepStrictEqual(
+      members(ContractWire),
+      words(
+        "contractId, symbol, side, qty, entry, barrierLevel, takeProfit, expiryTs, expiresInMs, state, openedAt, closedAt, settlePrice, pnl, mark, markFresh, distanceAbs, distancePct, distanceToTpAbs, distanceToTpPct, unrealizedPnl, requirement, maxLoss, premium, potentialProfit, leverage, commission, notional, venueRfqId, rfqId, closeReason, closeRfqId, strictTakeProfit, premiumBps, currency"
+      )
+    )
+  })
+
+  it("doc 2: exactly the documented tokens", () => {
+    const states: ReadonlyArray<RfqState> = ["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"]
+    const ofQuotes: ReadonlyArray<QuoteState> = ["LIVE", "EXPIRED", "WITHDRAWN", "ACCEPTED", "SUPERSEDED"]
+    const reasons: ReadonlyArray<CloseReason> = [
+      "knockOut",
+      "takeProfit",
+      "expiry",
+      "earlyClose",
+      "liquidation",
+      "finalSettlement"
+    ]
+    const lists: ReadonlyArray<ContractList> = ["open", "history"]
+    assert.deepStrictEqual([rfqStates, quoteStates, closeReasons, contractLists] as ReadonlyArray<unknown>, [
+      states,
+      ofQuotes,
+      reasons,
+      lists
+    ])
+  })
+
+  it("the two forms of an accept are told apart by what they have", () => {
+    const read = Schema.decodeUnknownSync(AcceptWire)
+    assert.property(read(examples.opened), "premium")
+    assert.property(read(examples.closed), "realizedPnl")
+    const { realizedPnl: _, ...neither } = examples.closed
+    assert.throws(() => read(neither))
+  })
+})
+
+describe("operator surface: reads of requests, contracts and episodes, and what ends them by hand", () => {
+  class Resolving extends HttpApiGroup.make("venue").add(venueResolve) {}
+  class Explaining extends HttpApiGroup.make("explain").add(explainRfq) {}
+  const staff = [RfqGroup, ContractGroup, CloseOutGroup, Resolving, Explaining]
+
+  it("each command with its roles; only the resolution is an administrator's, and waits for a second key", () => {
+    const found = staff.flatMap((group) =>
+      Object.values(group.endpoints).map(({ identifier, method, path, annotations }) => {
+        const { roles, fourEyes } = Context.get(annotations, CommandRules)
+        return [`${group.identifier} ${identifier}`, method, path, roles, fourEyes]
+      })
+    )
+    assert.deepStrictEqual(found as ReadonlyArray<unknown>, [
+      ["rfq list", "GET", "/rfqs", operatorRoles, undefined],
+      ["rfq show", "GET", "/rfqs/:rfqId", operatorRoles, undefined],
+      ["contract list", "GET", "/contracts", operatorRoles, undefined],
+      ["contract show", "GET", "/contracts/:contractId", operatorRoles, undefined],
+      ["closeout list", "GET", "/closeouts", operatorRoles, undefined],
+      ["closeout show", "GET", "/closeouts/:closeOutId", operatorRoles, undefined],
+      ["venue resolve", "POST", "/venue/resolve", ["ADMIN"], "usual"],
+      ["explain rfq", "GET", "/clients/:client/explain/rfq", operatorRoles, undefined]
+    ])
+  })
+
+  it("a contract says whose it is; an episode is one of its steps; a resolution is one of three", () => {
+    const [contract] = examples.contracts.barriers
+    const view = { ...contract, clientId: 41, clientUid: "ACME-00000041" }
+    assert.deepStrictEqual(Schema.decodeUnknownSync(ContractView)(view), view as never)
+    const episode = {
+      closeOutId: 3,
+      clientId: 41,
+      clientUid: "ACME-00000041",
+      startedAt: 1,
+      endedAt: null,
+      closeOutEquity: "-1.000000",
+      marginBase: "0.000000",
+      contracts: 1,
+      writtenOff: "0.000000"
+    }
+    const steps: ReadonlyArray<CloseOutState> = closeOutStates
+    for (const state of steps) Schema.decodeUnknownSync(CloseOutWire)({ ...episode, state })
+    assert.throws(() => Schema.decodeUnknownSync(CloseOutWire)({ ...episode, state: "OVER" }))
+    const body = { object: "rfq:7", reason: "The venue's mail of today", tradeId: 1, price: "1", qty: "1" }
+    for (const as of resolutions) {
+      Schema.decodeUnknownSync(ResolveBody)({ ...body, as })
+      Schema.decodeUnknownSync(Resolved)({ object: body.object, as, state: "ACCEPTED", breakId: null })
+    }
+    assert.throws(() => Schema.decodeUnknownSync(ResolveBody)({ ...body, as: "lost" }))
+  })
+})
