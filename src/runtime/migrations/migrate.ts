@@ -28,7 +28,7 @@ import { m0024 } from "./0024_venue_calls.ts"
 import { m0025 } from "./0025_trading_halts.ts"
 import { m0026 } from "./0026_last_marks.ts"
 import { m0027 } from "./0027_venue_name.ts"
-import { m0030 } from "./0030_notification_feed.ts"
+import { m0028 } from "./0028_notification_feed.ts"
 
 const run = Migrator.make({})
 
@@ -62,7 +62,7 @@ export const migrate = run({
     "0025_trading_halts": m0025,
     "0026_last_marks": m0026,
     "0027_venue_name": m0027,
-    "0030_notification_feed": m0030
+    "0028_notification_feed": m0028
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)
