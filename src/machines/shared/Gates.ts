@@ -1,0 +1,55 @@
+/**
+ * Gates as data: named, and in the order that the contract promises. A write stops at the first that refuses; `explain` walks
+ * the very same list and shows each (A2-110, A3-02). A gate that passes allocates nothing: this is the hot path.
+ */
+import type { Refusal } from "./Refusal.ts"
+
+/** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */
+export interface Compared {
+  readonly figure: string
+  readonly limit: string
+}
+
+export interface Gate<Facts> {
+  readonly gate: string
+  readonly refusal: (facts: Facts) => Refusal | null
+  /** Asked by `explain` alone. Null: it compares nothing for this request. */
+  readonly compared: (facts: Facts) => Compared | null
+}
+export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
+
+/** The first refusal in the list's order, or null when every gate passes. */
+export const firstRefusal = <Facts>(gates: Gates<Facts>, facts: Facts): Refusal | null => {
+  for (let index = 0; index < gates.length; index++) {
+    const refusal = (gates[index] as Gate<Facts>).refusal(facts)
+    if (refusal !== null) return refusal
+  }
+  return null
+}
+
+/** One gate as `explain` shows it. */
+export interface GateResult {
+  readonly gate: string
+  readonly result: "passed" | "failed" | "notReached"
+  readonly compared: Compared | null
+  /** What the write would answer; only of the gate that failed. */
+  readonly refusal: Refusal | null
+}
+
+/** Every gate up to the first that refuses; those after it are not reached. */
+export const walkGates = <Facts>(gates: Gates<Facts>, facts: Facts): ReadonlyArray<GateResult> => {
+  let failed = false
+  return gates.map(({ gate, refusal, compared }) => {
+    if (failed) return notReached(gate)
+    const refused = refusal(facts)
+    failed = refused !== null
+    return { gate, result: failed ? "failed" : "passed", compared: compared(facts), refusal: refused }
+  })
+}
+
+export const notReached = (gate: string): GateResult => ({
+  gate,
+  result: "notReached",
+  compared: null,
+  refusal: null
+})
