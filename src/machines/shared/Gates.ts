@@ -3,6 +3,7 @@
  * the very same list and shows each (A2-110, A3-02). A gate that passes allocates nothing: this is the hot path.
  */
 import type { Refusal } from "./Refusal.ts"
+import { invalidWhole } from "./RequestBody.ts"
 
 /** What a gate held against what, for a person: decimal strings in the currency's scale, or tokens. */
 export interface Compared {
@@ -17,6 +18,37 @@ export interface Gate<Facts> {
   readonly compared: (facts: Facts) => Compared | null
 }
 export type Gates<Facts> = ReadonlyArray<Gate<Facts>>
+
+/** What a gate asks when all it has to say is a sentence: so it serves where nothing is refused, only judged, too. */
+export interface Rule<Facts> {
+  readonly gate: string
+  /** Null: it holds. */
+  readonly sentence: (facts: Facts) => string | null
+  readonly compared: (facts: Facts) => Compared | null
+}
+
+/** The first sentence in the rules' order, or null when all hold. */
+export const firstSentence = <Facts>(rules: ReadonlyArray<Rule<Facts>>, facts: Facts): string | null => {
+  for (const rule of rules) {
+    const sentence = rule.sentence(facts)
+    if (sentence !== null) return sentence
+  }
+  return null
+}
+
+/** The gate that refuses with a rule's sentence (400 4000). `seen` is what of the gate's facts the rule judges; null: nothing. */
+export const gateOf = <Facts, Seen>(rule: Rule<Seen>, seen: (facts: Facts) => Seen | null): Gate<Facts> => ({
+  gate: rule.gate,
+  refusal: (facts) => {
+    const of = seen(facts)
+    const sentence = of === null ? null : rule.sentence(of)
+    return sentence === null ? null : invalidWhole(sentence)
+  },
+  compared: (facts) => {
+    const of = seen(facts)
+    return of === null ? null : rule.compared(of)
+  }
+})
 
 /** The first refusal in the list's order, or null when every gate passes. */
 export const firstRefusal = <Facts>(gates: Gates<Facts>, facts: Facts): Refusal | null => {
