@@ -1,4 +1,4 @@
-/** What of a knock-out contract its figures are worked out from; frozen when its quote is accepted (D5; F15, F16). */
+/** What of a knock-out contract its figures are worked out from; frozen when its quote is accepted (F15, F16). */
 export interface ContractTerms {
   readonly symbol: string
   readonly side: "BUY" | "SELL"

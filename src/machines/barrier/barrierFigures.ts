@@ -98,7 +98,7 @@ export const liveFigures = (contract: ContractTerms, mark: ShownMark): LiveFigur
 export const requirementOf = ({ premium }: ContractTerms, unrealizedPnl: bigint): bigint =>
   unrealizedPnl < 0n ? premium + unrealizedPnl : premium
 
-/** How a contract can end (D5). */
+/** How a contract can end. */
 export type ContractEnd = "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
 
 /**
