@@ -143,6 +143,20 @@ describe("F17: at its end", () => {
     assert.strictEqual(settledPnl(contract, how, price), micro(pnl))
   })
 
+  it("F16: whole numbers give what exact decimals give", () => {
+    fc.assert(
+      fc.property(someContract, someMark, (contract, mark) => {
+        const { side, qty, entry, premium, potentialProfit } = contract
+        const gain = new MoneyDecimal(mark).minus(entry).mul(side === "BUY" ? 1 : -1)
+        const raw = gain.mul(qty).mul(1e6).floor()
+        const least = MoneyDecimal.max(raw, (-premium).toString())
+        const pnl = potentialProfit === null ? least : MoneyDecimal.min(least, potentialProfit.toString())
+        assert.strictEqual(pnlAt(contract, mark).toString(), pnl.toFixed())
+        assert.strictEqual(pnlAt(contract, new MoneyDecimal(mark)), pnlAt(contract, mark))
+      })
+    )
+  })
+
   const ends: ReadonlyArray<ContractEnd> = ["KNOCKED_OUT", "TAKE_PROFIT", "EXPIRED", "EARLY_CLOSE", "TORN_UP", "CLOSED"]
   it("nothing costs more than its premium or pays more than its potential profit, at any mark and end", () => {
     fc.assert(

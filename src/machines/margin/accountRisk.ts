@@ -60,6 +60,8 @@ export interface AccountRisk {
 /** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
 export const marginCallPct = 100
 export const closeOutPct = 50
+const marginCallShare = BigInt(marginCallPct)
+const closeOutShare = BigInt(closeOutPct)
 
 /** The account's figures, as its state and the facts of one moment have them. */
 export const accountRisk = ({ cashOf, contracts, accepts }: AccountState, facts: Facts): AccountRisk => {
@@ -94,9 +96,10 @@ export const accountRisk = ({ cashOf, contracts, accepts }: AccountState, facts:
 
 /** By exact comparison, strictly less: exactly half of the base is not yet closed out (F7). */
 export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskState => {
+  if (marginBase === 0n) return closeOutEquity < 0n ? "CLOSE_OUT" : "NORMAL"
   const held = closeOutEquity * 100n
-  if (held < BigInt(closeOutPct) * marginBase) return "CLOSE_OUT"
-  return held < BigInt(marginCallPct) * marginBase ? "MARGIN_CALL" : "NORMAL"
+  if (held < closeOutShare * marginBase) return "CLOSE_OUT"
+  return held < marginCallShare * marginBase ? "MARGIN_CALL" : "NORMAL"
 }
 
 /** Percent of the base, rounded down, so that it never shows a border that it is below (F1, F7); null without a base. */
@@ -109,7 +112,8 @@ export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): strin
   return `${floored < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-const maintenanceOf = (marginBase: bigint): bigint => (marginBase * BigInt(closeOutPct) + 99n) / 100n
+const maintenanceOf = (marginBase: bigint): bigint =>
+  marginBase === 0n ? 0n : (marginBase * closeOutShare + 99n) / 100n
 
 interface BarrierRisk {
   readonly any: boolean
@@ -126,8 +130,11 @@ interface BarrierRisk {
  * money out waits; a close-out does not begin for what nobody knows.
  */
 const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Facts): BarrierRisk => {
-  let [any, fresh] = [false, true]
-  let [pnl, loss, margin] = [0n, 0n, 0n]
+  let any = false
+  let fresh = true
+  let pnl = 0n
+  let loss = 0n
+  let margin = 0n
   for (const contract of contracts) {
     any = true
     const mark = marks.get(contract.symbol)
