@@ -136,7 +136,7 @@ const amountOf = (written: string): bigint | null => {
 
 const checkBarrier = (barrier: Fields.JsonRecord, now: number, add: Fields.AddError): void => {
   const { expiryTs, takeProfit, strictTakeProfit } = barrier
-  if (typeof expiryTs === "number" && expiryTs > 0 && expiryTs <= now) {
+  if (Number.isSafeInteger(expiryTs) && Number(expiryTs) > 0 && Number(expiryTs) <= now) {
     add("barrier.expiryTs", `${labels["barrier.expiryTs"]} must be in the future.`)
   }
   if (strictTakeProfit !== true) return
