@@ -196,11 +196,12 @@ describe("doc 2, Barrier contracts: an accept", () => {
   })
 
   const positive = "The quote id must be a positive integer."
-  it.each([
+  const ids: ReadonlyArray<readonly [unknown, string]> = [
     [undefined, "The quote id is required."],
     [null, "The quote id is required."],
     ...[0, -1, 1.5, "1", true, 2 ** 53, 2 ** 63].map((quoteId) => [quoteId, positive] as const)
-  ])("of quote %j is refused", (quoteId, sentence) => {
+  ]
+  it.each(ids)("of quote %j is refused", (quoteId, sentence) => {
     assert.deepStrictEqual(decodeAccept(quoteId === undefined ? {} : { quoteId }), {
       ok: false,
       sentence,
