@@ -54,6 +54,13 @@ describe("F18: a quote to open", () => {
     ["a tick from a barrier", {}, liveQuote("59000.1"), near],
     ["at the take profit", { takeProfit: "60000" }, live, sides.longProfit],
     ["a tick below it", { takeProfit: "60000.1" }, live, null],
+    ["F2: the largest profit there may be", { takeProfit: "9223372096854.7" }, live, null],
+    [
+      "F2: a tick more",
+      { takeProfit: "9223372096854.8" },
+      live,
+      "The take profit is too far away: its profit is too large."
+    ],
     ["at the take profit of a short", { ...short, takeProfit: "60000" }, live, sides.shortProfit],
     ["a tick above it", { ...short, takeProfit: "59999.9" }, live, null]
   ]

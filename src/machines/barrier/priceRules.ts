@@ -4,7 +4,7 @@
  */
 import type { Rule } from "../shared/Gates.ts"
 import { barrierLimits } from "../shared/Limits.ts"
-import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { formatAmount, maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import { type EntryFigures, type EntryTerms, figuresAt } from "./barrierFigures.ts"
 
 /** A contract at a price, with what the client could pay for it. */
@@ -55,14 +55,14 @@ const barrierDistance: Rule<Priced> = {
   })
 }
 
+/** Strictly on the side of profit, and no further away than an amount of money can be large (F2). */
 const takeProfitSide: Rule<Priced> = {
   gate: "takeProfitSide",
-  sentence: ({ side, price, takeProfit }) => {
-    if (takeProfit === null) return null
-    if (side === "BUY") {
-      return price.lt(takeProfit) ? null : "The take profit of a long contract must be above the price."
-    }
-    return price.gt(takeProfit) ? null : "The take profit of a short contract must be below the price."
+  sentence: ({ side, price, takeProfit, figures }) => {
+    if (takeProfit === null || figures.potentialProfit === null) return null
+    if (side === "BUY" && price.gte(takeProfit)) return "The take profit of a long contract must be above the price."
+    if (side === "SELL" && price.lte(takeProfit)) return "The take profit of a short contract must be below the price."
+    return figures.potentialProfit <= maxMinor ? null : "The take profit is too far away: its profit is too large."
   },
   compared: ({ side, price, takeProfit }) =>
     takeProfit === null
