@@ -24,6 +24,7 @@ const collateral = `/partner/v1/clients/${clientId}/collateral`
 const table: ReadonlyArray<readonly [refusal: Refusal, status: number, code: number, data: unknown]> = [
   [invalidFields({ email: "Bad." }), 400, 4000, { errors: { email: "Bad." } }],
   [{ _tag: "Invalid", sentence: "Bad.", errors: null }, 400, 4000, null],
+  [{ _tag: "Invalid", sentence: "Open already.", errors: null, data: { rfqId: 5 } }, 400, 4000, { rfqId: 5 }],
   [{ _tag: "TooLarge", sentence: "Too large." }, 413, 4000, null],
   [unknown("Client"), 404, 4004, null],
   [

@@ -1,172 +1,174 @@
 /**
- * The bodies of requests for quotes, of accepts and of requests to close: every field rule as a row with path and sentence,
- * each limit at, one below and one above (doc 2, RFQ request body and Limits; F2).
+ * A2-13, A2-110 step 1: the bodies of requests for quotes, accepts and requests to close, field by field: what is taken and as
+ * what, what is refused with which sentence at which path (doc 2, RFQ request body; F2; A2-29).
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as fc from "fast-check"
-import { decodeAccept, decodeClose, decodeRfq, type RfqBody } from "../../src/machines/rfq/RfqBody.ts"
-import type { FieldErrors } from "../../src/machines/shared/Fields.ts"
-import { withPaths } from "../support/Builders.ts"
+import { decodeAccept } from "../../src/machines/rfq/AcceptBody.ts"
+import { decodeClose } from "../../src/machines/rfq/CloseBody.ts"
+import { decodeRfq, type RfqBody } from "../../src/machines/rfq/RfqBody.ts"
+import { setAt } from "../fixtures/onboarding.ts"
 
-const expiryTs = 1_795_140_000_000
-const valid = {
+const now = 1_764_000_000_000
+const sent = { symbol: "BTC-USDC-KO", side: "BUY", qty: "0.5", barrier: { level: "59000" } }
+const plain: RfqBody = {
   symbol: "BTC-USDC-KO",
   side: "BUY",
   qty: "0.5",
-  premium: "950",
-  barrier: { level: "58000", takeProfit: "62000", expiryTs, strictTakeProfit: true },
-  expiresInMs: 30_000,
-  autoAccept: false
-}
-const stored: RfqBody = {
-  symbol: "BTC-USDC-KO",
-  side: "BUY",
-  qty: "0.5",
-  premium: 950_000_000n,
-  barrierLevel: "58000",
-  takeProfit: "62000",
-  expiryTs,
-  strict: true,
-  expiresInMs: 30_000,
-  autoAccept: false
+  premium: null,
+  level: "59000",
+  takeProfit: null,
+  expiryTs: null,
+  strict: false,
+  expiresInMs: 60_000,
+  autoAccept: true
 }
 
-/** The body with a member changed, at a dotted path; undefined: without it. */
-const changed = (path: string, value: unknown): object => withPaths<object>(valid, { [path]: value })
-const errorsOf = (decided: { readonly ok: boolean; readonly errors?: FieldErrors }): FieldErrors => decided.errors ?? {}
+const changed = (paths: Readonly<Record<string, unknown>>): object => {
+  const body = structuredClone(sent)
+  for (const [path, value] of Object.entries(paths)) setAt(body, path, value)
+  return body
+}
+const strict = { "barrier.takeProfit": "61000", "barrier.expiryTs": now + 1, "barrier.strictTakeProfit": true }
 
-const sides = "The side must be one of: BUY, SELL, LONG, SHORT."
-const quantity = "The quantity must be a positive decimal string such as 0.5."
-const level = "The barrier level must be a positive decimal string such as 58000.0."
-const profit = "The take profit must be a positive decimal string such as 62000.0."
-const expiry = "The expiry must be a positive integer of Unix milliseconds."
-const strict = "The strict take profit must be true or false."
-const window = "The quoting window must be a whole number of milliseconds from 1000 to 86400000."
-const plain = "The premium must be a plain decimal number such as 12.50, without sign, exponent or grouping."
-const itself = "Whether a quote is accepted by itself must be true or false."
+describe("a request for quotes is taken", () => {
+  const rows: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, Partial<RfqBody>]> = [
+    ["with what it needs alone", {}, {}],
+    [
+      "with nulls for what is optional",
+      {
+        premium: null,
+        expiresInMs: null,
+        autoAccept: null,
+        "barrier.takeProfit": null,
+        "barrier.expiryTs": null,
+        "barrier.strictTakeProfit": null
+      },
+      {}
+    ],
+    ["with members that nobody knows", { foo: 1, "barrier.foo": 1 }, {}],
+    ["LONG", { side: "LONG" }, {}],
+    ["SELL", { side: "SELL" }, { side: "SELL" }],
+    ["SHORT", { side: "SHORT" }, { side: "SELL" }],
+    [
+      "with white space around",
+      { symbol: " BTC-USDC-KO ", qty: " 1 ", "barrier.level": " 2 ", "barrier.takeProfit": " 3 ", premium: " 4 " },
+      { qty: "1", level: "2", takeProfit: "3", premium: 4_000_000n }
+    ],
+    ["with a symbol that is none", { symbol: "no such market" }, { symbol: "no such market" }],
+    [
+      "with 18 digits before and after the point",
+      { qty: `${"9".repeat(18)}.${"9".repeat(18)}` },
+      { qty: `${"9".repeat(18)}.${"9".repeat(18)}` }
+    ],
+    ["with the least quantity of all", { qty: "0.000000000000000001" }, { qty: "0.000000000000000001" }],
+    ["with a budget of a micro-USDC", { premium: "0.000001" }, { premium: 1n }],
+    ["with the largest budget", { premium: "9223372036854.775807" }, { premium: 2n ** 63n - 1n }],
+    ["with an expiry a millisecond ahead", { "barrier.expiryTs": now + 1 }, { expiryTs: now + 1 }],
+    ["with a strict take profit", strict, { strict: true, takeProfit: "61000", expiryTs: now + 1 }],
+    ["with the shortest window", { expiresInMs: 1_000 }, { expiresInMs: 1_000 }],
+    ["with the longest window", { expiresInMs: 86_400_000 }, { expiresInMs: 86_400_000 }],
+    ["without auto-accept", { autoAccept: false }, { autoAccept: false }]
+  ]
+  it.each(rows)("%s", (_, paths, stored) => {
+    assert.deepStrictEqual(decodeRfq(changed(paths), { now }), { ok: true, body: { ...plain, ...stored } })
+  })
+})
 
-const digits = (count: number) => "9".repeat(count)
-/** What no quantity and no price is. */
-const noDecimals = ["", "0", "0.000", "-1", "+1", "1e3", "1,5", ".5", "5.", "01", "0x10", "NaN", "½", 0.5, true, {}, []]
-const tooLong = [digits(19), `1.${digits(19)}`]
-
-const rows: ReadonlyArray<readonly [path: string, value: unknown, sentence: string | undefined]> = [
-  ["symbol", undefined, "The symbol is required."],
-  ["symbol", null, "The symbol is required."],
-  ["symbol", "", "The symbol is required."],
-  ["symbol", 7, "The symbol must be text."],
-  ["symbol", "no such market", undefined],
-  ["side", undefined, "The side is required."],
-  ["side", null, "The side is required."],
-  ...["buy", "Long", "", " BUY", 1, true].map((value) => ["side", value, sides] as const),
-  ["qty", undefined, "The quantity is required."],
-  ["qty", null, "The quantity is required."],
-  ...[...noDecimals, ...tooLong].map((value) => ["qty", value, quantity] as const),
-  ...[digits(18), `0.${"0".repeat(17)}1`, `${digits(18)}.${digits(18)}`].map(
-    (value) => ["qty", value, undefined] as const
+const decimalRows = (path: string, label: string): ReadonlyArray<readonly [string, unknown, string]> => [
+  ...[1, true, {}, []].map((value) => [path, value, `${label} must be a decimal string such as 12.50.`] as const),
+  ...["", "-1", "+1", "1e3", "1,000", ".5", "5.", "01", "٣", "1".repeat(19), `1.${"1".repeat(19)}`].map(
+    (value) =>
+      [
+        path,
+        value,
+        `${label} must be a plain decimal number such as 12.50, without sign, exponent or grouping.`
+      ] as const
   ),
-  ["premium", undefined, undefined],
-  ["premium", null, undefined],
-  ["premium", 950, "The premium must be a decimal string such as 12.50."],
-  ["premium", "", plain],
-  ["premium", "-1", plain],
-  ["premium", "1e3", plain],
-  ["premium", "0.000000", "The premium must be greater than zero."],
-  ["premium", "0.000001", undefined],
-  ["premium", "0.0000010", "The premium must have at most 6 decimal places for USDC."],
-  ["premium", "9223372036854.775806", undefined],
-  ["premium", "9223372036854.775807", undefined],
-  ["premium", "9223372036854.775808", "The premium is too large."],
-  ...["x", 7, true].map((value) => ["barrier", value, "The barrier must be an object."] as const),
-  ["barrier.level", undefined, "The barrier level is required."],
-  ["barrier.level", null, "The barrier level is required."],
-  ...[...noDecimals, ...tooLong].map((value) => ["barrier.level", value, level] as const),
-  ["barrier.level", digits(18), undefined],
-  ...[...noDecimals, ...tooLong].map((value) => ["barrier.takeProfit", value, profit] as const),
-  ["barrier.takeProfit", digits(18), undefined],
-  ...[0, -1, 1.5, 2 ** 53, "1795140000000", true, {}].map((value) => ["barrier.expiryTs", value, expiry] as const),
-  ["barrier.expiryTs", 1, undefined],
-  ["barrier.expiryTs", 2 ** 53 - 1, undefined],
-  ...["true", 0, 1, {}, []].map((value) => ["barrier.strictTakeProfit", value, strict] as const),
-  ["barrier.strictTakeProfit", false, undefined],
-  ["barrier.strictTakeProfit", null, undefined],
-  ["expiresInMs", undefined, undefined],
-  ["expiresInMs", null, undefined],
-  ["expiresInMs", 999, window],
-  ["expiresInMs", 1_000, undefined],
-  ["expiresInMs", 1_001, undefined],
-  ["expiresInMs", 86_399_999, undefined],
-  ["expiresInMs", 86_400_000, undefined],
-  ["expiresInMs", 86_400_001, window],
-  ...[1_000.5, "60000", true, 0, -1, 1e300, {}].map((value) => ["expiresInMs", value, window] as const),
-  ["autoAccept", null, undefined],
-  ...["true", 1, {}].map((value) => ["autoAccept", value, itself] as const)
+  ...["0", "0.000"].map((value) => [path, value, `${label} must be greater than zero.`] as const)
 ]
 
-describe("doc 2, RFQ request body", () => {
-  it("everything that was sent; LONG is BUY and SHORT is SELL", () => {
-    for (const [side, taken] of [
-      ["BUY", "BUY"],
-      ["LONG", "BUY"],
-      ["SELL", "SELL"],
-      ["SHORT", "SELL"]
-    ]) {
-      assert.deepStrictEqual(decodeRfq({ ...valid, side }), { ok: true, body: { ...stored, side: taken as "BUY" } })
-    }
-  })
+const window = "The quoting window must be a whole number from 1000 to 86400000."
+const refused: ReadonlyArray<readonly [string, unknown, string]> = [
+  ["symbol", undefined, "The market symbol is required."],
+  ["symbol", null, "The market symbol is required."],
+  ["symbol", " ", "The market symbol is required."],
+  ["symbol", 5, "The market symbol must be text."],
+  ["symbol", "S".repeat(41), "The market symbol must be at most 40 characters."],
+  ["side", undefined, "The side is required."],
+  ...["buy", "", 1, "B"].map((side) => ["side", side, "The side must be one of: BUY, SELL, LONG, SHORT."] as const),
+  ["qty", undefined, "The quantity is required."],
+  ...decimalRows("qty", "The quantity"),
+  ["premium", 5, "The premium budget must be a decimal string such as 12.50."],
+  [
+    "premium",
+    "-1",
+    "The premium budget must be a plain decimal number such as 12.50, without sign, exponent or grouping."
+  ],
+  ["premium", "0.0", "The premium budget must be greater than zero."],
+  ["premium", "0.0000001", "The premium budget must have at most 6 decimal places for USDC."],
+  ["premium", "9223372036854.775808", "The premium budget is too large."],
+  ["barrier.level", undefined, "The barrier level is required."],
+  ...decimalRows("barrier.level", "The barrier level"),
+  ...decimalRows("barrier.takeProfit", "The take profit"),
+  ...["1", 0, -1, 1.5, true].map(
+    (at) => ["barrier.expiryTs", at, "The expiry must be a positive integer of Unix milliseconds."] as const
+  ),
+  ["barrier.expiryTs", now, "The expiry must be in the future."],
+  ["barrier.expiryTs", 1, "The expiry must be in the future."],
+  ["barrier.strictTakeProfit", "true", "The strict take profit must be true or false."],
+  ["barrier.strictTakeProfit", 1, "The strict take profit must be true or false."],
+  ...[999, 86_400_001, 1_000.5, 0, -1, "60000", true].map((ms) => ["expiresInMs", ms, window] as const),
+  ["autoAccept", "yes", "Auto-accept must be true or false."],
+  ["autoAccept", 0, "Auto-accept must be true or false."]
+]
 
-  it("the defaults: no budget, open-end, knock-out alone, a minute of quotes, accepted by the router", () => {
-    const { symbol, side, qty } = valid
-    const least = { symbol, side, qty, barrier: { level: " 58000 " } }
-    const body = {
-      ...stored,
-      premium: null,
-      takeProfit: null,
-      expiryTs: null,
-      strict: false,
-      expiresInMs: 60_000,
-      autoAccept: true
-    }
-    for (const rest of [{}, { premium: null, expiresInMs: null, autoAccept: null, unknown: 1 }]) {
-      assert.deepStrictEqual(decodeRfq({ ...least, ...rest }), { ok: true, body })
-    }
-    const nulls = { level: "58000", takeProfit: null, expiryTs: null, strictTakeProfit: null }
-    assert.deepStrictEqual(decodeRfq({ ...least, barrier: nulls }), { ok: true, body })
-  })
-
-  it.each(rows)("%s: %j", (path, value, sentence) => {
-    const decided = decodeRfq(changed(path, value))
-    assert.deepStrictEqual(errorsOf(decided), sentence === undefined ? {} : { [path]: sentence })
-    assert.strictEqual(decided.ok, sentence === undefined)
-  })
-
-  it("doc 2: a strict take profit needs a price to touch and an end, each alone and both", () => {
-    for (const [lacks, what] of [
-      [["takeProfit"], "takeProfit"],
-      [["expiryTs"], "expiryTs"],
-      [["takeProfit", "expiryTs"], "takeProfit and expiryTs"]
-    ] as const) {
-      const barrier = { ...valid.barrier, ...Object.fromEntries(lacks.map((name) => [name, null])) }
-      const sentence = `The strict take profit needs ${what}.`
-      assert.deepStrictEqual(decodeRfq({ ...valid, barrier }), {
-        ok: false,
-        sentence,
-        errors: { "barrier.strictTakeProfit": sentence }
-      })
-    }
-  })
-
-  it("doc 2: all failures together, in the documented order; without a barrier its level is what is missing", () => {
-    const decided = decodeRfq({
-      autoAccept: 1,
-      expiresInMs: 1,
-      barrier: { strictTakeProfit: 1, expiryTs: 0, takeProfit: "x", level: "x" },
-      premium: "x",
-      qty: "x",
-      side: "x",
-      symbol: ""
+describe("a request for quotes is refused", () => {
+  it.each(refused)("%s of %j: %s", (path, value, sentence) => {
+    assert.deepStrictEqual(decodeRfq(changed({ [path]: value }), { now }), {
+      ok: false,
+      sentence,
+      errors: { [path]: sentence }
     })
-    assert.deepStrictEqual(Object.keys(errorsOf(decided)), [
+  })
+
+  it.each([
+    ["missing", undefined, "The barrier level is required."],
+    ["null", null, "The barrier level is required."],
+    ["a text", "59000", "The barrier must be an object."],
+    ["a list", [], "The barrier must be an object."]
+  ])("a barrier that is %s is named at its level", (_, barrier, sentence) => {
+    assert.deepStrictEqual(decodeRfq({ ...sent, barrier }, { now }), {
+      ok: false,
+      sentence,
+      errors: { "barrier.level": sentence }
+    })
+  })
+
+  it("a strict take profit needs the take profit and an explicit expiry", () => {
+    const decoded = decodeRfq(changed({ "barrier.strictTakeProfit": true }), { now })
+    assert.deepStrictEqual(decoded.ok ? {} : decoded.errors, {
+      "barrier.takeProfit": "The take profit is required when it is strict.",
+      "barrier.expiryTs": "The expiry is required with a strict take profit."
+    })
+  })
+
+  it("every failing field is named, in the documented order, and the first one speaks", () => {
+    const decoded = decodeRfq(
+      {
+        autoAccept: 1,
+        expiresInMs: 1,
+        barrier: { strictTakeProfit: 1, expiryTs: 1, takeProfit: 1, level: 1 },
+        premium: 1,
+        qty: 1,
+        side: 1,
+        symbol: 1
+      },
+      { now }
+    )
+    assert.isFalse(decoded.ok)
+    if (decoded.ok) return
+    assert.strictEqual(decoded.sentence, "The market symbol must be text.")
+    assert.deepStrictEqual(Object.keys(decoded.errors), [
       "symbol",
       "side",
       "qty",
@@ -178,54 +180,62 @@ describe("doc 2, RFQ request body", () => {
       "expiresInMs",
       "autoAccept"
     ])
-    assert.deepStrictEqual(Object.keys(errorsOf(decodeRfq({}))), ["symbol", "side", "qty", "barrier.level"])
-  })
-
-  it("whatever is sent is judged, and what is refused has a sentence", () => {
-    fc.assert(
-      fc.property(fc.anything(), fc.anything(), (body, barrier) => {
-        for (const sent of [body, { ...valid, barrier }]) {
-          const decided = decodeRfq(sent)
-          if (!decided.ok) assert.isNotEmpty(decided.sentence)
-        }
-      })
-    )
   })
 })
 
-describe("doc 2, POST .../barriers/{contractId}/close", () => {
-  it("doc 2: a minute, accepted by the router; the fields are those of a request to open", () => {
-    assert.deepStrictEqual(decodeClose({}), { ok: true, body: { expiresInMs: 60_000, autoAccept: true } })
-    assert.deepStrictEqual(decodeClose({ expiresInMs: 1_000, autoAccept: false }), {
-      ok: true,
-      body: { expiresInMs: 1_000, autoAccept: false }
-    })
-    assert.deepStrictEqual(errorsOf(decodeClose({ expiresInMs: 999, autoAccept: "no" })), {
-      expiresInMs: window,
-      autoAccept: itself
-    })
-  })
+const notAnObject = { ok: false, sentence: "The request body must be a JSON object.", errors: {} } as const
+it.each([[null], [[]], ["text"], [5]])("a body that is %j is no object", (body) => {
+  assert.deepStrictEqual(decodeRfq(body, { now }), notAnObject)
+  assert.deepStrictEqual(decodeAccept(body), notAnObject)
+  assert.deepStrictEqual(decodeClose(body), notAnObject)
 })
 
-describe("doc 2, POST .../rfq/{rfqId}/accept", () => {
-  const wrong = "The quote id must be a positive whole number."
+describe("doc 2, Barrier contracts: an accept", () => {
+  it.each([[1], [Number.MAX_SAFE_INTEGER]])("of quote %d is taken", (quoteId) => {
+    assert.deepStrictEqual(decodeAccept({ quoteId, more: 1 }), { ok: true, body: { quoteId } })
+  })
 
-  it.each([
-    [1, undefined],
-    [2 ** 53 - 1, undefined],
-    [2 ** 53, undefined],
-    [2 ** 63, undefined],
-    [2 ** 63 + 2 ** 11, wrong],
-    [0, wrong],
-    [-1, wrong],
-    [1.5, wrong],
-    ["7", wrong],
-    [true, wrong],
+  const positive = "The quote id must be a positive integer."
+  const ids: ReadonlyArray<readonly [unknown, string]> = [
     [undefined, "The quote id is required."],
-    [null, "The quote id is required."]
-  ])("quoteId %s", (quoteId, sentence) => {
-    const decided = decodeAccept(quoteId === undefined ? {} : { quoteId })
-    assert.deepStrictEqual(errorsOf(decided), sentence === undefined ? {} : { quoteId: sentence })
-    if (sentence === undefined) assert.deepStrictEqual(decided, { ok: true, quoteId: quoteId as number })
+    [null, "The quote id is required."],
+    ...[0, -1, 1.5, "1", true, 2 ** 53, 2 ** 63].map((quoteId) => [quoteId, positive] as const)
+  ]
+  it.each(ids)("of quote %j is refused", (quoteId, sentence) => {
+    assert.deepStrictEqual(decodeAccept(quoteId === undefined ? {} : { quoteId }), {
+      ok: false,
+      sentence,
+      errors: { quoteId: sentence }
+    })
+  })
+})
+
+describe("A2-29: a request to close", () => {
+  const usual = { autoAccept: true, expiresInMs: 60_000 }
+  it.each([
+    ["without a body", undefined, usual],
+    ["with an empty one", {}, usual],
+    ["with nulls", { autoAccept: null, expiresInMs: null }, usual],
+    [
+      "by hand, in the shortest window",
+      { autoAccept: false, expiresInMs: 1_000 },
+      { autoAccept: false, expiresInMs: 1_000 }
+    ],
+    ["in the longest window", { expiresInMs: 86_400_000 }, { ...usual, expiresInMs: 86_400_000 }]
+  ])("%s is taken", (_, body, taken) => {
+    assert.deepStrictEqual(decodeClose(body), { ok: true, body: taken })
+  })
+
+  it.each([[999], [86_400_001], [1_000.5], ["60000"]])("in a window of %j is refused", (expiresInMs) => {
+    assert.deepStrictEqual(decodeClose({ expiresInMs }), {
+      ok: false,
+      sentence: window,
+      errors: { expiresInMs: window }
+    })
+  })
+
+  it("every failing field is named", () => {
+    const decoded = decodeClose({ expiresInMs: 1, autoAccept: 1 })
+    assert.deepStrictEqual(decoded.ok ? [] : Object.keys(decoded.errors), ["autoAccept", "expiresInMs"])
   })
 })

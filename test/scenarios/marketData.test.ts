@@ -255,6 +255,7 @@ describe("market data", () => {
       leverageSchedule: null
     })
     assert.strictEqual(knockOut.barrierExpiry.maxExplicitMs, 28_800_000)
+    assert.strictEqual(knockOut.barrierExpiry.strictMaxExplicitMs, 86_400_000)
     assert.notProperty(perpetual, "kid")
     assert.deepStrictEqual((await data("/market-info?symbol=EUR-USDC")).spot, {
       asset: "EUR",

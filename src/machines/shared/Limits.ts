@@ -97,6 +97,18 @@ export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * mi
 /** Clock skew tolerated for a collateral report's occurredAt (doc 3 Limits; A3-15). */
 export const collateralSkewMillis = 5 * minute
 
+/** Requests for quotes and knock-out contracts (doc 2, Limits; A2-13, A2-22, F19). */
+export const barrierLimits = {
+  /** The quoting window. */
+  window: { minMillis: second, maxMillis: day, defaultMillis: minute },
+  /** How near to the price a barrier may lie, basis points of the price. */
+  minDistanceBps: 10,
+  openRequests: 50,
+  openContracts: 1_000,
+  /** How far from the mark a quote to close may lie to be accepted unasked, basis points of the mark. */
+  closeQuoteMaxDeviationBps: 100
+} as const
+
 export interface PageLimit {
   readonly max: number
   readonly default: number
