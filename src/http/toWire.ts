@@ -68,7 +68,8 @@ export const defect = (id: string): WireRefusal => wire(500, 5000, "The request 
 type Table = { readonly [T in Refusal["_tag"]]: (refusal: Extract<Refusal, { readonly _tag: T }>) => WireRefusal }
 
 const table: Table = {
-  Invalid: ({ sentence, errors }) => invalid(sentence, errors),
+  Invalid: ({ sentence, errors, data }) =>
+    data === undefined ? invalid(sentence, errors) : wire(400, 4000, sentence, data),
   TooLarge: ({ sentence }) => wire(413, 4000, sentence),
   Unknown: ({ sentence }) => wire(404, 4004, sentence),
   Unverified: ({ action, level, requiredLevel, missingBlocks }) =>

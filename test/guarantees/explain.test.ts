@@ -182,7 +182,8 @@ describe("explain", () => {
         ["restriction", "passed"],
         ["collateralOnBooks", "failed"],
         ["marginState", "notReached"],
-        ["freeMargin", "notReached"]
+        ["freeMargin", "notReached"],
+        ["livePrices", "notReached"]
       ]
     )
     assert.deepStrictEqual(json.data.gates[8].compared, { figure: "12.500000", limit: "10.000000" })

@@ -7,9 +7,20 @@ const attached: Facts = { ...noFacts, takenAt: 1_700_000_000_000 }
 
 const ofCash = (cash: bigint): Omit<AccountRisk, "riskState" | "shownRiskState"> => ({
   equity: cash,
+  closeOutEquity: cash,
   unrealizedPnl: 0n,
+  barrierUnrealizedPnl: 0n,
+  barrierMargin: 0n,
+  pendingAcceptMargin: 0n,
+  initialMargin: 0n,
+  maintenanceMargin: 0n,
+  marginBase: 0n,
+  marginLevel: null,
   freeMargin: cash,
-  free: cash
+  free: cash,
+  marksFresh: true,
+  barrierMarksFresh: true,
+  anyExposure: false
 })
 
 const rows: ReadonlyArray<
@@ -25,9 +36,12 @@ const rows: ReadonlyArray<
 
 describe("the risk of an account that holds money alone", () => {
   it.each(rows)("%s", (_, money, facts, cash, states) => {
-    assert.deepStrictEqual(accountRisk({ cashOf: (currency) => money[currency] ?? 0n }, facts), {
-      ...ofCash(cash),
-      ...states
-    })
+    assert.deepStrictEqual(
+      accountRisk({ cashOf: (currency) => money[currency] ?? 0n, contracts: [], accepts: [] }, facts),
+      {
+        ...ofCash(cash),
+        ...states
+      }
+    )
   })
 })

@@ -97,7 +97,7 @@ describe("doc 3, Endpoints: the body of a withdrawal request", () => {
 })
 
 describe("A3-08: the economic rules", () => {
-  const { insufficient, short } = moneyOutSentences
+  const { insufficient, short, stale } = moneyOutSentences
   const normal = "NORMAL" as const
   it.each([
     ["SC-CUS-04: cash 100, free margin 40, asked 50", "USDC", 100n, 40n, normal, 50n, short],
@@ -113,7 +113,20 @@ describe("A3-08: the economic rules", () => {
     ["reserved already, nothing left over", "USDC", 0n, 0n, normal, 0n, null],
     ["reserved already, cash below zero", "USDC", -1n, -1n, "CLOSE_OUT" as const, 0n, insufficient]
   ] as const)("%s", (_, currency, cash, freeMargin, riskState, needed, refusal) => {
-    assert.strictEqual(freeMoneyRefusal({ currency, cash, risk: { freeMargin, riskState } }, needed), refusal)
+    const risk = { freeMargin, riskState, anyExposure: false, marksFresh: true }
+    assert.strictEqual(freeMoneyRefusal({ currency, cash, risk }, needed), refusal)
+  })
+
+  it.each([
+    ["nothing open", "USDC", false, false, normal, 1n, null],
+    ["open, on live marks", "USDC", true, true, normal, 1n, null],
+    ["open, on a stale mark", "USDC", true, false, normal, 1n, stale],
+    ["open, on a stale mark, another currency", "BTC", true, false, normal, 1n, stale],
+    ["short as well", "USDC", true, false, normal, 101n, insufficient],
+    ["called as well", "USDC", true, false, "MARGIN_CALL" as const, 1n, short]
+  ] as const)("F3: money out, %s", (_, currency, anyExposure, marksFresh, riskState, needed, refusal) => {
+    const risk = { freeMargin: 100n, riskState, anyExposure, marksFresh }
+    assert.strictEqual(freeMoneyRefusal({ currency, cash: 100n, risk }, needed), refusal)
   })
 
   it("the sentences hold the words that the specification names", () => {
@@ -122,7 +135,8 @@ describe("A3-08: the economic rules", () => {
   })
 
   it("doc 3, states: the gate asks for restriction, break, then funds and risk", () => {
-    const facts = { currency: "USDC", cash: -1n, risk: { freeMargin: -1n, riskState: "CLOSE_OUT" } } as const
+    const risk = { freeMargin: -1n, riskState: "CLOSE_OUT", anyExposure: false, marksFresh: true } as const
+    const facts = { currency: "USDC", cash: -1n, risk } as const
     const gate = (restrictions: ReadonlyArray<"FROZEN" | "NO_NEW_RISK" | "NO_WITHDRAWALS">, paused: boolean) =>
       moneyOutRefusal({ ...facts, restrictions, paused }, 0n)
     assert.strictEqual(gate(["FROZEN"], true), restrictionSentences.FROZEN)

@@ -1,41 +1,141 @@
 /**
- * The risk of a whole account, the one place that margin figures come from: money gates, balances and client rows all ask
- * here (F4, F7). An account that holds nothing but money, which is every account until a trading family is attached, has
+ * The risk of a whole account, the one place that margin figures come from: money gates, requests for quotes, balances, the
+ * margin picture and the risk monitor all ask here (F4, F7). Money is micro-USDC. An account that holds nothing but money has
  * its cash for equity and nothing tied up; negative cash alone means CLOSE_OUT.
  */
-import type { Facts } from "../market/Facts.ts"
+import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
+import type { ContractTerms } from "../barrier/ContractTerms.ts"
+import { type Facts, isFresh } from "../market/Facts.ts"
 
 /** An account's cash by currency, without what is reserved, in minor units. */
 export type CashOf = (currency: string) => bigint
 
+/** An accept that the venue has not answered: what it costs if it is executed, at its quote's price. */
+export interface PendingAccept {
+  readonly premium: bigint
+  readonly commission: bigint
+}
+
 /** What of an account its risk is judged on. */
 export interface AccountState {
   readonly cashOf: CashOf
+  /** The open knock-out contracts. */
+  readonly contracts: Iterable<ContractTerms>
+  readonly accepts: Iterable<PendingAccept>
 }
 
+export type RiskState = "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
+
 export interface AccountRisk {
-  /** Micro-USDC, like all the figures; may be negative. */
+  /** May be negative. */
   readonly equity: bigint
+  /** Equity without the profits of open contracts: what is held against the margin. */
+  readonly closeOutEquity: bigint
+  /** Of perpetuals. */
   readonly unrealizedPnl: bigint
+  readonly barrierUnrealizedPnl: bigint
+  readonly barrierMargin: bigint
+  readonly pendingAcceptMargin: bigint
+  /** All that is tied up. */
+  readonly initialMargin: bigint
+  readonly maintenanceMargin: bigint
+  /** What the level and the state are measured against. */
+  readonly marginBase: bigint
+  /** Percent, two places, rounded down; null without a base. */
+  readonly marginLevel: string | null
   readonly freeMargin: bigint
   /** The lesser of cash and free margin (F23); may be negative. */
   readonly free: bigint
   /** On the marks of the facts: what money gates ask (A1-12). */
-  readonly riskState: "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
+  readonly riskState: RiskState
   /** As client rows show it: null while no market is attached (A1-12). */
-  readonly shownRiskState: "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT" | null
+  readonly shownRiskState: RiskState | null
+  /** All used marks are fresh; a mark that is not known is not (F3). */
+  readonly marksFresh: boolean
+  readonly barrierMarksFresh: boolean
+  /** Something is open whose worth follows a mark. */
+  readonly anyExposure: boolean
 }
 
+/** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
+export const marginCallPct = 100
+export const closeOutPct = 50
+
 /** The account's figures, as its state and the facts of one moment have them. */
-export const accountRisk = ({ cashOf }: AccountState, facts: Facts): AccountRisk => {
+export const accountRisk = ({ cashOf, contracts, accepts }: AccountState, facts: Facts): AccountRisk => {
   const cash = cashOf("USDC")
-  const riskState = cash < 0n ? "CLOSE_OUT" : "NORMAL"
+  const barriers = barrierRisk(contracts, facts)
+  let pendingAcceptMargin = 0n
+  for (const { premium, commission } of accepts) pendingAcceptMargin += premium + commission
+  const closeOutEquity = cash + barriers.loss
+  const initialMargin = barriers.margin + pendingAcceptMargin
+  const freeMargin = closeOutEquity - initialMargin
+  const riskState = riskStateOf(closeOutEquity, barriers.margin)
   return {
-    equity: cash,
+    equity: cash + barriers.pnl,
+    closeOutEquity,
     unrealizedPnl: 0n,
-    freeMargin: cash,
-    free: cash,
+    barrierUnrealizedPnl: barriers.pnl,
+    barrierMargin: barriers.margin,
+    pendingAcceptMargin,
+    initialMargin,
+    maintenanceMargin: maintenanceOf(barriers.margin),
+    marginBase: barriers.margin,
+    marginLevel: marginLevelOf(closeOutEquity, barriers.margin),
+    freeMargin,
+    free: cash < freeMargin ? cash : freeMargin,
     riskState,
-    shownRiskState: facts.takenAt === null ? null : riskState
+    shownRiskState: facts.takenAt === null ? null : riskState,
+    marksFresh: barriers.fresh,
+    barrierMarksFresh: barriers.fresh,
+    anyExposure: barriers.any
   }
+}
+
+/** By exact comparison, strictly less: exactly half of the base is not yet closed out (F7). */
+export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskState => {
+  const held = closeOutEquity * 100n
+  if (held < BigInt(closeOutPct) * marginBase) return "CLOSE_OUT"
+  return held < BigInt(marginCallPct) * marginBase ? "MARGIN_CALL" : "NORMAL"
+}
+
+/** Percent of the base, rounded down, so that it never shows a border that it is below (F1, F7); null without a base. */
+export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): string | null => {
+  if (marginBase === 0n) return null
+  const scaled = closeOutEquity * 10_000n
+  const towardsZero = scaled / marginBase
+  const floored = scaled < 0n && towardsZero * marginBase !== scaled ? towardsZero - 1n : towardsZero
+  const digits = (floored < 0n ? -floored : floored).toString().padStart(3, "0")
+  return `${floored < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
+const maintenanceOf = (marginBase: bigint): bigint => (marginBase * BigInt(closeOutPct) + 99n) / 100n
+
+interface BarrierRisk {
+  readonly any: boolean
+  readonly pnl: bigint
+  /** The losses alone, negative. */
+  readonly loss: bigint
+  readonly margin: bigint
+  readonly fresh: boolean
+}
+
+/**
+ * Contracts at the last mark known of their markets, however old (F3). One whose market never had a mark counts neither
+ * profit nor loss and as stale: its whole premium stays tied up, so the free margin is what it is at any losing mark, and
+ * money out waits; a close-out does not begin for what nobody knows.
+ */
+const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Facts): BarrierRisk => {
+  let [any, fresh] = [false, true]
+  let [pnl, loss, margin] = [0n, 0n, 0n]
+  for (const contract of contracts) {
+    any = true
+    const mark = marks.get(contract.symbol)
+    const unrealized = mark === undefined ? 0n : pnlAt(contract, mark.price)
+    fresh &&= mark !== undefined && takenAt !== null && isFresh(mark, takenAt)
+    pnl += unrealized
+    if (unrealized < 0n) loss += unrealized
+    margin += requirementOf(contract, unrealized)
+  }
+  return { any, pnl, loss, margin, fresh }
 }

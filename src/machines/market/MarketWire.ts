@@ -169,7 +169,12 @@ const barrierBlock = {
   barrierPremiumBps: Schema.optionalKey(Schema.Int),
   barrierMaxLeverage: Schema.optionalKey(Schema.Int),
   barrierExpiry: Schema.optionalKey(
-    Schema.Struct({ maxExplicitMs: Schema.Int, defaultLifeMonths: Schema.Int, venueMaxLifeHours: Schema.Int })
+    Schema.Struct({
+      maxExplicitMs: Schema.Int,
+      strictMaxExplicitMs: Schema.Int.annotate({ description: "Of contracts with a strict take profit." }),
+      defaultLifeMonths: Schema.Int,
+      venueMaxLifeHours: Schema.Int
+    })
   ),
   kid: Schema.optionalKey(Schema.NullOr(KeyDocument)),
   kidStrict: Schema.optionalKey(Schema.NullOr(KeyDocument))

@@ -19,6 +19,7 @@ export interface MarketTerms {
   readonly barrierMaxLeverage: number
   readonly barrierExpiry: {
     readonly maxExplicitMs: number
+    readonly strictMaxExplicitMs: number
     readonly defaultLifeMonths: number
     readonly venueMaxLifeHours: number
   }
@@ -46,7 +47,12 @@ export const defaultMarketTerms: MarketTerms = {
   strictTakeProfitOffered: true,
   barrierMaxLeverage: 1_000,
   // A leap year has room for twelve calendar months.
-  barrierExpiry: { maxExplicitMs: 8 * 3_600_000, defaultLifeMonths: 12, venueMaxLifeHours: 366 * 24 },
+  barrierExpiry: {
+    maxExplicitMs: 8 * 3_600_000,
+    strictMaxExplicitMs: 24 * 3_600_000,
+    defaultLifeMonths: 12,
+    venueMaxLifeHours: 366 * 24
+  },
   kid: null,
   kidStrict: null,
   commissionRewardBps: 1_000,

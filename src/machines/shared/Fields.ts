@@ -96,6 +96,36 @@ export const shaped = (label: string, pattern: RegExp, sentence: string) =>
     )
     .annotateKey(missing(label))
 
+const decimalGrammar = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
+
+/** A decimal string greater than zero, F2 grammar: a price or a quantity, whose grid is judged apart. */
+export const positiveDecimal = (label: string) =>
+  Schema.String.annotate({
+    message: `${label} must be a decimal string such as 12.50.`,
+    description: `${label}: positive decimal string`
+  })
+    .check(
+      sentenceCheck(
+        (value: string) => {
+          const trimmed = trimText(value)
+          if (!decimalGrammar.test(trimmed)) {
+            return `${label} must be a plain decimal number such as 12.50, without sign, exponent or grouping.`
+          }
+          return /[1-9]/.test(trimmed) ? undefined : `${label} must be greater than zero.`
+        },
+        { pattern: decimalGrammar.source }
+      )
+    )
+    .annotateKey(missing(label))
+
+/** A whole number between two bounds, both of them taken. */
+export const wholeNumber = (label: string, minimum: number, maximum: number) => {
+  const message = `${label} must be a whole number from ${minimum} to ${maximum}.`
+  return Schema.Number.annotate({ message, description: label })
+    .check(Schema.isInt({ message }), Schema.isBetween({ minimum, maximum }, { message }))
+    .annotateKey(missing(label))
+}
+
 /** ISO 3166-1 alpha-2, upper case, officially assigned (A1-14). */
 export const country = (label: string) =>
   Schema.String.annotate({

@@ -97,6 +97,21 @@ export const identityCheckLimits = { maxAgeMillis: 366 * day, skewMillis: 5 * mi
 /** Clock skew tolerated for a collateral report's occurredAt (doc 3 Limits; A3-15). */
 export const collateralSkewMillis = 5 * minute
 
+/** Requests for quotes and knock-out contracts (doc 2, Limits; A2-13, A2-22, F19). */
+export const barrierLimits = {
+  /** The quoting window. */
+  window: { minMillis: second, maxMillis: day, defaultMillis: minute },
+  /** How near to the price a barrier may lie, basis points of the price. */
+  minDistanceBps: 10,
+  openRequests: 50,
+  openContracts: 1_000,
+  /** Quotes that a request answers while it is OPEN, and how many it keeps afterwards besides the accepted one. */
+  quotes: 100,
+  quotesKept: 20,
+  /** How far from the mark a quote to close may lie to be accepted unasked, basis points of the mark. */
+  closeQuoteMaxDeviationBps: 100
+} as const
+
 export interface PageLimit {
   readonly max: number
   readonly default: number
@@ -118,18 +133,6 @@ export const pageLimits = {
   /** The default is not stated; the other 1 to 200 lists have 50. */
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
-
-/**
- * Requests for quotes and contracts of one client (doc 2, Limits: RFQ quoting window): how many may be OPEN at
- * once, how many quotes a request answers while it is OPEN and how many it keeps besides the accepted one, and its window.
- */
-export const rfqLimits = {
-  open: 50,
-  openContracts: 1_000,
-  quotes: 100,
-  quotesKept: 20,
-  window: { min: second, max: day, default: minute }
-} as const
 
 /** Lengths of onboarding text, in code points (doc 1, Onboarding request and its sections). */
 export const kycLengths = {

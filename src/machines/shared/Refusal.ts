@@ -5,8 +5,13 @@
 import type { JsonObject } from "../Effects.ts"
 
 export type Refusal =
-  /** 400 4000; `errors` maps dotted field paths to sentences. */
-  | { readonly _tag: "Invalid"; readonly sentence: string; readonly errors: Readonly<Record<string, string>> | null }
+  /** 400 4000; `errors` maps dotted field paths to sentences, `data` names the objects that it is about. */
+  | {
+      readonly _tag: "Invalid"
+      readonly sentence: string
+      readonly errors: Readonly<Record<string, string>> | null
+      readonly data?: JsonObject
+    }
   /** 413 4000: more than the route takes, found inside a body within its cap. */
   | { readonly _tag: "TooLarge"; readonly sentence: string }
   /** 404 4004: unknown or somebody else's, indistinguishably. */

@@ -7,10 +7,11 @@ import { moneyRestriction, type Restriction } from "../client/Restriction.ts"
 import type { AccountRisk } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
 
-/** The two sentences the specification names (doc 3, Endpoints; A3-08). */
+/** The sentences: the specification names the first two (doc 3, Endpoints; A3-08), F3 asks for the third. */
 export const moneyOutSentences = {
   insufficient: "The client has insufficient free balance.",
   short: "The client is short of margin for its open positions.",
+  stale: "The margin of the client's open positions can not be judged without live prices: try again shortly.",
   paused: "An open reconciliation break pauses money out."
 } as const
 
@@ -19,18 +20,23 @@ export interface FreeMoney {
   readonly currency: Currency
   /** Cash without the reserve. */
   readonly cash: bigint
-  readonly risk: Pick<AccountRisk, "freeMargin" | "riskState">
+  readonly risk: Pick<AccountRisk, "freeMargin" | "riskState" | "anyExposure" | "marksFresh">
 }
+
+/** Open positions at a mark that is not live: what they are worth now is not known, and no money leaves on it (F3). */
+export const unjudged = ({ anyExposure, marksFresh }: FreeMoney["risk"]): boolean => anyExposure && !marksFresh
 
 /**
  * The economic rule that refuses paying `needed` out of cash, as its sentence, or null. The risk test holds for every
  * currency, the free margin for USDC alone, because nothing else is margin (A3-08). An amount that is reserved already
- * has left cash and free margin, so it is covered exactly while neither is below zero: `needed` is 0 then.
+ * has left cash and free margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions
+ * need live marks for any currency (F3).
  */
 export const freeMoneyRefusal = ({ currency, cash, risk }: FreeMoney, needed: bigint): string | null => {
   if (cash < needed) return moneyOutSentences.insufficient
   const margined = currency === "USDC" && risk.freeMargin < needed
-  return margined || risk.riskState !== "NORMAL" ? moneyOutSentences.short : null
+  if (margined || risk.riskState !== "NORMAL") return moneyOutSentences.short
+  return unjudged(risk) ? moneyOutSentences.stale : null
 }
 
 /** The money-out gate: restriction, reconciliation break, free funds and risk, in this order. */

@@ -11,7 +11,7 @@ import type {
   LedgerPage,
   PostingWire
 } from "../../../machines/account/AccountWire.ts"
-import { type AccountRisk, accountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
 import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import { holdingMark, type HoldingMark, valueAt } from "../../../machines/market/holdingMark.ts"
 import { type Currency, currencyCodes, currencyFacts } from "../../../machines/shared/Currency.ts"
@@ -19,6 +19,7 @@ import { formatAmount } from "../../../machines/shared/Money.ts"
 import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
+import { accountIn } from "./accountNow.ts"
 import { accountSummary } from "./accountSummary.ts"
 import { clientSubject, ownClient } from "../client/clientState.ts"
 import { cutPage, type PageQuery } from "../../store/paging.ts"
@@ -43,7 +44,9 @@ export class Accounts extends Context.Service<
       const clock = yield* BusinessClock
       const balances = (partnerId: number, clientId: number) =>
         host.read(clientSubject(clientId), (state, facts) =>
-          ownClient(state, partnerId) === null ? null : balancesOf(state.all("balances"), facts)
+          ownClient(state, partnerId) === null
+            ? null
+            : balancesOf(state.all("balances"), { facts, risk: accountIn(state, facts).risk })
         )
       return Accounts.of({
         balances,
@@ -102,14 +105,19 @@ const replay = (
     Effect.catch(whenAway)
   )
 
+/** The market of the moment, and the account's risk in it. */
+interface Now {
+  readonly facts: Facts
+  readonly risk: AccountRisk
+}
+
 /**
  * USDC first, then every other currency the client has held by then, in the order of the currency table. What needs live
- * marks or open positions is a figure of the present: for an earlier moment (`facts` null) only the money is shown.
+ * marks or open positions is a figure of the present: for an earlier moment (`now` null) only the money is shown.
  */
-const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): BalancesWire => {
+const balancesOf = (rows: ReadonlyArray<BalanceRow>, now: Now | null): BalancesWire => {
+  const { facts, risk } = now ?? { facts: null, risk: null }
   const byCurrency = new Map(rows.map((row) => [row.currency, row]))
-  const cashOf = (currency: string) => rows.find((row) => row.currency === currency)?.cash ?? 0n
-  const risk = facts === null ? null : accountRisk({ cashOf }, facts)
   const lines = currencyCodes
     .filter((currency) => currency === "USDC" || byCurrency.has(currency))
     .map((currency) => lineOf(currency, byCurrency.get(currency), currency === "USDC" ? risk : null, facts))
@@ -117,7 +125,7 @@ const balancesOf = (rows: ReadonlyArray<BalanceRow>, facts: Facts | null): Balan
   const usdcText = (minor: bigint) => formatAmount(minor, "USDC")
   const cash = usdc?.cash ?? 0n
   const reserved = usdc?.reserved ?? 0n
-  const unrealizedPnl = risk?.unrealizedPnl ?? 0n
+  const unrealizedPnl = risk === null ? 0n : risk.unrealizedPnl + risk.barrierUnrealizedPnl
   const holdings = currencyCodes.flatMap((currency) => {
     const row = byCurrency.get(currency)
     return currency === "USDC" || row === undefined ? [] : [valueOf(currency, row, facts)]

@@ -7,7 +7,6 @@ import {
   noAssessment,
   type VerificationView
 } from "../../../machines/client/ClientWire.ts"
-import { accountRisk } from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import {
@@ -26,6 +25,7 @@ import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { BlockRow } from "../../store/tables/verification.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import { riskOfCash } from "../account/accountNow.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
@@ -80,7 +80,7 @@ export const clientWireOf = (client: ClientRow, cash: bigint, facts: Facts): Cli
   verificationLevel: client.level,
   lifecycleState: client.state,
   categorization: client.categorization,
-  riskState: accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n) }, facts).shownRiskState,
+  riskState: riskOfCash(cash, facts).shownRiskState,
   cashUsdc: formatAmount(cash, "USDC"),
   createdAt: client.createdAt
 })

@@ -6,16 +6,16 @@
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../machines/collateral/CollateralReport.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
-import { accountRisk } from "../../../machines/margin/accountRisk.ts"
 import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { riskOfCash } from "../account/accountNow.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 
 /** The line of a balance, in micro-USDC, as answers show it. */
 export const balancesOf = (cash: bigint, reserved: bigint, facts: Facts): CollateralBalances => {
-  const { free, freeMargin } = accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n) }, facts)
+  const { free, freeMargin } = riskOfCash(cash, facts)
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
   return {
     cash: usdc(cash),

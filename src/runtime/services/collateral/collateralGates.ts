@@ -4,8 +4,10 @@
  */
 import type { CollateralBody } from "../../../machines/collateral/CollateralBody.ts"
 import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
+import { moneyOutSentences, unjudged } from "../../../machines/withdrawal/moneyOut.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -15,15 +17,7 @@ import type { ClientRow } from "../../store/tables/client.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
-import {
-  accountGate,
-  type MoneyGate,
-  type MoneyGates,
-  referenceGate,
-  restrictionGate,
-  sizeCompared,
-  verificationCompared
-} from "../money/moneyGates.ts"
+import { accountGate, referenceGate, restrictionGate, sizeCompared, verificationCompared } from "../money/moneyGates.ts"
 
 export interface CollateralFacts {
   readonly turn: Turn
@@ -35,7 +29,7 @@ export interface CollateralFacts {
   readonly filed: CollateralReportRow | null
   readonly threshold: bigint
 }
-type Gate = MoneyGate<CollateralFacts>
+type CollateralGate = Gate<CollateralFacts>
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
@@ -46,7 +40,7 @@ const actionOf = ({ request }: CollateralFacts) =>
 const countedDeposits = ({ turn, request }: CollateralFacts): bigint =>
   lifetimeDeposits(turn.state) + (request.direction === "DEPOSIT" ? request.amount : 0n)
 
-const verification: Gate = {
+const verification: CollateralGate = {
   gate: "verification",
   refusal: (facts) => {
     const { turn, client, request, threshold } = facts
@@ -65,7 +59,7 @@ const verification: Gate = {
 
 const tooLarge = "The amount is too large for the balance it leads to."
 
-const size: Gate = {
+const size: CollateralGate = {
   gate: "size",
   refusal: ({ turn, request: { direction, amount }, balance }) => {
     if (direction !== "DEPOSIT") return null
@@ -79,11 +73,11 @@ const size: Gate = {
 }
 
 /** None of them leaves a row. */
-export const rowlessGates: MoneyGates<CollateralFacts> = [accountGate, verification, referenceGate, size]
+export const rowlessGates: Gates<CollateralFacts> = [accountGate, verification, referenceGate, size]
 
 const restriction = restrictionGate<CollateralFacts>(({ request }) => request.direction)
 
-const onTheBooks: Gate = {
+const onTheBooks: CollateralGate = {
   gate: "collateralOnBooks",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && facts.request.amount > facts.balance.cash
@@ -98,7 +92,7 @@ const onTheBooks: Gate = {
 /** The account's risk before the report. */
 const riskOf = ({ turn, client }: CollateralFacts): AccountRisk => accountInTurn(turn, client).risk
 
-const margin: Gate = {
+const margin: CollateralGate = {
   gate: "marginState",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && riskOf(facts).riskState !== "NORMAL"
@@ -108,7 +102,7 @@ const margin: Gate = {
     facts.request.direction === "WITHDRAWAL" ? { figure: riskOf(facts).riskState, limit: "NORMAL" } : null
 }
 
-const freeMargin: Gate = {
+const freeMargin: CollateralGate = {
   gate: "freeMargin",
   refusal: (facts) =>
     facts.request.direction === "WITHDRAWAL" && facts.request.amount > riskOf(facts).free
@@ -120,8 +114,18 @@ const freeMargin: Gate = {
       : null
 }
 
-/** The four that refuse with a row. */
-export const economicGates: MoneyGates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin]
+const livePrices: CollateralGate = {
+  gate: "livePrices",
+  refusal: (facts) =>
+    facts.request.direction === "WITHDRAWAL" && unjudged(riskOf(facts)) ? conflict(moneyOutSentences.stale) : null,
+  compared: (facts) =>
+    facts.request.direction === "WITHDRAWAL"
+      ? { figure: unjudged(riskOf(facts)) ? "stale" : "live", limit: "live" }
+      : null
+}
+
+/** Those that refuse with a row. */
+export const economicGates: Gates<CollateralFacts> = [restriction, onTheBooks, margin, freeMargin, livePrices]
 
 /** Every gate behind the replay of an own reference. */
-export const collateralGates: MoneyGates<CollateralFacts> = [...rowlessGates, ...economicGates]
+export const collateralGates: Gates<CollateralFacts> = [...rowlessGates, ...economicGates]

@@ -4,6 +4,7 @@
  */
 import type { DepositBody } from "../../../machines/deposit/DepositBody.ts"
 import type { Currency } from "../../../machines/shared/Currency.ts"
+import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { maxMinor } from "../../../machines/shared/Money.ts"
 import { depositValue } from "../../../machines/verification/depositValue.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
@@ -15,8 +16,6 @@ import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,
   type MoneyFacts,
-  type MoneyGate,
-  type MoneyGates,
   referenceGate,
   restrictionGate,
   sizeCompared,
@@ -29,7 +28,7 @@ export interface DepositFacts extends MoneyFacts {
   readonly request: DepositBody
   readonly threshold: bigint
 }
-type Gate = MoneyGate<DepositFacts>
+type DepositGate = Gate<DepositFacts>
 
 export const tooLarge = "The amount is too large for the balance it leads to."
 
@@ -39,7 +38,7 @@ export const pendingDeposits = ({ state, facts }: Pick<Turn, "state" | "facts">)
     .all("depositNotices")
     .reduce((sum, { currency, amount }) => sum + depositValue(currency as Currency, amount, facts), 0n)
 
-const verification: Gate = {
+const verification: DepositGate = {
   gate: "verification",
   refusal: ({ turn, client, request, threshold }) => {
     const booked = lifetimeDeposits(turn.state)
@@ -71,7 +70,7 @@ const depositsReached = ({ turn, client, request }: DepositFacts): bigint =>
   depositValue(request.currency, request.amount, turn.facts) +
   pendingDeposits(turn)
 
-const size: Gate = {
+const size: DepositGate = {
   gate: "size",
   refusal: (facts) =>
     cashReached(facts) <= maxMinor && depositsReached(facts) <= maxMinor
@@ -80,7 +79,7 @@ const size: Gate = {
   compared: (facts) => sizeCompared(facts.request.currency, cashReached(facts), depositsReached(facts))
 }
 
-export const depositGates: MoneyGates<DepositFacts> = [
+export const depositGates: Gates<DepositFacts> = [
   referenceGate,
   accountGate,
   verification,

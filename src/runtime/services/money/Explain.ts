@@ -24,7 +24,7 @@ import { depositClaim } from "../deposit/depositDecisions.ts"
 import { type DepositFacts, depositGates } from "../deposit/depositGates.ts"
 import { checkDeposit } from "../deposit/Deposits.ts"
 import { Directory, type PartnerView } from "../partner/Directory.ts"
-import { type GateResult, type MoneyGate, type MoneyGates, notReached, walkGates } from "./moneyGates.ts"
+import { type Gate, type GateResult, type Gates, notReached, walkGates } from "../../../machines/shared/Gates.ts"
 import { notUnderBroker } from "./brokerCustody.ts"
 import { filedUnder, rowFiled } from "../shared/fileOnce.ts"
 import { RowReads } from "../../ports/RowReads.ts"
@@ -106,7 +106,7 @@ interface Rules<Request extends { readonly partnerRef: string }, T extends Table
   readonly claim: (partnerId: number, partnerRef: string) => string
   /** What an own reference is answered with: the original's refusal, or null for its success. Undefined: it is fresh. */
   readonly replayed: (asked: Asked<Request, Tables[T]>) => Refusal | null | undefined
-  readonly gates: MoneyGates<Facts>
+  readonly gates: Gates<Facts>
   readonly facts: (asked: Asked<Request, Tables[T]>) => Facts
 }
 
@@ -173,13 +173,13 @@ interface Early {
 const earlyGates = ({
   custody,
   wrongCustody
-}: Pick<Rules<never, never, never>, "custody" | "wrongCustody">): MoneyGates<Early> => {
-  const model: MoneyGate<Early> = {
+}: Pick<Rules<never, never, never>, "custody" | "wrongCustody">): Gates<Early> => {
+  const model: Gate<Early> = {
     gate: "custody",
     refusal: (facts) => (facts.custody === custody ? null : wrongCustody),
     compared: (facts) => ({ figure: facts.custody, limit: custody })
   }
-  const fields: MoneyGate<Early> = {
+  const fields: Gate<Early> = {
     gate: "fields",
     refusal: ({ decoded }) => (decoded.ok ? null : decoded.refusal),
     compared: () => null

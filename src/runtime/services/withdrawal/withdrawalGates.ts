@@ -2,12 +2,13 @@
  * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
  * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
  */
+import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import { verificationGate } from "../../../machines/verification/requirements.ts"
 import { sourceOfWealthDue } from "../../../machines/verification/sourceOfWealth.ts"
-import { type FreeMoney, freeMoneyRefusal, moneyOutSentences } from "../../../machines/withdrawal/moneyOut.ts"
+import { type FreeMoney, freeMoneyRefusal, moneyOutSentences, unjudged } from "../../../machines/withdrawal/moneyOut.ts"
 import { decodeWithdrawal, type WithdrawalBody } from "../../../machines/withdrawal/WithdrawalBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
@@ -17,8 +18,6 @@ import { blockStatuses, lifetimeDeposits } from "../client/clientState.ts"
 import {
   accountGate,
   type MoneyFacts,
-  type MoneyGate,
-  type MoneyGates,
   referenceGate,
   restrictionGate,
   verificationCompared
@@ -32,9 +31,9 @@ export interface WithdrawalFacts extends MoneyFacts {
   readonly request: WithdrawalBody
   readonly threshold: bigint
 }
-type Gate = MoneyGate<WithdrawalFacts>
+type WithdrawalGate = Gate<WithdrawalFacts>
 
-const verification: Gate = {
+const verification: WithdrawalGate = {
   gate: "verification",
   refusal: ({ turn, client, threshold }) => {
     const due = sourceOfWealthDue({ kind: "WITHDRAWAL", booked: lifetimeDeposits(turn.state) }, threshold)
@@ -44,7 +43,7 @@ const verification: Gate = {
   compared: (facts) => verificationCompared(facts, lifetimeDeposits(facts.turn.state))
 }
 
-const freeBalance: Gate = {
+const freeBalance: WithdrawalGate = {
   gate: "freeBalance",
   refusal: ({ balance, request }) =>
     balance.cash < request.amount ? invalidWhole(moneyOutSentences.insufficient) : null,
@@ -60,27 +59,28 @@ const freeMoneyOf = ({ turn, client, balance, request }: WithdrawalFacts): FreeM
   risk: accountInTurn(turn, client).risk
 })
 
-const margin: Gate = {
+const margin: WithdrawalGate = {
   gate: "margin",
   refusal: (facts) => {
     const sentence = freeMoneyRefusal(freeMoneyOf(facts), facts.request.amount)
     return sentence === null ? null : invalidWhole(sentence)
   },
   compared: (facts) => {
-    const { riskState, freeMargin } = freeMoneyOf(facts).risk
+    const { risk } = freeMoneyOf(facts)
     const { currency, amount } = facts.request
+    const standing = unjudged(risk) ? `${risk.riskState} on stale prices` : risk.riskState
     return currency === "USDC"
       ? {
-          figure: `${riskState}, ${formatAmount(amount, "USDC")}`,
-          limit: `NORMAL, ${formatAmount(freeMargin, "USDC")}`
+          figure: `${standing}, ${formatAmount(amount, "USDC")}`,
+          limit: `NORMAL, ${formatAmount(risk.freeMargin, "USDC")}`
         }
-      : { figure: riskState, limit: "NORMAL" }
+      : { figure: standing, limit: "NORMAL" }
   }
 }
 
 const tooMuchReserved = "The amount is too large for the reserve it leads to."
 
-const reserve: Gate = {
+const reserve: WithdrawalGate = {
   gate: "reserve",
   refusal: ({ balance, request }) =>
     balance.reserved + request.amount <= maxMinor
@@ -98,7 +98,7 @@ export const checkWithdrawal = (body: unknown, text?: string): Verdict<Withdrawa
   return decoded.ok ? accept(decoded.body) : refuse(invalidBody(decoded))
 }
 
-export const withdrawalGates: MoneyGates<WithdrawalFacts> = [
+export const withdrawalGates: Gates<WithdrawalFacts> = [
   referenceGate,
   accountGate,
   verification,

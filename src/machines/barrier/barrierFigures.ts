@@ -1,0 +1,128 @@
+/**
+ * The figures of knock-out contracts: at an entry price, live at a mark, and at their end (F12, F15, F16, F17, F19). Money
+ * is micro-USDC; prices and quantities are decimal texts, or exact decimals.
+ */
+import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import type { ContractTerms } from "./ContractTerms.ts"
+
+export type Side = ContractTerms["side"]
+/** A price or a quantity. */
+export type Exact = string | MoneyDecimal
+
+export interface EntryTerms {
+  readonly side: Side
+  readonly qty: Exact
+  /** The mark in a preview, a quote's price, or the entry. */
+  readonly price: Exact
+  readonly barrier: Exact
+  readonly takeProfit: Exact | null
+  /** The share of the distance that is paid, basis points. */
+  readonly premiumBps: number
+  readonly commissionBps: number
+}
+
+export interface EntryFigures {
+  /** What is held in the market: quantity times price. */
+  readonly notional: bigint
+  /** Also the most that can be lost. */
+  readonly premium: bigint
+  readonly commission: bigint
+  /** Notional by premium, two places; compared with nothing. "0.00" at the barrier itself, where nothing is paid. */
+  readonly leverage: string
+  /** Null without a take profit. */
+  readonly potentialProfit: bigint | null
+}
+
+/** Basis points of a whole. */
+const whole = 10_000
+
+/** What a contract costs and may pay at an entry price (F15), with the commission of opening it (F12). */
+export const figuresAt = (terms: EntryTerms): EntryFigures => {
+  const qty = new MoneyDecimal(terms.qty)
+  const { price, barrier, takeProfit, premiumBps, commissionBps } = terms
+  const held = qty.mul(price)
+  const distance = new MoneyDecimal(barrier).minus(price).abs()
+  const premium = ceilToMinor(qty.mul(distance).mul(premiumBps).div(whole), "USDC")
+  return {
+    notional: floorToMinor(held, "USDC"),
+    premium,
+    commission: ceilToMinor(held.mul(commissionBps).div(whole), "USDC"),
+    leverage: premium === 0n ? "0.00" : held.mul(1e6).div(premium.toString()).toFixed(2, MoneyDecimal.ROUND_HALF_UP),
+    potentialProfit:
+      takeProfit === null ? null : floorToMinor(qty.mul(new MoneyDecimal(takeProfit).minus(price).abs()), "USDC")
+  }
+}
+
+/** A share of a contract's distance that is paid for it, basis points (F15; A2-18). */
+export const premiumBpsOf = (
+  strict: boolean,
+  terms: { readonly knockOutRebateBps: number; readonly strictTakeProfitPremiumBps: number }
+): number => (strict ? terms.strictTakeProfitPremiumBps : whole - terms.knockOutRebateBps)
+
+/** A mark as it is shown: `places` are those of the market's grid. */
+export interface ShownMark {
+  readonly price: MoneyDecimal
+  readonly places: number
+}
+
+export interface LiveFigures {
+  /** Of a strict contract an indication: it pays on a touch alone. */
+  readonly unrealizedPnl: bigint
+  /** What of the premium is still tied up. */
+  readonly requirement: bigint
+  /** On the price grid. */
+  readonly distanceAbs: string
+  /** Percent of the mark, four places. */
+  readonly distancePct: string
+  /** Null without a take profit, like the percentage. */
+  readonly distanceToTpAbs: string | null
+  readonly distanceToTpPct: string | null
+}
+
+/** An open contract at a mark (F16). */
+export const liveFigures = (contract: ContractTerms, mark: ShownMark): LiveFigures => {
+  const unrealizedPnl = pnlAt(contract, mark.price)
+  const toBarrier = distanceOf(contract.barrier, mark)
+  const toProfit = contract.takeProfit === null ? null : distanceOf(contract.takeProfit, mark)
+  return {
+    unrealizedPnl,
+    requirement: requirementOf(contract, unrealizedPnl),
+    distanceAbs: toBarrier.abs,
+    distancePct: toBarrier.pct,
+    distanceToTpAbs: toProfit?.abs ?? null,
+    distanceToTpPct: toProfit?.pct ?? null
+  }
+}
+
+/** What of the premium an unrealized loss has not used up (F16). */
+export const requirementOf = ({ premium }: ContractTerms, unrealizedPnl: bigint): bigint =>
+  unrealizedPnl < 0n ? premium + unrealizedPnl : premium
+
+/** How a contract can end (D5). */
+export type ContractEnd = "KNOCKED_OUT" | "TAKE_PROFIT" | "EXPIRED" | "EARLY_CLOSE" | "TORN_UP" | "CLOSED"
+
+/**
+ * What an ended contract pays, negative what it costs: the premium at the barrier however far the mark went, the potential
+ * profit at the take profit, otherwise what it is worth at `settlePrice`; a strict one that expires untouched nothing (F17).
+ */
+export const settledPnl = (contract: ContractTerms, how: ContractEnd, settlePrice: Exact): bigint => {
+  if (how === "KNOCKED_OUT" || (how === "EXPIRED" && contract.strict)) return -contract.premium
+  if (how === "TAKE_PROFIT" && contract.potentialProfit !== null) return contract.potentialProfit
+  return pnlAt(contract, settlePrice)
+}
+
+/** What closing at a price would pay (impliedPnl of F19). */
+export const closePnl = (contract: ContractTerms, price: Exact): bigint => pnlAt(contract, price)
+
+/** dir x qty x (price - entry), never below the premium lost nor above the potential profit (F16). */
+export const pnlAt = ({ side, qty, entry, premium, potentialProfit }: ContractTerms, price: Exact): bigint => {
+  const gain = side === "BUY" ? new MoneyDecimal(price).minus(entry) : new MoneyDecimal(entry).minus(price)
+  const pnl = floorToMinor(gain.mul(qty), "USDC")
+  if (pnl < -premium) return -premium
+  return potentialProfit !== null && pnl > potentialProfit ? potentialProfit : pnl
+}
+
+const distanceOf = (level: Exact, { price, places }: ShownMark): { readonly abs: string; readonly pct: string } => {
+  const distance = price.minus(level).abs()
+  return { abs: distance.toFixed(places), pct: distance.mul(100).div(price).toFixed(4, MoneyDecimal.ROUND_HALF_UP) }
+}

@@ -1,0 +1,148 @@
+/**
+ * Whether a quote may be accepted, by hand or by the router, judged at its own price: of a request to open (F18, in the order
+ * of A2-110), and of a request to close (F19). What stands against any accept of the request (its state, an accept or a cancel
+ * in flight, the client, the market) is asked before.
+ */
+import { firstSentence, type Rule } from "../shared/Gates.ts"
+import { barrierLimits } from "../shared/Limits.ts"
+import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import type { VenueQuote } from "../venue/venueObjects.ts"
+import type { ContractTerms } from "./ContractTerms.ts"
+import { type Priced, priceRules } from "./priceRules.ts"
+
+/** The quote as the venue has it, and what became of an accept of it. */
+export interface JudgedQuote {
+  readonly state: VenueQuote["state"]
+  readonly price: string
+  readonly qty: string
+  /** Unix ms. */
+  readonly validUntil: number
+  /** Why the venue refused to execute an accept of it, as a sentence; null: it has not. */
+  readonly refusedWith: string | null
+}
+
+interface QuoteFacts {
+  readonly now: number
+  readonly quote: JudgedQuote
+}
+
+export interface OpenQuoteFacts extends QuoteFacts {
+  /** What the contract is to have, from the request. */
+  readonly qty: string
+  readonly expiryTs: number
+  /** Micro-USDC; null: none. */
+  readonly premiumBudget: bigint | null
+  /** The contract at the quote's price. */
+  readonly priced: Priced
+}
+
+export interface CloseQuoteFacts extends QuoteFacts {
+  readonly contract: ContractTerms
+}
+
+const ended = {
+  EXPIRED: "The quote has expired.",
+  WITHDRAWN: "The dealer has withdrawn the quote.",
+  ACCEPTED: "The quote has been accepted already.",
+  SUPERSEDED: "A later quote has taken the place of this one."
+} as const
+
+const live: Rule<QuoteFacts> = {
+  gate: "quoteLive",
+  sentence: ({ quote }) => (quote.state === "LIVE" ? quote.refusedWith : ended[quote.state]),
+  compared: ({ quote }) => ({ figure: quote.refusedWith === null ? quote.state : "refused", limit: "LIVE" })
+}
+
+const validity: Rule<QuoteFacts> = {
+  gate: "quoteValidity",
+  sentence: ({ quote, now }) => (quote.validUntil > now ? null : ended.EXPIRED),
+  compared: ({ quote, now }) => ({ figure: String(quote.validUntil), limit: `after ${now}` })
+}
+
+const quantity: Rule<QuoteFacts & { readonly qty: string }> = {
+  gate: "quoteQuantity",
+  sentence: ({ quote, qty }) =>
+    new MoneyDecimal(quote.qty).gte(qty) ? null : "The quote is for less than the quantity asked for.",
+  compared: ({ quote, qty }) => ({ figure: quote.qty, limit: `at least ${qty}` })
+}
+
+const budget: Rule<OpenQuoteFacts> = {
+  gate: "premiumBudget",
+  sentence: ({ premiumBudget, priced }) =>
+    premiumBudget === null || priced.figures.premium <= premiumBudget
+      ? null
+      : "The premium at this quote exceeds the request's budget.",
+  compared: ({ premiumBudget, priced }) =>
+    premiumBudget === null
+      ? null
+      : { figure: formatAmount(priced.figures.premium, "USDC"), limit: formatAmount(premiumBudget, "USDC") }
+}
+
+const expiry: Rule<OpenQuoteFacts> = {
+  gate: "expiry",
+  sentence: ({ expiryTs, now }) => (expiryTs > now ? null : "The contract's expiry has passed."),
+  compared: ({ expiryTs, now }) => ({ figure: String(expiryTs), limit: `after ${now}` })
+}
+
+const pricedRule = (rule: Rule<Priced>): Rule<OpenQuoteFacts> => ({
+  gate: rule.gate,
+  sentence: ({ priced }) => rule.sentence(priced),
+  compared: ({ priced }) => rule.compared(priced)
+})
+
+/** Of a quote to open a contract, in order. */
+export const openQuoteRules: ReadonlyArray<Rule<OpenQuoteFacts>> = [
+  live,
+  validity,
+  budget,
+  expiry,
+  quantity,
+  ...priceRules.map(pricedRule)
+]
+
+/** Why this quote may not be accepted (notAcceptableReason), or null. */
+export const openQuoteRefusal = (facts: OpenQuoteFacts): string | null => firstSentence(openQuoteRules, facts)
+
+const inside: Rule<CloseQuoteFacts> = {
+  gate: "quoteInside",
+  sentence: ({ quote, contract: { side, barrier, takeProfit } }) => {
+    const price = new MoneyDecimal(quote.price)
+    const long = side === "BUY"
+    if (long ? price.lte(barrier) : price.gte(barrier)) return "The quote's price is at or beyond the barrier."
+    if (takeProfit === null) return null
+    return (long ? price.gte(takeProfit) : price.lte(takeProfit))
+      ? "The quote's price is at or beyond the take profit."
+      : null
+  },
+  compared: ({ quote, contract: { barrier, takeProfit } }) => ({
+    figure: quote.price,
+    limit: `strictly between ${barrier} and ${takeProfit ?? "nothing"}`
+  })
+}
+
+const wholeContract: Rule<CloseQuoteFacts> = {
+  gate: quantity.gate,
+  sentence: ({ now, quote, contract: { qty } }) => quantity.sentence({ now, quote, qty }),
+  compared: ({ now, quote, contract: { qty } }) => quantity.compared({ now, quote, qty })
+}
+
+/** Of a quote to close one, in order. */
+export const closeQuoteRules: ReadonlyArray<Rule<CloseQuoteFacts>> = [live, validity, wholeContract, inside]
+
+/** Why this quote to close may not be accepted by hand, or null. */
+export const closeQuoteRefusal = (facts: CloseQuoteFacts): string | null => firstSentence(closeQuoteRules, facts)
+
+const whole = 10_000
+
+/**
+ * Why the router does not accept this quote to close, or null: unasked it takes none that lies more than 100 basis points of
+ * the mark away from it, and none while the mark is unknown (F19). The caller judges whether the mark is fresh.
+ */
+export const autoCloseRefusal = (facts: CloseQuoteFacts & { readonly mark: MoneyDecimal | null }): string | null => {
+  const refusal = closeQuoteRefusal(facts)
+  if (refusal !== null) return refusal
+  const { quote, mark } = facts
+  if (mark === null) return "The market has no mark to measure the quote against."
+  const far = mark.minus(quote.price).abs().mul(whole).gt(mark.mul(barrierLimits.closeQuoteMaxDeviationBps))
+  return far ? "The quote lies more than 1 percent away from the mark." : null
+}

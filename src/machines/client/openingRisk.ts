@@ -1,0 +1,20 @@
+/** Whether a client may take new risk, by its lifecycle and restrictions (doc 1, Client lifecycle; A2-52, A3-10). */
+import type { LifecycleState } from "./Client.ts"
+import { type Restriction, restrictionSentences } from "./Restriction.ts"
+
+const underReview = "The account is under review, so new positions may not be opened."
+
+/**
+ * The sentence that refuses new risk, or null: any restriction does, and so does every lifecycle but ACTIVE. Of several the
+ * one that speaks of positions is given.
+ */
+export const openingRestriction = (
+  lifecycle: LifecycleState,
+  restrictions: ReadonlyArray<Restriction>
+): string | null => {
+  const [first] = restrictions
+  if (first === undefined) return lifecycle === "ACTIVE" ? null : underReview
+  return restrictionSentences[spoken.find((name) => restrictions.includes(name)) ?? first]
+}
+
+const spoken: ReadonlyArray<Restriction> = ["CLOSE_OUT", "NO_NEW_RISK"]

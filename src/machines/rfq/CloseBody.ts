@@ -1,0 +1,26 @@
+/** The body of POST .../barriers/{contractId}/close, which may be left out: how quotes to close are taken (doc 2; A2-29). */
+import * as Fields from "../shared/Fields.ts"
+import { barrierLimits } from "../shared/Limits.ts"
+import { type BodyFaults, judgeBody } from "../shared/RequestBody.ts"
+import { quotingFields, quotingLabels } from "./RfqBody.ts"
+
+/** The body as sent, null fields left out. */
+export const CloseBody = Fields.objectOf(quotingFields, "The request body")
+
+export interface CloseBody {
+  readonly autoAccept: boolean
+  readonly expiresInMs: number
+}
+
+export type DecodedClose = { readonly ok: true; readonly body: CloseBody } | BodyFaults
+
+/** Judges a request to close; undefined is a body that was left out. On refusal as every body (400 code 4000). */
+export const decodeClose = (body: unknown): DecodedClose =>
+  judgeBody(body === undefined ? {} : body, quotingLabels, (raw, add) => {
+    const decoded = decodeBody(raw, add)
+    if (decoded === undefined) return undefined
+    const { autoAccept = true, expiresInMs = barrierLimits.window.defaultMillis } = decoded
+    return { ok: true, body: { autoAccept, expiresInMs } }
+  })
+
+const decodeBody = Fields.decoderOf(CloseBody)

@@ -1,0 +1,42 @@
+/** The economics of a request for quotes on the mark (A2-110 step 8): the minimum notional, then what holds at any price. */
+import { type Priced, pricedAt, priceRules } from "../barrier/priceRules.ts"
+import type { Mark } from "../market/Facts.ts"
+import type { MarketTerms } from "../market/marketTerms.ts"
+import type { Rule } from "../shared/Gates.ts"
+import { formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import type { VenueMarket } from "../venue/VenueMarket.ts"
+import type { AskedRfq } from "./rfqOnMarket.ts"
+
+/** A request at the mark. */
+export interface Marked extends Priced {
+  readonly markPlaces: number
+  /** USDC. */
+  readonly minNotional: MoneyDecimal
+}
+
+export const atMark = (
+  rfq: AskedRfq,
+  of: { readonly mark: Mark; readonly market: VenueMarket; readonly terms: MarketTerms; readonly freeMargin: bigint }
+): Marked => ({
+  ...pricedAt(
+    { ...rfq, price: of.mark.price, barrier: rfq.barrierLevel },
+    { maxLeverage: of.terms.barrierMaxLeverage, freeMargin: of.freeMargin }
+  ),
+  markPlaces: of.mark.places,
+  minNotional: new MoneyDecimal(of.market.minNotional)
+})
+
+const minimumNotional: Rule<Marked> = {
+  gate: "minimumNotional",
+  sentence: ({ qty, price, minNotional }) =>
+    price.mul(qty).gte(minNotional)
+      ? null
+      : `The quantity is worth less than the market's minimum of ${String(minNotional)} USDC.`,
+  compared: ({ figures, minNotional }) => ({
+    figure: formatAmount(figures.notional, "USDC"),
+    limit: String(minNotional)
+  })
+}
+
+/** In order. */
+export const economicRules: ReadonlyArray<Rule<Marked>> = [minimumNotional, ...priceRules]

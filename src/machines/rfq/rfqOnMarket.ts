@@ -1,0 +1,138 @@
+/**
+ * The fields of a request for quotes that need its market: grids, maximum, expiry limits, strict take profit (A2-110 step 3).
+ * What passes is the request as it is judged, stored and sent from then on.
+ */
+import { premiumBpsOf } from "../barrier/barrierFigures.ts"
+import { gridOf, onGrid } from "../market/Grid.ts"
+import type { MarketTerms } from "../market/marketTerms.ts"
+import type { AddError, FieldErrors } from "../shared/Fields.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
+import { checkFields } from "../shared/Refusal.ts"
+import type { BodyFaults } from "../shared/RequestBody.ts"
+import type { VenueMarket } from "../venue/VenueMarket.ts"
+import type { RfqBody } from "./RfqBody.ts"
+
+/** A request on its market. Prices and the quantity are written on the market's grids. */
+export interface AskedRfq {
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  readonly qty: string
+  readonly barrierLevel: string
+  readonly takeProfit: string | null
+  readonly strict: boolean
+  /** Unix ms. */
+  readonly expiryTs: number
+  /** Nothing was sent: the contract is open-end. */
+  readonly expiryDefaulted: boolean
+  /** Micro-USDC; null: none. */
+  readonly premiumBudget: bigint | null
+  readonly premiumBps: number
+  readonly commissionBps: number
+  /** When quotes end, Unix ms (expiresAt on the wire; A2-13). */
+  readonly windowEndsAt: number
+  readonly autoAccept: boolean
+  readonly priceDecimals: number
+  readonly qtyDecimals: number
+}
+
+export type RfqOnMarket = { readonly ok: true; readonly rfq: AskedRfq } | BodyFaults
+
+export interface MarketNow {
+  readonly market: VenueMarket
+  readonly terms: MarketTerms
+  /** The moment of receipt, Unix ms. */
+  readonly now: number
+}
+
+/** Judges a request on its market; on refusal as `decodeRfq`, with the same paths. */
+export const rfqOnMarket = (body: RfqBody, { market, terms, now }: MarketNow): RfqOnMarket => {
+  const errors: FieldErrors = {}
+  const add: AddError = (path, sentence) => void (errors[path] ??= sentence)
+  const qty = quantityOn(body.qty, market, add)
+  const level = priceOn(body.level, "barrier.level", "The barrier level", market, add)
+  const takeProfit =
+    body.takeProfit === null ? null : priceOn(body.takeProfit, "barrier.takeProfit", "The take profit", market, add)
+  checkExpiry(body, terms, now, add)
+  if (body.strict && !terms.strictTakeProfitOffered) {
+    add("barrier.strictTakeProfit", "The market does not offer a strict take profit.")
+  }
+  const [sentence] = Object.values(errors)
+  if (sentence !== undefined || qty === undefined || level === undefined || takeProfit === undefined) {
+    return { ok: false, sentence: sentence ?? checkFields, errors }
+  }
+  const expiryTs = body.expiryTs ?? openEndExpiry(now, terms.barrierExpiry.defaultLifeMonths)
+  return {
+    ok: true,
+    rfq: {
+      symbol: market.symbol,
+      side: body.side,
+      qty: qty.text,
+      barrierLevel: level.text,
+      takeProfit: takeProfit === null ? null : takeProfit.text,
+      strict: body.strict,
+      expiryTs,
+      expiryDefaulted: body.expiryTs === null,
+      premiumBudget: body.premium,
+      premiumBps: premiumBpsOf(body.strict, terms),
+      commissionBps: terms.commissionBps.BARRIER,
+      windowEndsAt: Math.min(now + body.expiresInMs, expiryTs),
+      autoAccept: body.autoAccept,
+      priceDecimals: level.decimals,
+      qtyDecimals: qty.decimals
+    }
+  }
+}
+
+/** So many calendar months later in UTC, on the month's last day where it has no such day (A2-16, BAR-017). */
+export const openEndExpiry = (now: number, months: number): number => {
+  const from = new Date(now)
+  const to = new Date(now)
+  to.setUTCMonth(from.getUTCMonth() + months)
+  if (to.getUTCDate() !== from.getUTCDate()) to.setUTCDate(0)
+  return to.getTime()
+}
+
+interface OnGrid {
+  readonly text: string
+  readonly decimals: number
+}
+
+const stepOn = (text: string, step: string): OnGrid | null => {
+  const grid = gridOf(step)
+  const value = grid === null ? null : onGrid(text, grid)
+  return grid === null || value === null ? null : { text: value.text, decimals: grid.decimals }
+}
+
+const quantityOn = (text: string, { qtyStep, minQty, maxQty }: VenueMarket, add: AddError): OnGrid | undefined => {
+  const qty = new MoneyDecimal(text)
+  const value = stepOn(text, qtyStep)
+  if (qty.gt(maxQty)) add("qty", `The quantity must be at most ${maxQty}.`)
+  else if (qty.lt(minQty)) add("qty", `The quantity must be at least ${minQty}.`)
+  else if (value === null) add("qty", `The quantity must be a multiple of ${qtyStep}.`)
+  else return value
+  return undefined
+}
+
+const priceOn = (
+  text: string,
+  path: string,
+  label: string,
+  { priceTick }: VenueMarket,
+  add: AddError
+): OnGrid | undefined => {
+  const value = stepOn(text, priceTick)
+  if (value !== null) return value
+  add(path, `${label} must be a multiple of ${priceTick}.`)
+  return undefined
+}
+
+const checkExpiry = (
+  { expiryTs, strict }: RfqBody,
+  { barrierExpiry }: MarketTerms,
+  now: number,
+  add: AddError
+): void => {
+  const longest = strict ? barrierExpiry.strictMaxExplicitMs : barrierExpiry.maxExplicitMs
+  if (expiryTs === null || expiryTs - now <= longest) return
+  add("barrier.expiryTs", `The expiry must be at most ${longest} milliseconds ahead.`)
+}
