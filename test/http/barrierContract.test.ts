@@ -15,6 +15,8 @@ import { explainRfq } from "../../src/http/api/operator/explainRfq.ts"
 import { operatorRoles } from "../../src/http/api/operator/operatorTokens.ts"
 import { RfqGroup } from "../../src/http/api/operator/RfqGroup.ts"
 import { ResolveBody, Resolved, resolutions, venueResolve } from "../../src/http/api/operator/venueResolve.ts"
+import { MarginApi } from "../../src/http/api/MarginApi.ts"
+import { MarginGroup } from "../../src/http/api/operator/MarginGroup.ts"
 import { RfqApi } from "../../src/http/api/RfqApi.ts"
 import { type Group, RouteTable } from "../../src/http/middleware/routes.ts"
 import {
@@ -32,18 +34,18 @@ import {
   type QuoteState,
   quoteStates,
   QuoteWire,
-  RfqPreviewWire,
   type RfqState,
   rfqStates,
   RfqWire
 } from "../../src/machines/rfq/RfqWire.ts"
+import { RfqPreview } from "../../src/machines/rfq/rfqPreview.ts"
 import { bodyCaps } from "../../src/machines/shared/Limits.ts"
 import { samplesOf } from "./standIn.ts"
 
-const groups: ReadonlyArray<Group> = [RfqApi, BarriersApi]
+const groups: ReadonlyArray<Group> = [RfqApi, BarriersApi, MarginApi]
 const table = new RouteTable("", groups)
 
-const spec = OpenApi.fromApi(HttpApi.make("barrier").add(RfqApi, BarriersApi))
+const spec = OpenApi.fromApi(HttpApi.make("barrier").add(RfqApi, BarriersApi, MarginApi))
 const ajv = new Ajv2020.default({ strict: false, allErrors: true })
 ajv.addSchema(spec as object, "api")
 /** The validator of a route's success. */
@@ -69,7 +71,8 @@ describe("doc 2, Barrier contracts: the routes", () => {
     ["POST", "/clients/:clientId/rfq/:rfqId/accept", of({ idempotent: true })],
     ["POST", "/clients/:clientId/rfq/:rfqId/cancel", of({ idempotent: false, bodyless: true })],
     ["GET", "/clients/:clientId/barriers", { idempotent: false, reliance: false, bodyCap: 0 }],
-    ["POST", "/clients/:clientId/barriers/:contractId/close", of({ idempotent: true, bodyless: true })]
+    ["POST", "/clients/:clientId/barriers/:contractId/close", of({ idempotent: true, bodyless: true })],
+    ["GET", "/clients/:clientId/margin", { idempotent: false, reliance: false, bodyCap: 0 }]
   ]
 
   it("doc 2, Endpoints: exactly these, with their (K) marks and caps", () =>
@@ -134,6 +137,13 @@ describe("doc 2, RFQ and Barrier contract: the shapes", () => {
     assert.isTrue(validate(data(example)), JSON.stringify(validate.errors))
   })
 
+  it("margin.picture: bare, and the example is an answer", () => {
+    const validate = answerOf("margin.picture")
+    assert.isTrue(validate(examples.margin), JSON.stringify(validate.errors))
+    assert.isFalse(validate(data(examples.margin)))
+    assert.isFalse(table.routes.find(({ operation }) => operation === "margin.picture")?.form.enveloped)
+  })
+
   it("whatever a success schema can say fits what is published of it", () => {
     for (const group of groups) {
       for (const endpoint of Object.values(group.endpoints).filter(HttpApiEndpoint.isHttpApiEndpoint)) {
@@ -165,7 +175,7 @@ describe("doc 2, RFQ and Barrier contract: the shapes", () => {
       )
     )
     assert.deepStrictEqual(
-      members(RfqPreviewWire),
+      members(RfqPreview),
       words(
         "accepted, reason, mark, maxLoss, premium, estimatedCommission, requiredFreeMargin, freeMarginBefore, freeMarginAfter, impliedLeverage, potentialProfit, maxLeverage, expiryTs, expiryDefaulted, strictTakeProfit, premiumBps, knockOutRebateBps, strictTakeProfitPremiumBps, strictTakeProfitOffered, currency"
       )
@@ -214,7 +224,7 @@ describe("doc 2, RFQ and Barrier contract: the shapes", () => {
 describe("operator surface: reads of requests, contracts and episodes, and what ends them by hand", () => {
   class Resolving extends HttpApiGroup.make("venue").add(venueResolve) {}
   class Explaining extends HttpApiGroup.make("explain").add(explainRfq) {}
-  const staff = [RfqGroup, ContractGroup, CloseOutGroup, Resolving, Explaining]
+  const staff = [RfqGroup, ContractGroup, MarginGroup, CloseOutGroup, Resolving, Explaining]
 
   it("each command with its roles; only the resolution is an administrator's, and waits for a second key", () => {
     const found = staff.flatMap((group) =>
@@ -228,6 +238,7 @@ describe("operator surface: reads of requests, contracts and episodes, and what 
       ["rfq show", "GET", "/rfqs/:rfqId", operatorRoles, undefined],
       ["contract list", "GET", "/contracts", operatorRoles, undefined],
       ["contract show", "GET", "/contracts/:contractId", operatorRoles, undefined],
+      ["margin show", "GET", "/clients/:client/margin", operatorRoles, undefined],
       ["closeout list", "GET", "/closeouts", operatorRoles, undefined],
       ["closeout show", "GET", "/closeouts/:closeOutId", operatorRoles, undefined],
       ["venue resolve", "POST", "/venue/resolve", ["ADMIN"], "usual"],

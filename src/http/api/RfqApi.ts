@@ -4,8 +4,10 @@
  * its Idempotency-Key (A1-51).
  */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { AcceptBody, RfqBody } from "../../machines/rfq/RfqBody.ts"
-import { AcceptWire, RfqCancelledWire, RfqPreviewWire, RfqsWire, RfqWire } from "../../machines/rfq/RfqWire.ts"
+import { AcceptBody } from "../../machines/rfq/AcceptBody.ts"
+import { RfqBody } from "../../machines/rfq/RfqBody.ts"
+import { RfqPreview } from "../../machines/rfq/rfqPreview.ts"
+import { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../machines/rfq/RfqWire.ts"
 import { bodyCaps } from "../../machines/shared/Limits.ts"
 import { barrierExamples as examples } from "./barrierExamples.ts"
 import { okAs } from "./Envelope.ts"
@@ -42,7 +44,7 @@ export class RfqApi extends HttpApiGroup.make("rfq")
     HttpApiEndpoint.post("preview", "/clients/:clientId/rfq/preview", {
       params: clientParams,
       payload: RfqBody,
-      success: okAs(RfqPreviewWire, examples.preview),
+      success: okAs(RfqPreview, examples.preview),
       error: refusals
     })
       .annotate(RouteRules, writes)

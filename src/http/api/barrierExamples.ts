@@ -1,4 +1,4 @@
-/** An answer of each route of requests for quotes and contracts, as the reference shows them; held against their schemas by test/http/barrierContract.test.ts. */
+/** An answer of each route of requests for quotes, contracts and margin, as the reference shows them; held against their schemas by test/http/barrierContract.test.ts. */
 const ts = 1_763_985_600_000
 const expiryTs = ts + 4 * 3_600_000
 const terms = {
@@ -172,6 +172,32 @@ export const barrierExamples = {
   preview,
   cancelled: { rfqId: 9_021, state: "CANCELLED" },
   contracts: { barriers: [contract], hasMore: true, nextBefore: 5_012, currency },
+  margin: {
+    clientId: 41,
+    equity: "5494.000000",
+    cash: "4994.000000",
+    unrealizedPnl: "0.000000",
+    reserved: "0.000000",
+    initialMargin: "950.000000",
+    maintenanceMargin: "475.000000",
+    positionMargin: "0.000000",
+    orderMargin: "0.000000",
+    freeMargin: "4044.000000",
+    marginLevel: "525.68",
+    riskState: "NORMAL",
+    categorization: "RETAIL",
+    marksFresh: true,
+    closeOutPct: 50,
+    marginCallPct: 100,
+    positions: [],
+    openOrders: 0,
+    barrierMargin: "950.000000",
+    barrierUnrealizedPnl: "500.000000",
+    barrierMarksFresh: true,
+    pendingAcceptMargin: "0.000000",
+    closeOutEquity: "4994.000000",
+    barriers: 1
+  },
   explanation: {
     write: "rfq",
     outcome: "REFUSED",

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { rfqLimits } from "../shared/Limits.ts"
+import { barrierLimits } from "../shared/Limits.ts"
 
 export const rfqStates = ["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"] as const
 export type RfqState = (typeof rfqStates)[number]
@@ -15,7 +15,6 @@ export type QuoteState = (typeof quoteStates)[number]
 const price = Schema.String.annotate({ description: "Decimal string on the market's price grid." })
 const usdc = Schema.String.annotate({ description: "USDC, decimal string with six places." })
 const millis = Schema.Int.annotate({ description: "Unix ms." })
-const bps = Schema.Int.annotate({ description: "Basis points." })
 const leverage = Schema.String.annotate({ description: "Notional over premium, decimal string with two places." })
 const toOpen = <S extends Schema.Top>(schema: S, description = "Null on a request to close.") =>
   Schema.NullOr(schema).annotate({ description })
@@ -29,7 +28,9 @@ export const contractFields = {
   takeProfit: Schema.NullOr(price).annotate({ description: "Null: none was asked for." }),
   expiryTs: millis.annotate({ description: "When the contract expires, Unix ms." }),
   strictTakeProfit: Schema.Boolean.annotate({ description: "Pays on a touch of the take profit alone." }),
-  premiumBps: bps.annotate({ description: "Share of the distance to the barrier that is the premium, basis points." })
+  premiumBps: Schema.Int.annotate({
+    description: "Share of the distance to the barrier that is the premium, basis points."
+  })
 } as const
 
 /** LONG of a BUY, SHORT of a SELL. */
@@ -96,7 +97,7 @@ export const RfqWire = Schema.Struct({
   strictTakeProfit,
   premiumBps,
   quotes: Schema.Array(QuoteWire).annotate({
-    description: `Newest first: at most ${rfqLimits.quotes} while it is OPEN, then the accepted one and the newest ${rfqLimits.quotesKept}.`
+    description: `Newest first: at most ${barrierLimits.quotes} while it is OPEN, then the accepted one and the newest ${barrierLimits.quotesKept}.`
   }),
   currency
 }).annotate({ identifier: "Rfq" })
@@ -104,40 +105,9 @@ export type RfqWire = typeof RfqWire.Type
 
 /** GET .../rfq, data: the requests that are OPEN. */
 export const RfqsWire = Schema.Struct({
-  rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${rfqLimits.open}.` })
+  rfqs: Schema.Array(RfqWire).annotate({ description: `Newest first, at most ${barrierLimits.openRequests}.` })
 })
 export type RfqsWire = typeof RfqsWire.Type
-
-const known = <S extends Schema.Top>(schema: S) => toOpen(schema, "Null while the mark is not known.")
-
-/** POST .../rfq/preview, data. */
-export const RfqPreviewWire = Schema.Struct({
-  accepted: Schema.Boolean,
-  reason: Schema.NullOr(Schema.String).annotate({
-    description: "The sentence that would refuse the request; null when it would be taken."
-  }),
-  mark: known(price),
-  maxLoss: known(usdc),
-  premium: known(usdc),
-  estimatedCommission: known(usdc),
-  requiredFreeMargin: known(usdc).annotate({
-    description: "Premium and commission; null while the mark is not known."
-  }),
-  freeMarginBefore: usdc,
-  freeMarginAfter: known(usdc),
-  impliedLeverage: known(leverage),
-  potentialProfit: toOpen(usdc, "Null without a take profit, and while the mark is not known."),
-  maxLeverage: Schema.Int.annotate({ description: "The market's." }),
-  expiryTs,
-  expiryDefaulted: Schema.Boolean,
-  strictTakeProfit,
-  premiumBps,
-  knockOutRebateBps: bps,
-  strictTakeProfitPremiumBps: bps,
-  strictTakeProfitOffered: Schema.Boolean,
-  currency
-}).annotate({ identifier: "RfqPreview" })
-export type RfqPreviewWire = typeof RfqPreviewWire.Type
 
 const acceptedFields = {
   rfqId: Id,

@@ -105,6 +105,9 @@ export const barrierLimits = {
   minDistanceBps: 10,
   openRequests: 50,
   openContracts: 1_000,
+  /** Quotes that a request answers while it is OPEN, and how many it keeps afterwards besides the accepted one. */
+  quotes: 100,
+  quotesKept: 20,
   /** How far from the mark a quote to close may lie to be accepted unasked, basis points of the mark. */
   closeQuoteMaxDeviationBps: 100
 } as const
@@ -130,18 +133,6 @@ export const pageLimits = {
   /** The default is not stated; the other 1 to 200 lists have 50. */
   deliveries: { max: 200, default: 50 }
 } as const satisfies Record<string, PageLimit>
-
-/**
- * Requests for quotes and contracts of one client (doc 2, Limits: RFQ quoting window): how many may be OPEN at
- * once, how many quotes a request answers while it is OPEN and how many it keeps besides the accepted one, and its window.
- */
-export const rfqLimits = {
-  open: 50,
-  openContracts: 1_000,
-  quotes: 100,
-  quotesKept: 20,
-  window: { min: second, max: day, default: minute }
-} as const
 
 /** Lengths of onboarding text, in code points (doc 1, Onboarding request and its sections). */
 export const kycLengths = {

@@ -1,0 +1,23 @@
+/** A client's margin (doc 2, Margin picture; A2-112, F4, F7), a bare route. */
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { MarginPicture } from "../../machines/margin/marginPicture.ts"
+import { barrierExamples as examples } from "./barrierExamples.ts"
+import { bareAs } from "./Envelope.ts"
+import { clientParams } from "./Parameters.ts"
+
+export class MarginApi extends HttpApiGroup.make("margin")
+  .add(
+    HttpApiEndpoint.get("picture", "/clients/:clientId/margin", {
+      params: clientParams,
+      success: bareAs(MarginPicture, examples.margin)
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Margin of a client (bare)",
+        description:
+          "Worked out on the marks of this moment. closeOutEquity leaves the profits of open contracts out; under PARTNER custody cash is the reported collateral with the results since. 503 code 5030 when no venue is attached to the service."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "Margin", description: "What of a client's money is tied up, and its risk." })
+  ) {}
