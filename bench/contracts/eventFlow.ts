@@ -200,7 +200,11 @@ const venueOf = (events: ReadonlyArray<VenueEvent>, last: number) => {
     Venue.of({
       ...memory.port(),
       account: (account) =>
-        Effect.sync(() => ({ account, sequence: sequenceIn(ofAccounts.get(account)?.at(-1) as VenueEvent), ...nothing })),
+        Effect.sync(() => ({
+          account,
+          sequence: sequenceIn(ofAccounts.get(account)?.at(-1) as VenueEvent),
+          ...nothing
+        })),
       accountEvents: (account, after) =>
         Effect.sync(() => (ofAccounts.get(account) ?? []).filter((event) => sequenceIn(event) > after)),
       events: () => Stream.make(beat).pipe(Stream.concat(Stream.fromIterable(events)), Stream.concat(Stream.never))

@@ -65,8 +65,7 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   )
   Effect.runSync(Effect.orDie(ids.fill))
   return {
-    submit: (commit, done, lane) =>
-      writer.submit({ commit, done, defects: options.defects ?? throwAlone }, lane),
+    submit: (commit, done, lane) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }, lane),
     accepting: (lane) => writer.accepting(lane),
     certain: () => writer.certain,
     owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
