@@ -104,7 +104,8 @@ const handler: VenueHandler = {
   said: (turn, { id }) => {
     book(turn, id)
     return true
-  }
+  },
+  quoted: null
 }
 
 const orderOf = (client: number): VenueOrder => ({

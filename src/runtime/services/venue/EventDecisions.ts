@@ -47,6 +47,8 @@ export interface EventDecisionsParts {
 export class EventDecisions {
   readonly judge: EventJudge
   private readonly parts: EventDecisionsParts
+  /** By client, where it is ahead of what is stored: the sequence up to which quotes were heard. A restart hears them again. */
+  private readonly heard = new Map<number, number>()
 
   constructor(parts: EventDecisionsParts) {
     this.parts = parts
@@ -73,10 +75,48 @@ export class EventDecisions {
     events: () => ReadonlyArray<AccountEvent>
   ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
     const first = events()[0] as AccountEvent
+    if (this.isHeard(first)) return this.hear(clientId, events)
     return Effect.flatMap(this.judge.wrongWith(first), (wrong) => {
       if (wrong === null) return this.fold(clientId, first, events)
       return Effect.map(this.one(clientId, first, wrong, false), ({ is }) => (is === "gap" ? [] : [first]))
     })
+  }
+
+  /** Whether an event is a quote that takes no turn. */
+  private isHeard(event: AccountEvent): boolean {
+    return this.listenerOf(event) !== null && this.judge.believes(event)
+  }
+
+  private listenerOf({ fact, at }: AccountEvent): (() => void) | null {
+    if (fact.type !== "quote") return null
+    const owner = ownerOfRef(fact.rfqRef)
+    const quoted = owner === null ? null : this.parts.handlers[owner.owner].quoted
+    return owner === null || quoted === null ? null : () => quoted({ id: owner.id, at, quote: fact.quote })
+  }
+
+  /** Hears the quotes that come first, up to one before which something is missing. Their sequence is stored with what follows. */
+  private hear(
+    clientId: number,
+    events: () => ReadonlyArray<AccountEvent>
+  ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
+    return Effect.map(this.sequenceOf(clientId), (stored) => {
+      const taken: Array<AccountEvent> = []
+      for (const event of events()) {
+        if (!this.isHeard(event) || this.hearOne(clientId, event, stored, false) === "gap") break
+        taken.push(event)
+      }
+      return taken
+    })
+  }
+
+  private hearOne(clientId: number, event: AccountEvent, stored: number, past: boolean): "taken" | "known" | "gap" {
+    const { sequence } = event.fact
+    const known = Math.max(stored, this.heard.get(clientId) ?? 0)
+    if (sequence <= known) return "known"
+    if (sequence > known + 1 && !past) return "gap"
+    this.listenerOf(event)?.()
+    this.heard.set(clientId, sequence)
+    return "taken"
   }
 
   /** One commit for as many as it takes. One that can't be written is written one by one. */
@@ -92,8 +132,10 @@ export class EventDecisions {
       lane: "internal",
       decide: (turn) => {
         const waiting = events().slice(0, foldLength)
-        const doubtful = waiting.findIndex((event) => event !== first && !this.judge.believes(event))
-        const certain = doubtful === -1 ? waiting : waiting.slice(0, doubtful)
+        const other = waiting.findIndex(
+          (event) => event !== first && (!this.judge.believes(event) || this.isHeard(event))
+        )
+        const certain = other === -1 ? waiting : waiting.slice(0, other)
         tried = certain.length === 0 ? [first] : certain
         return foldIn(turn, tried, (event) => {
           const taken = this.decideIn(turn, clientId, event, believed)
@@ -133,6 +175,9 @@ export class EventDecisions {
 
   /** `past`: takes it although what came before is missing. */
   one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
+    if (wrong === null && this.isHeard(event)) {
+      return Effect.map(this.sequenceOf(clientId), (stored) => ({ is: this.hearOne(clientId, event, stored, past) }))
+    }
     if (wrong === null) return this.commit(clientId, event, { wrong, past, answer: null })
     return Effect.flatMap(this.lookedUp(clientId, event), (answer) =>
       this.commit(clientId, event, { wrong, past, answer })
@@ -193,7 +238,7 @@ export class EventDecisions {
     { wrong, past, answer }: Judged
   ): Taken {
     const account = turn.draft.peek("venueAccounts", String(clientId)) ?? turn.state.one("venueAccounts")
-    const known = account?.sequence ?? 0
+    const known = Math.max(account?.sequence ?? 0, this.heard.get(clientId) ?? 0)
     if (fact.sequence <= known) return { is: "known" }
     if (fact.sequence > known + 1 && !past) return { is: "gap" }
     turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
@@ -213,7 +258,12 @@ export class EventDecisions {
 
   /** Up to which sequence the events of a client's account are taken. */
   sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
-    return this.parts.host.read(clientSubject(clientId), (state) => state.one("venueAccounts")?.sequence ?? 0)
+    return this.parts.host.read(clientSubject(clientId), (state) => {
+      const stored = state.one("venueAccounts")?.sequence ?? 0
+      const heard = this.heard.get(clientId) ?? 0
+      if (heard <= stored) this.heard.delete(clientId)
+      return Math.max(stored, heard)
+    })
   }
 }
 
