@@ -15,6 +15,7 @@ import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
+import type { Quoted } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
@@ -41,6 +42,8 @@ export class CallWorld {
   /** What a process has for the venue instead, and for the host. */
   readonly bend: (venue: VenueShape) => VenueShape
   bendHost: (host: ActorHost["Service"]) => ActorHost["Service"] = (host) => host
+  /** Quotes that processes heard, as if probes were quoted for. */
+  readonly quotes: Array<Quoted> = []
   /** Hears whatever processes log. */
   onLog: (message: string) => void = () => {}
 
@@ -113,9 +116,13 @@ export class CallProcess {
       Effect.map(ActorHost, (made) => ActorHost.of(world.bendHost(made)))
     )
     const engine = host.pipe(Layer.provide(ActorHost.layer({ residentLimit: 100_000 })), Layer.provideMerge(base))
+    const handlers = Effect.map(venueHandlers, (made) => ({
+      ...made,
+      venueProbe: { ...made.venueProbe, quoted: (quoted: Quoted) => void world.quotes.push(quoted) }
+    }))
     const layer = Layer.mergeAll(
-      VenueCalls.layer(venueHandlers),
-      VenueEvents.layer(venueHandlers).pipe(Layer.provideMerge(VenueLink.layer))
+      VenueCalls.layer(handlers),
+      VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
     ).pipe(Layer.provideMerge(engine))
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })

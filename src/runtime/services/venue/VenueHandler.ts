@@ -4,6 +4,7 @@
  */
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 
@@ -27,6 +28,15 @@ export interface Said {
   readonly fact: AccountFact
 }
 
+/** A quote that came for a request of ours, or changed its state. */
+export interface Quoted {
+  /** Of the request. */
+  readonly id: number
+  /** Business time at the venue. */
+  readonly at: number
+  readonly quote: VenueQuote
+}
+
 export interface VenueHandler {
   /**
    * Also hears what the venue answers for an object of which something unbelievable was said: a noun that holds money opens
@@ -35,4 +45,9 @@ export interface VenueHandler {
   readonly ended: (turn: Turn, end: CallEnd) => void
   /** False when there is no such object: what was said is set aside (A2-115). */
   readonly said: (turn: Turn, said: Said) => boolean
+  /**
+   * Keeps a quote beside the mailboxes: it is a fact of the venue's and no row, so hearing it takes no turn and no commit
+   * (A2-22). The same one may be heard again. Null: nobody quotes for objects of this kind.
+   */
+  readonly quoted: ((quoted: Quoted) => void) | null
 }

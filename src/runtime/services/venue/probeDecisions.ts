@@ -17,7 +17,8 @@ export const probeHandler: VenueHandler = {
     if (row === undefined) return false
     if (fact.type === "order") advance(turn, "venueProbes", row, executed(turn.now, fact.order))
     return true
-  }
+  },
+  quoted: null
 }
 
 const probeOf = (turn: Turn, id: number): VenueProbeRow | undefined =>

@@ -1,0 +1,78 @@
+/** The board of quotes: what it keeps of open requests, for how long, and who hears of it (A2-22, F18). */
+import { assert, describe, it } from "@effect/vitest"
+import type { VenueQuote } from "../../../src/machines/venue/venueObjects.ts"
+import { Board, quotesKept } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
+
+const quote = (id: number, state: VenueQuote["state"] = "LIVE"): VenueQuote => ({
+  id,
+  dealer: "D1",
+  price: "60000",
+  qty: "0.1",
+  at: 1_000 + id,
+  validUntil: 9_000,
+  state
+})
+
+const opened = (): { readonly board: Board; readonly changes: Array<number> } => {
+  const board = new Board()
+  const changes: Array<number> = []
+  board.onChange((rfqId) => changes.push(rfqId))
+  board.open(1)
+  return { board, changes }
+}
+
+const states = (board: Board, rfqId = 1) => board.of(rfqId).map((kept) => [kept.quote.id, kept.quote.state])
+
+describe("the board of quotes", () => {
+  it("keeps the quotes of open requests alone", () => {
+    const { board, changes } = opened()
+    board.hear(1, quote(31))
+    board.hear(2, quote(32))
+    board.close(1)
+    board.hear(1, quote(33))
+    assert.deepStrictEqual([states(board), states(board, 2), changes], [[], [], [1]])
+  })
+
+  it("an end of a quote stands, whatever comes late or again", () => {
+    const { board, changes } = opened()
+    board.hear(1, quote(31))
+    board.hear(1, quote(31))
+    board.hear(1, quote(31, "WITHDRAWN"))
+    board.hear(1, quote(31))
+    board.read(1, [quote(31, "EXPIRED"), quote(32, "SUPERSEDED")])
+    board.hear(1, quote(32))
+    assert.deepStrictEqual(states(board), [
+      [31, "WITHDRAWN"],
+      [32, "SUPERSEDED"]
+    ])
+    assert.lengthOf(changes, 3)
+  })
+
+  it("F18: arrival is the order in which quotes came, and a change keeps it", () => {
+    const { board } = opened()
+    board.hear(1, quote(40))
+    board.hear(1, quote(31))
+    board.hear(1, quote(40, "EXPIRED"))
+    const [first, second] = board.of(1)
+    assert.deepStrictEqual([first?.quote.id, second?.quote.id], [40, 31])
+    assert.isBelow(first?.arrival ?? 0, second?.arrival ?? 0)
+  })
+
+  it(`A2-22: the newest ${quotesKept} are kept`, () => {
+    const { board } = opened()
+    for (let id = 1; id <= quotesKept + 5; id++) board.hear(1, quote(id))
+    assert.deepStrictEqual([board.of(1).length, board.of(1)[0]?.quote.id, board.one(1, 5)], [quotesKept, 6, null])
+  })
+
+  it("what was tried and refused says why, and so does its request", () => {
+    const { board, changes } = opened()
+    board.hear(1, quote(31))
+    board.refuse(1, 31, "The premium exceeds the budget.")
+    board.refuse(1, 99, "There is no such quote.")
+    assert.strictEqual(board.one(1, 31)?.refused, "The premium exceeds the budget.")
+    assert.strictEqual(board.note(1), "The premium exceeds the budget.")
+    board.remark(1, null)
+    board.remark(7, "Nobody asked.")
+    assert.deepStrictEqual([board.note(1), board.note(7), changes], [null, null, [1, 1]])
+  })
+})
