@@ -18,6 +18,9 @@ export type LedgerEntryType =
   | "WITHDRAWAL_RESERVE"
   | "WITHDRAWAL"
   | "WITHDRAWAL_RELEASE"
+  | "COMMISSION"
+  | "BARRIER_SETTLE"
+  | "NBP_WRITEOFF"
   | "MANUAL"
 
 /** Explicit webhook events of doc 3 that something in this code base produces. */
@@ -42,12 +45,31 @@ export type FeedEventName =
   | "margin.restriction_set"
   | "margin.restriction_lifted"
   | "money.movement"
+  | "barrier.near_take_profit"
+  | "barrier.near_barrier"
+  | "barrier.expiry_soon"
 
 /** Kinds of the client's notification feed that become webhook events (doc 3, derived events). */
-export type ForwardedKind = "VERIFICATION_DECISION" | "RESTRICTION_SET" | "RESTRICTION_LIFTED" | "MONEY_MOVEMENT"
+export type ForwardedKind =
+  | "VERIFICATION_DECISION"
+  | "RESTRICTION_SET"
+  | "RESTRICTION_LIFTED"
+  | "MONEY_MOVEMENT"
+  | "BARRIER_NEAR_TP"
+  | "BARRIER_NEAR_KO"
+  | "BARRIER_EXPIRY_SOON"
 
-/** Kinds of the client's notification feed; the last one stands for no webhook event (A2-64). */
-export type NotificationKind = ForwardedKind | "APPROPRIATENESS_RETAKE"
+/** Kinds of the client's notification feed that stand for no webhook event: partners poll them (A2-64). */
+export type PolledKind =
+  | "APPROPRIATENESS_RETAKE"
+  | "BARRIER_OPENED"
+  | "BARRIER_SETTLED"
+  | "RFQ_EXPIRED"
+  | "MARGIN_CALL"
+  | "CLOSE_OUT"
+
+/** Kinds of the client's notification feed. */
+export type NotificationKind = ForwardedKind | PolledKind
 
 export type MachineEffect =
   /** One balanced ledger transaction. `amount` is signed from the client's view, a decimal string in the currency's scale; `key` is unique for ever. */

@@ -10,7 +10,10 @@ const summaries: { readonly [E in FeedEventName]: string } = {
   "client.verification_decision": "A verification decision was taken on the service's side",
   "margin.restriction_set": "A restriction was engaged on the account",
   "margin.restriction_lifted": "A restriction was lifted",
-  "money.movement": "A money movement on the service's own rails reached a terminal state"
+  "money.movement": "A money movement on the service's own rails reached a terminal state",
+  "barrier.near_take_profit": "The mark is within 10 basis points of an open contract's take profit",
+  "barrier.near_barrier": "The mark is within 10 basis points of an open contract's barrier",
+  "barrier.expiry_soon": "An open contract expires in 20 minutes, or was opened closer to its expiry"
 }
 
 const dataOf = (kind: ForwardedKind) =>

@@ -8,5 +8,12 @@ export const feedEventOf: { readonly [K in ForwardedKind]: FeedEventName } = {
   VERIFICATION_DECISION: "client.verification_decision",
   RESTRICTION_SET: "margin.restriction_set",
   RESTRICTION_LIFTED: "margin.restriction_lifted",
-  MONEY_MOVEMENT: "money.movement"
+  MONEY_MOVEMENT: "money.movement",
+  BARRIER_NEAR_TP: "barrier.near_take_profit",
+  BARRIER_NEAR_KO: "barrier.near_barrier",
+  BARRIER_EXPIRY_SOON: "barrier.expiry_soon"
 }
+
+/** The webhook event of a stored notification; null: its kind is polled, or of a newer version. */
+export const eventOfKind = (kind: string): FeedEventName | null =>
+  Object.hasOwn(feedEventOf, kind) ? feedEventOf[kind as ForwardedKind] : null

@@ -28,6 +28,7 @@ import { m0024 } from "./0024_venue_calls.ts"
 import { m0025 } from "./0025_trading_halts.ts"
 import { m0026 } from "./0026_last_marks.ts"
 import { m0027 } from "./0027_venue_name.ts"
+import { m0028 } from "./0028_barrier_contracts.ts"
 
 const run = Migrator.make({})
 
@@ -60,7 +61,8 @@ export const migrate = run({
     "0024_venue_calls": m0024,
     "0025_trading_halts": m0025,
     "0026_last_marks": m0026,
-    "0027_venue_name": m0027
+    "0027_venue_name": m0027,
+    "0028_barrier_contracts": m0028
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -15,6 +15,7 @@ import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
+import { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
@@ -116,7 +117,7 @@ export class CallProcess {
     const layer = Layer.mergeAll(
       VenueCalls.layer(venueHandlers),
       VenueEvents.layer(venueHandlers).pipe(Layer.provideMerge(VenueLink.layer))
-    ).pipe(Layer.provideMerge(engine))
+    ).pipe(Layer.provide(Directory.layer), Layer.provideMerge(engine))
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })
       this.context = exit.value
