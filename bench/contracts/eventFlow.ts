@@ -228,9 +228,9 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
   return Effect.scoped(
     Effect.gen(function* () {
       const began = performance.now()
-      const layer = VenueEvents.layer(Effect.succeed({ venueProbe: handler })).pipe(
-        Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer))
-      )
+      const layer = VenueEvents.layer(
+        Effect.succeed({ venueProbe: handler, rfq: handler, barrierContract: handler })
+      ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)
       const { figures } = Context.get(context, VenueEvents)
       while (figures().mark < world.number) yield* Effect.sleep("5 millis")

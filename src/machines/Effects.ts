@@ -18,6 +18,9 @@ export type LedgerEntryType =
   | "WITHDRAWAL_RESERVE"
   | "WITHDRAWAL"
   | "WITHDRAWAL_RELEASE"
+  | "COMMISSION"
+  | "BARRIER_SETTLE"
+  | "NBP_WRITEOFF"
   | "MANUAL"
 
 /** Explicit webhook events of doc 3 that something in this code base produces. */

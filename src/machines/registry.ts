@@ -5,6 +5,8 @@
 import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xstate"
 import { assessmentMachine } from "./appropriateness/assessmentMachine.ts"
 import { assessmentInput, assessmentSamples } from "./appropriateness/assessmentSamples.ts"
+import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"
+import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
 import { clientMachine } from "./client/clientMachine.ts"
 import { clientInput, clientSamples } from "./client/clientSamples.ts"
 import { collateralMachine } from "./collateral/collateralMachine.ts"
@@ -25,6 +27,8 @@ import { partnerMachine } from "./partner/partnerMachine.ts"
 import { partnerInput, partnerSamples } from "./partner/partnerSamples.ts"
 import { relianceMachine } from "./partner/relianceMachine.ts"
 import { relianceInput, relianceSamples } from "./partner/relianceSamples.ts"
+import { rfqMachine } from "./rfq/rfqMachine.ts"
+import { closeRfqInput, openRfqInput, rfqSamples } from "./rfq/rfqSamples.ts"
 import { screeningPassMachine } from "./screening/screeningPassMachine.ts"
 import { screeningPassInputs, screeningPassSamples } from "./screening/screeningPassSamples.ts"
 import { watchImportMachine } from "./screening/watchImportMachine.ts"
@@ -298,6 +302,39 @@ export const machines = {
       EXECUTED: operator("`sim venue probe C`"),
       REFUSED: operator("`sim venue fault reject --route order`, then `sim venue probe C`"),
       VOID: operator("`sim venue fault timeout-before --route order`, then `sim venue probe C`")
+    }
+  }),
+  rfq: entry({
+    machine: rfqMachine,
+    samples: rfqSamples,
+    inputs: [openRfqInput, closeRfqInput],
+    title: "Request for quotes",
+    meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
+    clause: "doc 2, RFQ; D4",
+    reached: {
+      CREATING: operator("`sim venue fault hang --route rfq`, then POST .../rfq, until the venue answers"),
+      OPEN: partner("POST .../rfq with autoAccept false"),
+      ACCEPTED: partner("POST .../rfq with autoAccept true, once a dealer has quoted"),
+      CANCELLED: partner("POST .../rfq/{rfqId}/cancel of an OPEN request"),
+      EXPIRED: partner("POST .../rfq with autoAccept false and expiresInMs 1000, a second later"),
+      REJECTED: operator("`sim venue fault reject --route rfq`, then POST .../rfq")
+    }
+  }),
+  barrierContract: entry({
+    machine: barrierContractMachine,
+    samples: barrierContractSamples,
+    inputs: [barrierContractInput],
+    title: "Knock-out contract",
+    meaning: "A contract between two levels, until the venue says how it ended.",
+    clause: "doc 2, Barrier contract; D5",
+    reached: {
+      OPEN: partner("an accepted quote of POST .../rfq"),
+      KNOCKED_OUT: operator("`sim venue price BTC-USDC-KO` through the barrier of an OPEN contract"),
+      TAKE_PROFIT: operator("`sim venue price BTC-USDC-KO` through the take profit of an OPEN contract"),
+      EXPIRED: operator("`sim clock advance` beyond the expiry of an OPEN contract"),
+      EARLY_CLOSE: partner("POST .../barriers/{contractId}/close, once its dealer has quoted"),
+      TORN_UP: operator("`ledger adjust C` that leaves the client in a close-out"),
+      CLOSED: operator("`sim venue delist BTC-USDC-KO` with an OPEN contract")
     }
   }),
   tradingHalt: entry({

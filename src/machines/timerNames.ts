@@ -9,6 +9,9 @@ export type HandlerName =
   | "documents.retention"
   | "identification.expiry"
   | "identityCheck.expiry"
+  | "rfq.window"
+  | "contract.expirySoon"
+  | "contract.overdue"
   | SandboxTimer
   | SystemTimer
 

@@ -52,6 +52,7 @@ import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
 import { layerVenueQuarantine } from "./services/venue/venueQuarantine.ts"
@@ -135,9 +136,13 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Layer.provideMerge(base)
   )
   const valued = layerLastMarks.pipe(Layer.provideMerge(engine))
-  const views = Layer.mergeAll(Directory.layer, Screening.layer, Questionnaires.layer, WebhookAddresses.layer()).pipe(
-    Layer.provideMerge(valued)
-  )
+  const views = Layer.mergeAll(
+    Directory.layer,
+    Screening.layer,
+    Questionnaires.layer,
+    WebhookAddresses.layer(),
+    QuoteBoard.layer
+  ).pipe(Layer.provideMerge(valued))
   return Layer.mergeAll(
     Breaks.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),

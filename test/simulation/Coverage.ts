@@ -25,6 +25,8 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   withdrawalRequest: "withdrawals",
   reconBreak: "breaks",
   venueProbe: "venue",
+  rfq: "venue",
+  barrierContract: "venue",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"
@@ -59,6 +61,9 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "appropriateness.retake": true,
   "identification.expiry": true,
   "identityCheck.expiry": true,
+  "rfq.window": true,
+  "contract.expirySoon": true,
+  "contract.overdue": "the venue ends a contract at its expiry; test/runtime/barrier/contractDecisions.test.ts",
   "screening.nightly": true,
   "halt.until": true,
   "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",

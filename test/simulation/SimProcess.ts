@@ -47,6 +47,7 @@ import { SettlementItems } from "../../src/runtime/services/settlement/Settlemen
 import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
 import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
+import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
@@ -249,7 +250,7 @@ export class SimProcess {
       everywherePublic
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
-    const views = Layer.mergeAll(Directory.layer, Screening.layer).pipe(Layer.provideMerge(engine))
+    const views = Layer.mergeAll(Directory.layer, Screening.layer, QuoteBoard.layer).pipe(Layer.provideMerge(engine))
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
       Layer.provide([
         WebhookEndpoints.layer,

@@ -25,6 +25,12 @@ export const partnerCustodyAccount = (partnerId: number): string => `partner_cus
 export const transitAccount = "transit"
 /** Corrections by the operator's finance, apart from every account with a meaning of its own. */
 export const manualAccount = "manual"
+/** The venue's side of what trading pays and costs. */
+export const venueAccount = "venue"
+/** What the service charges. */
+export const commissionAccount = "commission"
+/** What negative balance protection has written off (F10). */
+export const nbpLossAccount = "nbp_loss"
 export const clientAccount = (clientId: number): string => `client:${clientId}`
 
 export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
@@ -34,5 +40,8 @@ export const postingRules: { readonly [T in LedgerEntryType]: PostingRule } = {
   WITHDRAWAL_RESERVE: { clientKind: "cash", house: null, item: null },
   WITHDRAWAL: { clientKind: "reserved", gainKind: "cash", house: () => transitAccount, item: null },
   WITHDRAWAL_RELEASE: { clientKind: "cash", house: null, item: null },
+  COMMISSION: { clientKind: "cash", house: () => commissionAccount, item: "COMMISSION" },
+  BARRIER_SETTLE: { clientKind: "cash", house: () => venueAccount, item: "BARRIER_SETTLE" },
+  NBP_WRITEOFF: { clientKind: "cash", house: () => nbpLossAccount, item: "NBP_WRITEOFF" },
   MANUAL: { clientKind: "cash", house: () => manualAccount, item: "MANUAL" }
 }

@@ -59,6 +59,9 @@ export const formatAmount = (minor: bigint, currency: Currency): string => {
   return `${minor < 0n ? "-" : ""}${digits.slice(0, at)}.${digits.slice(at)}`
 }
 
+/** A USDC text of our own, in micro-USDC. */
+export const usdcMinor = (text: string): bigint => floorToMinor(text, "USDC")
+
 /** A signed figure seen by the client, in minor units, rounded towards minus infinity (F1, RND-011). */
 export const floorToMinor = (figure: Decimal | string, currency: Currency): bigint =>
   toMinor(figure, currency, Decimal.ROUND_FLOOR)

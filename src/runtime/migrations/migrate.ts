@@ -29,6 +29,7 @@ import { m0025 } from "./0025_trading_halts.ts"
 import { m0026 } from "./0026_last_marks.ts"
 import { m0027 } from "./0027_venue_name.ts"
 import { m0028 } from "./0028_notification_feed.ts"
+import { m0029 } from "./0029_barrier_contracts.ts"
 
 const run = Migrator.make({})
 
@@ -62,7 +63,8 @@ export const migrate = run({
     "0025_trading_halts": m0025,
     "0026_last_marks": m0026,
     "0027_venue_name": m0027,
-    "0028_notification_feed": m0028
+    "0028_notification_feed": m0028,
+    "0029_barrier_contracts": m0029
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

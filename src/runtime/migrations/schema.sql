@@ -95,6 +95,30 @@ CREATE TABLE balances (
 ) WITH (fillfactor=70);
 CREATE INDEX balances_partner ON public.balances USING btree (partner_id, currency) INCLUDE (client_id);
 
+CREATE TABLE barrier_contracts (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  rfq_id bigint NOT NULL,
+  symbol text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  commission bigint NOT NULL,
+  opened_at bigint NOT NULL,
+  closed_at bigint,
+  pnl bigint,
+  CONSTRAINT barrier_contracts_amount_check CHECK ((amount >= 0)),
+  CONSTRAINT barrier_contracts_commission_check CHECK ((commission >= 0)),
+  CONSTRAINT barrier_contracts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX barrier_contracts_client ON public.barrier_contracts USING btree (client_id, id);
+CREATE INDEX barrier_contracts_open ON public.barrier_contracts USING btree (client_id) WHERE (state = 'OPEN'::text);
+CREATE INDEX barrier_contracts_partner_open ON public.barrier_contracts USING btree (partner_id) WHERE (state = 'OPEN'::text);
+CREATE INDEX barrier_contracts_rfq ON public.barrier_contracts USING btree (rfq_id);
+
 CREATE TABLE block_payloads (
   client_id bigint NOT NULL,
   code text NOT NULL,
@@ -490,6 +514,26 @@ CREATE TABLE reporting_records (
   CONSTRAINT reporting_records_pkey PRIMARY KEY (client_id)
 );
 
+CREATE TABLE rfqs (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  symbol text NOT NULL,
+  currency text NOT NULL,
+  amount bigint NOT NULL,
+  created_at bigint NOT NULL,
+  close_contract_id bigint,
+  venue_open boolean NOT NULL,
+  CONSTRAINT rfqs_amount_check CHECK ((amount >= 0)),
+  CONSTRAINT rfqs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX rfqs_client ON public.rfqs USING btree (client_id, id);
+CREATE INDEX rfqs_partner_open ON public.rfqs USING btree (partner_id) WHERE (state = ANY (ARRAY['CREATING'::text, 'OPEN'::text]));
+CREATE INDEX rfqs_resident ON public.rfqs USING btree (client_id) WHERE ((state = ANY (ARRAY['CREATING'::text, 'OPEN'::text])) OR venue_open);
+
 CREATE TABLE schema_migrations (
   migration_id integer NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -862,6 +906,7 @@ AS $function$ BEGIN INSERT INTO settlement_totals AS t (partner_id, state, day, 
 
 CREATE SEQUENCE id_approval AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_audit AS bigint START 1 INCREMENT 8192;
+CREATE SEQUENCE id_barrier_contract AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_case AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_client AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_collateral AS bigint START 1 INCREMENT 8192;
@@ -877,6 +922,7 @@ CREATE SEQUENCE id_package AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_partner AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_posting AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_recon_break AS bigint START 1 INCREMENT 16;
+CREATE SEQUENCE id_rfq AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_screening_pass AS bigint START 1 INCREMENT 16;
 CREATE SEQUENCE id_screening_run AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_session AS bigint START 1 INCREMENT 512;

@@ -5,6 +5,7 @@
 import type { Kind } from "../../machines/registry.ts"
 import type { IdBlock, MachineRow, Table, TableSpec } from "./Table.ts"
 import { appropriatenessTables } from "./tables/appropriateness.ts"
+import { barrierTables } from "./tables/barrier.ts"
 import { clientTables } from "./tables/client.ts"
 import { collateralTables } from "./tables/collateral.ts"
 import { complianceTables } from "./tables/compliance.ts"
@@ -40,6 +41,7 @@ const described = {
   ...withdrawalTables,
   ...reconciliationTables,
   ...marketTables,
+  ...barrierTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,

@@ -52,6 +52,32 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     bytes: "{}",
     droppedAt: noon
   },
+  rfqs: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    symbol: "BTC-USDC-KO",
+    currency: "USDC",
+    amount: 28_500_000n,
+    createdAt: noon,
+    closeContractId: 5,
+    venueOpen: true
+  },
+  barrierContracts: {
+    id,
+    partnerId: 1,
+    clientId: id,
+    ...machine,
+    rfqId: 4,
+    symbol: "BTC-USDC-KO",
+    currency: "USDC",
+    amount: 28_500_000n,
+    commission: 120_000n,
+    openedAt: noon,
+    closedAt: noon,
+    pnl: -28_500_000n
+  },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon },
   partners: {
     id,

@@ -16,6 +16,8 @@ import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
 import type { Quoted } from "../../../src/runtime/services/venue/VenueHandler.ts"
+import { Directory } from "../../../src/runtime/services/partner/Directory.ts"
+import { QuoteBoard } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
 import { start } from "../../../src/runtime/effects/advance.ts"
 import { Lane, LaneKilled, Timeline } from "../../simulation/Timeline.ts"
@@ -123,7 +125,7 @@ export class CallProcess {
     const layer = Layer.mergeAll(
       VenueCalls.layer(handlers),
       VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
-    ).pipe(Layer.provideMerge(engine))
+    ).pipe(Layer.provide(Layer.merge(Directory.layer, QuoteBoard.layer)), Layer.provideMerge(engine))
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })
       this.context = exit.value

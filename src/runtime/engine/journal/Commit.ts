@@ -147,6 +147,12 @@ export class CommitBuilder {
     return this.tables.get(table)?.get(key) as Tables[T] | undefined
   }
 
+  /** The rows of a table put earlier in this turn, in that order. */
+  written<T extends TableName>(table: T): ReadonlyArray<Tables[T]> {
+    const list: ReadonlyArray<unknown> = this.tables.get(table)?.list ?? []
+    return list as ReadonlyArray<Tables[T]>
+  }
+
   /** Keeps events of one turn apart until the journal numbers them; their order in the turn is their order for ever. */
   nextEventSlot(): number {
     return ++this.eventSlots

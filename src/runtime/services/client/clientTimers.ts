@@ -1,10 +1,12 @@
-/** Every durable timer that lies with a client, by name: the end of documents, cooling periods, and what the sandbox decides. */
+/** Every durable timer that lies with a client, by name: the end of documents, cooling periods, windows of requests,
+ * expiries of contracts, and what the sandbox decides. */
 import { Effect } from "effect"
 import { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { SandboxTimer } from "../../../machines/sandbox/sandboxNames.ts"
 import type { HandlerName, SystemTimer } from "../../../machines/timerNames.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { Settings } from "../../Settings.ts"
+import { barrierTimers } from "../barrier/contractHears.ts"
 import { Directory } from "../partner/Directory.ts"
 import { expiryHandlers } from "../document/documentExpiry.ts"
 import { retentionHandlers } from "../document/documentRetention.ts"
@@ -24,6 +26,7 @@ export const clientTimers: Effect.Effect<ClientTimers, never, ActorHost | Direct
       ...expiryHandlers(directory),
       ...retentionHandlers,
       ...retakeHandlers(directory),
+      ...barrierTimers,
       ...(sandbox ? sandboxHandlers(directory, yield* ActorHost) : {})
     }
   }

@@ -4,10 +4,21 @@
  */
 import { Effect } from "effect"
 import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
+import { contractHandler } from "../barrier/contractHears.ts"
+import { Directory } from "../partner/Directory.ts"
+import { QuoteBoard } from "../rfq/QuoteBoard.ts"
+import { rfqHandler } from "../rfq/rfqHears.ts"
 import { probeHandler } from "./probeDecisions.ts"
 import type { VenueHandler } from "./VenueHandler.ts"
 
 /** One for every kind that calls: what is missing does not compile. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler }
 
-export const venueHandlers: Effect.Effect<VenueHandlers> = Effect.succeed({ venueProbe: probeHandler })
+export const venueHandlers: Effect.Effect<VenueHandlers, never, Directory | QuoteBoard> = Effect.gen(function* () {
+  const directory = yield* Directory
+  return {
+    venueProbe: probeHandler,
+    rfq: rfqHandler(directory, yield* QuoteBoard),
+    barrierContract: contractHandler(directory)
+  }
+})

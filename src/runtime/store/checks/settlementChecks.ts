@@ -21,6 +21,9 @@ const modelOf: { readonly [T in LedgerEntryType]: "BROKER" | "PARTNER" | null } 
   WITHDRAWAL_RESERVE: "BROKER",
   WITHDRAWAL: "BROKER",
   WITHDRAWAL_RELEASE: "BROKER",
+  COMMISSION: null,
+  BARRIER_SETTLE: null,
+  NBP_WRITEOFF: null,
   MANUAL: null
 }
 

@@ -1,0 +1,303 @@
+/**
+ * A request for quotes (D4). What is in flight at the venue is kept in the context: an accept keeps every end away until the
+ * venue has answered it, a withdrawal is repeated until the venue has confirmed it. Silence decides nothing. The venue is
+ * right in what it executed: a request that has ended here becomes ACCEPTED by it, with an alarm.
+ */
+import { assertEvent, setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import {
+  type RfqContext,
+  type RfqEvent,
+  type RfqInput,
+  acceptRef,
+  keptQuotes,
+  requestRef,
+  withdrawalRef
+} from "./Rfq.ts"
+
+const rfq = setup({
+  types: {
+    context: {} as RfqContext,
+    events: {} as RfqEvent,
+    emitted: {} as MachineEffect,
+    input: {} as RfqInput
+  },
+  guards: {
+    /** Nothing of it is in flight, the venue has it, and this quote was not refused before. */
+    acceptable: ({ context, event }) =>
+      event.type === "ACCEPT" &&
+      context.venueRfqId !== null &&
+      context.accepting === null &&
+      context.cancelling === null &&
+      !context.refusedQuotes.some(({ quoteId }) => quoteId === event.quoteId),
+    /** No accept is in flight. */
+    notAccepting: ({ context }) => context.accepting === null,
+    unconfirmed: ({ context }) => context.venueRfqId === null,
+    /** The accept that is in flight is the one that was refused, and the window is over. */
+    refusedTooLate: ({ context, event }) =>
+      event.type === "ACCEPT_REFUSED" &&
+      context.accepting?.quoteId === event.quoteId &&
+      event.at >= context.windowEndsAt,
+    refusedInTime: ({ context, event }) =>
+      event.type === "ACCEPT_REFUSED" &&
+      context.accepting?.quoteId === event.quoteId &&
+      event.at < context.windowEndsAt,
+    /** No accept is in flight, and this withdrawal is a later one than any before. */
+    withdrawable: ({ context, event }) =>
+      event.type === "CANCEL" && context.accepting === null && event.attempt > context.withdrawals,
+    /** It ended here, and the venue has not said the same. */
+    heldOpen: ({ context }) => context.venueOpen,
+    withdrawnAgain: ({ context, event }) =>
+      event.type === "CANCEL" && context.venueOpen && event.attempt > context.withdrawals,
+    /** It was never confirmed here, and is not being withdrawn. */
+    foundOpen: ({ context, event }) =>
+      event.type === "FOUND" &&
+      context.venueRfqId === null &&
+      context.cancelling === null &&
+      event.attempt > context.withdrawals,
+    refusedEnded: ({ context, event }) =>
+      event.type === "ACCEPT_REFUSED" && context.accepting?.quoteId === event.quoteId,
+    endedCancelled: ({ context, event }) =>
+      event.type === "VENUE_ENDED" && context.accepting === null && event.how === "CANCELLED",
+    endedExpired: ({ context, event }) =>
+      event.type === "VENUE_ENDED" && context.accepting === null && event.how === "EXPIRED",
+    endedRejected: ({ context, event }) =>
+      event.type === "VENUE_ENDED" && context.accepting === null && event.how === "REJECTED"
+  }
+})
+
+const request = rfq.emit(({ context }): MachineEffect => {
+  const { rfqId, account, windowEndsAt, closes } = context
+  const ref = requestRef(rfqId)
+  const contractId = closes?.venueContractId
+  if (contractId !== undefined) {
+    return { type: "venue.call", call: { name: "requestClose", request: { ref, account, contractId, windowEndsAt } } }
+  }
+  const { symbol, side, qty, barrierLevel: barrier, takeProfit, expiryTs: expiryAt, strict, premiumBps } = context
+  const asked = { symbol, side, qty, barrier, takeProfit, expiryAt, strict, premiumBps, windowEndsAt }
+  return { type: "venue.call", call: { name: "requestQuotes", request: { ref, account, ...asked } } }
+})
+
+const window = rfq.emit(({ context: { rfqId, windowEndsAt } }) => ({
+  type: "timer.set",
+  name: `rfq.window:${rfqId}`,
+  at: windowEndsAt
+}))
+const noWindow = rfq.emit(({ context: { rfqId } }) => ({ type: "timer.clear", name: `rfq.window:${rfqId}` }))
+
+const execute = rfq.emit(({ context: { rfqId, account, accepting } }): MachineEffect => {
+  if (accepting === null) throw new Error(`rfq:${rfqId} accepts no quote`)
+  const { quoteId } = accepting
+  const call = { ref: acceptRef(rfqId, quoteId), account, target: requestRef(rfqId), quoteId }
+  return { type: "venue.call", call: { name: "acceptQuote", request: call } }
+})
+
+/** Asked once an attempt: the attempt names the call. */
+const withdraw = rfq.emit(({ context: { rfqId, account, cancelling } }): MachineEffect => {
+  if (cancelling === null) throw new Error(`rfq:${rfqId} is not being withdrawn`)
+  const call = { ref: withdrawalRef(rfqId, cancelling.attempt), account, target: requestRef(rfqId) }
+  return { type: "venue.call", call: { name: "cancelRequest", request: call } }
+})
+
+const note = (action: string, before: string | null, after: string) =>
+  rfq.emit(({ context: { rejectReason } }) => ({ type: "audit", action, before, after, reason: rejectReason }))
+const refusedNote = rfq.emit(({ context: { autoAcceptNote } }) => ({
+  type: "audit",
+  action: "rfq.acceptRefused",
+  before: "OPEN",
+  after: "OPEN",
+  reason: autoAcceptNote
+}))
+const expiredNotice = rfq.emit(({ context: { rfqId } }) => ({
+  type: "notify",
+  kind: "RFQ_EXPIRED",
+  ref: String(rfqId)
+}))
+
+const confirmed = rfq.assign(({ event }) => {
+  assertEvent(event, "CONFIRMED")
+  return { venueRfqId: event.venueRfqId, updatedAt: event.at }
+})
+const touched = rfq.assign(({ event }) => ("at" in event ? { updatedAt: event.at } : {}))
+const refused = rfq.assign(({ event }) => {
+  assertEvent(event, "REFUSED")
+  return { rejectReason: event.reason, venueOpen: false, updatedAt: event.at }
+})
+const accepting = rfq.assign(({ event }) => {
+  assertEvent(event, "ACCEPT")
+  const { quoteId, price, premium, commission, at, by } = event
+  return { accepting: { quoteId, price, premium, commission, at, by }, updatedAt: at }
+})
+const notAccepted = rfq.assign(({ context, event }) => {
+  assertEvent(event, "ACCEPT_REFUSED")
+  const { quoteId, reason, at } = event
+  const refusedQuotes = [...context.refusedQuotes, { quoteId, reason }].slice(-100)
+  return { accepting: null, refusedQuotes, autoAcceptNote: reason, updatedAt: at }
+})
+const executed = rfq.assign(({ context, event }) => {
+  assertEvent(event, "EXECUTED")
+  const { at, quoteId, contractId, entryPrice, premium, commission, quotes } = event
+  const kept = keptQuotes(quotes, quoteId)
+  return {
+    accepting: null,
+    cancelling: null,
+    venueOpen: false,
+    rejectReason: null,
+    acceptedQuoteId: quoteId,
+    contractId,
+    entryPrice,
+    premium,
+    commission,
+    quotes: kept.length === 0 ? context.quotes : kept,
+    updatedAt: at
+  }
+})
+const cancelling = rfq.assign(({ event }) => {
+  assertEvent(event, "CANCEL")
+  return { cancelling: { attempt: event.attempt }, withdrawals: event.attempt, updatedAt: event.at }
+})
+const dropped = rfq.assign(({ event }) => {
+  assertEvent(event, "DROP")
+  const { reason, attempt, at } = event
+  return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
+})
+/** An accept that is in flight stays known: its answer is still to come. */
+const contractEnded = rfq.assign(({ event }) => {
+  assertEvent(event, "CONTRACT_ENDED")
+  return { rejectReason: "contract ended", venueOpen: false, updatedAt: event.at }
+})
+const venueEnded = rfq.assign(({ event }) => {
+  assertEvent(event, "VENUE_ENDED")
+  const { at, reason, quotes } = event
+  return { venueOpen: false, cancelling: null, rejectReason: reason, quotes: keptQuotes(quotes, null), updatedAt: at }
+})
+/** It has ended here for a reason of its own, which stays. */
+const venueFollowed = rfq.assign(({ event }) => {
+  assertEvent(event, "VENUE_ENDED")
+  return { venueOpen: false, cancelling: null, quotes: keptQuotes(event.quotes, null) }
+})
+const found = rfq.assign(({ event }) => {
+  assertEvent(event, "FOUND")
+  const { venueRfqId, attempt } = event
+  return { venueRfqId, venueOpen: true, cancelling: { attempt }, withdrawals: attempt }
+})
+const gone = rfq.assign({ venueOpen: false, cancelling: null })
+
+type Ended = "CANCELLED" | "EXPIRED" | "REJECTED"
+const executedFrom = (before: "CREATING" | "OPEN") =>
+  ({ target: "ACCEPTED", actions: [executed, noWindow, note("rfq.accepted", before, "ACCEPTED")] }) as const
+/** What the venue may still say of a request that has ended here. */
+const afterEnd = (state: Ended) =>
+  ({
+    EXECUTED: { target: "ACCEPTED", actions: [executed, note("rfq.lateExecution", state, "ACCEPTED")] },
+    FOUND: { guard: "foundOpen", actions: [found, withdraw, note("rfq.lateRequest", state, state)] },
+    CANCEL: { guard: "withdrawnAgain", actions: [cancelling, withdraw] },
+    NOT_THERE_YET: { guard: "heldOpen", actions: rfq.assign({ cancelling: null }) },
+    VENUE_ENDED: { guard: "heldOpen", actions: venueFollowed },
+    REFUSED: { guard: "heldOpen", actions: gone }
+  }) as const
+
+const dropFrom = (before: "CREATING" | "OPEN") =>
+  ({
+    target: "CANCELLED",
+    actions: [dropped, withdraw, noWindow, note("rfq.drop", before, "CANCELLED")]
+  }) as const
+const elapsedFrom = (before: "CREATING" | "OPEN") =>
+  ({
+    target: "EXPIRED",
+    actions: [touched, noWindow, expiredNotice, note("rfq.expire", before, "EXPIRED")]
+  }) as const
+const venueEndedFrom = (before: "CREATING" | "OPEN") =>
+  [
+    {
+      guard: "endedCancelled",
+      target: "CANCELLED",
+      actions: [venueEnded, noWindow, note("rfq.cancel", before, "CANCELLED")]
+    },
+    {
+      guard: "endedExpired",
+      target: "EXPIRED",
+      actions: [venueEnded, noWindow, expiredNotice, note("rfq.expire", before, "EXPIRED")]
+    },
+    {
+      guard: "endedRejected",
+      target: "REJECTED",
+      actions: [venueEnded, noWindow, note("rfq.reject", before, "REJECTED")]
+    }
+  ] as const
+const contractEndedFrom = (before: "CREATING" | "OPEN") =>
+  ({ target: "CANCELLED", actions: [contractEnded, noWindow, note("rfq.cancel", before, "CANCELLED")] }) as const
+
+export const rfqMachine = rfq.createMachine({
+  id: "rfq",
+  version: "1",
+  context: ({ input }) => ({
+    ...input,
+    venueRfqId: null,
+    accepting: null,
+    cancelling: null,
+    withdrawals: 0,
+    refusedQuotes: [],
+    venueOpen: true,
+    autoAcceptNote: null,
+    rejectReason: null,
+    acceptedQuoteId: null,
+    contractId: null,
+    entryPrice: null,
+    premium: null,
+    quotes: []
+  }),
+  initial: "CREATING",
+  states: {
+    CREATING: {
+      description: "Sent to the venue, which has not answered; lists do not show it.",
+      entry: [request, window, note("rfq.create", null, "CREATING")],
+      on: {
+        CONFIRMED: { target: "OPEN", actions: confirmed },
+        UNANSWERED: { target: "OPEN", actions: touched },
+        REFUSED: { target: "REJECTED", actions: [refused, noWindow, note("rfq.reject", "CREATING", "REJECTED")] },
+        EXECUTED: executedFrom("CREATING"),
+        DROP: dropFrom("CREATING"),
+        CONTRACT_ENDED: contractEndedFrom("CREATING"),
+        WINDOW_ELAPSED: elapsedFrom("CREATING"),
+        VENUE_ENDED: venueEndedFrom("CREATING")
+      }
+    },
+    OPEN: {
+      description: "Dealers may quote. An accept or a withdrawal may be in flight, then nothing else ends it.",
+      on: {
+        CONFIRMED: { guard: "unconfirmed", actions: confirmed },
+        REFUSED: {
+          guard: "unconfirmed",
+          target: "REJECTED",
+          actions: [refused, noWindow, note("rfq.reject", "OPEN", "REJECTED")]
+        },
+        ACCEPT: { guard: "acceptable", actions: [accepting, execute, note("rfq.accept", "OPEN", "OPEN")] },
+        ACCEPT_REFUSED: [
+          { guard: "refusedInTime", actions: [notAccepted, refusedNote] },
+          {
+            guard: "refusedTooLate",
+            target: "EXPIRED",
+            actions: [notAccepted, refusedNote, noWindow, expiredNotice, note("rfq.expire", "OPEN", "EXPIRED")]
+          }
+        ],
+        EXECUTED: executedFrom("OPEN"),
+        CANCEL: { guard: "withdrawable", actions: [cancelling, withdraw, note("rfq.withdraw", "OPEN", "OPEN")] },
+        DROP: { guard: "notAccepting", ...dropFrom("OPEN") },
+        CONTRACT_ENDED: contractEndedFrom("OPEN"),
+        WINDOW_ELAPSED: { guard: "notAccepting", ...elapsedFrom("OPEN") },
+        VENUE_ENDED: venueEndedFrom("OPEN")
+      }
+    },
+    ACCEPTED: { type: "final", description: "A quote was executed: a contract was opened, or closed." },
+    CANCELLED: {
+      description: "Taken back, by the partner or by a rule.",
+      on: {
+        ...afterEnd("CANCELLED"),
+        ACCEPT_REFUSED: { guard: "refusedEnded", actions: rfq.assign({ accepting: null }) }
+      }
+    },
+    EXPIRED: { description: "The window ended without an accept.", on: afterEnd("EXPIRED") },
+    REJECTED: { description: "The venue refused it, or never had it.", on: afterEnd("REJECTED") }
+  }
+})

@@ -1,0 +1,40 @@
+/**
+ * What knock-out contracts hear in their client's turn (D5): of their tear-ups from the venue, and from their timers. What the
+ * venue says of a contract by itself comes under the ref of the accept that opened it (`rfq/rfqHears.ts`).
+ */
+import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
+import { advance } from "../../effects/advance.ts"
+import type { TimerHandler } from "../../engine/timers/Timers.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { windowElapsed } from "../rfq/rfqDecisions.ts"
+import { endKnown, ownedTurn } from "../rfq/rfqHears.ts"
+import type { VenueHandler } from "../venue/VenueHandler.ts"
+import { contractInTurn, endOf } from "./contractDecisions.ts"
+
+export const contractHandler = (directory: Directory["Service"]): VenueHandler => ({
+  ended: (turn, { id, outcome }) => {
+    const row = contractInTurn(turn, id)
+    // It has ended: a second word changes nothing.
+    if (row === undefined) return
+    const end = outcome.contract === null ? null : endOf(outcome.contract)
+    if (end !== null) return endKnown(ownedTurn(turn, directory), row, end)
+    const reason = outcome.reason ?? "not found at the venue"
+    advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason })
+  },
+  said: (turn, { id }) => contractInTurn(turn, id) !== undefined,
+  quoted: null
+})
+
+/** Timers of requests and contracts, by handler; each names its object. */
+export const barrierTimers = {
+  "rfq.window": (turn, _dueAt, id) => windowElapsed(turn, Number(id)),
+  "contract.expirySoon": (turn, _dueAt, id) => {
+    const row = contractInTurn(turn, Number(id))
+    if (row !== undefined) advance(turn, "barrierContracts", row, { type: "EXPIRY_SOON" })
+  },
+  "contract.overdue": (turn, _dueAt, id) => {
+    const row = contractInTurn(turn, Number(id))
+    if (row === undefined) return
+    advance(turn, "barrierContracts", row, { type: "OVERDUE", askAgainAt: turn.now + overdueMillis })
+  }
+} as const satisfies Readonly<Record<string, TimerHandler>>

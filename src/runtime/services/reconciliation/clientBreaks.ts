@@ -1,0 +1,27 @@
+/** Reconciliation breaks of one client that a decision opens in that client's turn (A3-11): they pause its money out. */
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { start } from "../../effects/advance.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+
+interface Whose {
+  readonly partnerId: number
+  readonly clientId: number
+}
+
+/** Opens a break of `amount` micro-USDC, not zero; its id. */
+export const breakOfClient = (turn: Turn, { partnerId, clientId }: Whose, amount: bigint, reason: string): number => {
+  const id = turn.nextId("reconBreak")
+  const of = { scope: "CLIENT", partnerId, clientId, currency: "USDC" } as const
+  start(turn, "reconBreaks", {
+    input: {
+      breakId: id,
+      ...of,
+      amount: formatAmount(amount, "USDC"),
+      pausesMoneyOut: true,
+      reason,
+      openedAt: turn.now
+    },
+    columns: { id, ...of, amount, openedAt: turn.now }
+  })
+  return id
+}

@@ -1,0 +1,241 @@
+/**
+ * What requests for quotes hear from the venue, in their client's turn (D4, D5): what became of their calls, and what the venue
+ * says of them and of the contracts that their accepts opened. The venue is right in what it executed; what it executed late,
+ * or under other terms than were accepted, is taken over with an alarm.
+ */
+import { acceptRef, quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { VenueContract, VenueQuote, VenueRfq } from "../../../machines/venue/venueObjects.ts"
+import { advance } from "../../effects/advance.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { accountInTurn } from "../account/accountNow.ts"
+import {
+  contractInTurn,
+  contractOfRfq,
+  endContract,
+  type EndFound,
+  endOf,
+  executedFigures,
+  openContract,
+  type OwnedTurn
+} from "../barrier/contractDecisions.ts"
+import { instanceOf } from "../client/clientState.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
+import type { QuoteBoard } from "./QuoteBoard.ts"
+import { cancelCloseRequests, isOpen, rfqInTurn, rfqsInTurn } from "./rfqDecisions.ts"
+
+const notFound = "not found at the venue"
+
+export const rfqHandler = (directory: Directory["Service"], board: QuoteBoard["Service"]): VenueHandler => ({
+  ended: (turn, { id, outcome }) => {
+    const row = rfqInTurn(turn, id)
+    // A second word on what is known changes nothing.
+    if (row === undefined) return
+    const { ref } = outcome
+    const quoteId = quoteOfRef(ref)
+    if (ref === requestRef(id)) heardOfRequest(turn, row, outcome)
+    else if (quoteId === null) heardOfWithdrawal(turn, row, outcome)
+    else heardOfAccept(ownedTurn(turn, directory), row, quoteId, outcome)
+  },
+  said: (turn, { id, fact }) => {
+    if (fact.type === "rfq") {
+      const row = rfqInTurn(turn, id)
+      if (row !== undefined) heardState(turn, row, fact.rfq)
+    } else if (fact.type === "contract") {
+      heardOfContract(ownedTurn(turn, directory), id, fact.contract)
+    }
+    return true
+  },
+  quoted: ({ id, quote }) => board.hear(id, quote)
+})
+
+/** Whom the objects of the turn's client belong to. */
+export const ownedTurn = (turn: Turn, directory: Directory["Service"]): OwnedTurn => {
+  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
+  return { turn, of: instanceOf(client, partner) }
+}
+
+const heardOfRequest = (turn: Turn, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+  if (outcome === "EXECUTED") {
+    if (rfq !== null) heardState(turn, row, rfq)
+    return
+  }
+  const why = outcome === "VOID" ? notFound : (reason ?? "refused")
+  advance(turn, "rfqs", row, { type: "REFUSED", at: turn.now, reason: why })
+}
+
+/** The request as the venue has it: confirmed, found after its end here, or ended there. */
+const heardState = (turn: Turn, row: RfqRow, { id: venueRfqId, state, reason, quotes }: VenueRfq): void => {
+  const at = turn.now
+  if (!isOpen(row) && state === "OPEN") {
+    const attempt = row.context.withdrawals + 1
+    return void advance(turn, "rfqs", row, { type: "FOUND", at, venueRfqId, attempt })
+  }
+  const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
+  // What was executed comes with its contract.
+  if (state === "OPEN" || state === "ACCEPTED") return
+  advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes })
+}
+
+const heardOfWithdrawal = (turn: Turn, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
+  if (rfq !== null && rfq.state !== "OPEN") return heardState(turn, row, rfq)
+  if (outcome === "VOID") {
+    advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
+  } else if (turn.state.get("venueCalls", requestRef(row.id)) !== undefined) {
+    advance(turn, "rfqs", row, { type: "NOT_THERE_YET" })
+  } else {
+    const reason = row.context.rejectReason
+    advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, quotes: [] })
+  }
+}
+
+const heardOfAccept = (owned: OwnedTurn, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+  const { turn } = owned
+  const { outcome, reason, rfq, contract } = heard
+  if (outcome === "EXECUTED") {
+    if (contract === null) return alarm(turn, row, "rfq.executedUnseen", "the venue does not show what it executed")
+    return executed(owned, row, quoteId, contract, rfq?.quotes ?? [])
+  }
+  const why = outcome === "VOID" ? notFound : (reason ?? "refused")
+  const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
+  if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(turn, next, rfq)
+}
+
+/** What the venue says of a contract that an accept of this request opened. */
+const heardOfContract = (owned: OwnedTurn, rfqId: number, contract: VenueContract): void => {
+  const { turn } = owned
+  const known = contractOfRfq(turn, rfqId)
+  const row = rfqInTurn(turn, rfqId)
+  if (known !== undefined) {
+    const end = endOf(contract)
+    if (end !== null) endKnown(owned, known, end)
+  } else if (row !== undefined && row.state !== "ACCEPTED") {
+    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, [])
+  }
+}
+
+/** A quote was executed: a contract opens, or the one that was to be closed ends. */
+const executed = (
+  owned: OwnedTurn,
+  row: RfqRow,
+  quoteId: number,
+  contract: VenueContract,
+  quotes: ReadonlyArray<VenueQuote>
+): void => {
+  if (row.closeContractId === null) return opened(owned, row, quoteId, contract, quotes)
+  const closed = contractInTurn(owned.turn, row.closeContractId)
+  const end = endOf(contract)
+  if (closed === undefined || end === null) {
+    return alarm(owned.turn, row, "rfq.executedUnseen", "its contract has ended before, or is open at the venue")
+  }
+  closedBy(owned, closed, end, { row, quoteId, quotes })
+}
+
+const opened = (
+  owned: OwnedTurn,
+  row: RfqRow,
+  quoteId: number,
+  contract: VenueContract,
+  quotes: ReadonlyArray<VenueQuote>
+): void => {
+  const { turn } = owned
+  const figures = executedFigures(row.context, contract)
+  const cost = figures.premium + figures.commission
+  const late = !isOpen(row)
+  const free = late ? freeMargin(turn) : 0n
+  const { accepting } = row.context
+  const opens = openContract(owned, row, contract, quoteId)
+  const next = advance(turn, "rfqs", row, {
+    type: "EXECUTED",
+    at: turn.now,
+    quoteId,
+    contractId: opens.id,
+    entryPrice: opens.context.entry,
+    premium: opens.context.premium,
+    commission: opens.context.commission,
+    quotes
+  })
+  if (next === null) throw new Error(`rfq:${row.id} does not take what the venue executed`)
+  const other = otherThanAsked(row, contract, accepting?.price ?? null)
+  if (other !== null) alarm(turn, next, "rfq.otherTerms", other)
+  if (late && cost > free) {
+    const short = cost - free
+    const reason = `Contract ${opens.id} was executed late and costs ${formatAmount(short, "USDC")} more than is free.`
+    breakOfClient(turn, opens, short, reason)
+  }
+  const end = endOf(contract)
+  if (end !== null) endKnown(owned, opens, end)
+}
+
+/** The venue's figures are taken; what differs from what was accepted is said. */
+const otherThanAsked = ({ context }: RfqRow, contract: VenueContract, price: string | null): string | null => {
+  const differs = (one: string | null, other: string | null) =>
+    one === null || other === null ? one !== other : !new MoneyDecimal(one).eq(other)
+  if (price !== null && differs(contract.entry, price)) return `entry ${contract.entry}, accepted at ${price}`
+  if (differs(contract.qty, context.qty)) return `quantity ${contract.qty}, asked for ${context.qty}`
+  if (differs(contract.barrier, context.barrierLevel)) return `barrier ${contract.barrier}`
+  if (differs(contract.takeProfit, context.takeProfit)) return `take profit ${contract.takeProfit ?? "none"}`
+  if (contract.expiryAt !== context.expiryTs) return `expiry ${contract.expiryAt}`
+  if (contract.side !== context.side || contract.symbol !== context.symbol) return "another market or side"
+  if (contract.premiumBps !== context.premiumBps || contract.strict !== context.strict) return "another premium share"
+  return null
+}
+
+const freeMargin = (turn: Turn): bigint => {
+  const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
+  return client === undefined ? 0n : accountInTurn(turn, client).risk.freeMargin
+}
+
+/** A contract that is open here has ended at the venue; an accept that closed it takes its request along. */
+export const endKnown = (owned: OwnedTurn, row: BarrierContractRow, end: EndFound): void => {
+  const closing = rfqsInTurn(owned.turn).find(
+    (rfq) => rfq.closeContractId === row.id && isOpen(rfq) && rfq.context.accepting !== null
+  )
+  if (end.how === "EARLY_CLOSE" && closing !== undefined) {
+    const quoteId = closing.context.accepting?.quoteId ?? 0
+    return closedBy(owned, row, end, { row: closing, quoteId, quotes: [] })
+  }
+  if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, row.id)
+}
+
+interface ClosedBy {
+  readonly row: RfqRow
+  readonly quoteId: number
+  readonly quotes: ReadonlyArray<VenueQuote>
+}
+
+/** Both are reported: the venue has one end of a contract, and that one stands (F19). */
+const closedBy = (owned: OwnedTurn, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
+  const { turn } = owned
+  if (endContract(owned, contract, end) === null) return
+  if (end.how === "EARLY_CLOSE") {
+    const { row, quoteId, quotes } = by
+    advance(turn, "rfqs", row, {
+      type: "EXECUTED",
+      at: turn.now,
+      quoteId,
+      contractId: contract.id,
+      entryPrice: end.settlePrice,
+      premium: null,
+      commission: null,
+      quotes
+    })
+  }
+  cancelCloseRequests(turn, contract.id)
+}
+
+/** An audit row on the request that staff look at. */
+const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
+  applyEffects(turn, { partnerId: row.partnerId, clientId: row.clientId, object: `rfq:${row.id}` }, [
+    { type: "audit", action, before: row.state, after: row.state, reason }
+  ])
+
+/** The calls under which an accept of a request may be in flight. */
+export const acceptInFlight = ({ id, context: { accepting } }: RfqRow): string | null =>
+  accepting === null ? null : acceptRef(id, accepting.quoteId)
