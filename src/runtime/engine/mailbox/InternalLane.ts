@@ -9,7 +9,7 @@ import type { Actor } from "./Actor.ts"
 
 /**
  * Rows of internal commits in the journal, waiting or being written, from which on the next ones wait; the last one may go
- * beyond it. Measured on two busy cores: a flush of 2,048 rows takes 34 to 48 ms, one of 3,072 52 to 66 (decision 14).
+ * beyond it. Measured on two busy cores: a flush of 2,048 rows takes 34 to 48 ms, one of 3,072 rows 52 to 66 (decision 14).
  */
 export const internalRows = 2_048
 /** Subjects whose turn comes before everybody else's work has its turn. */

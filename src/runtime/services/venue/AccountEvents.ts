@@ -124,7 +124,11 @@ export class AccountEvents {
   /** Reads what is missing of an account of ours, as far as the venue says it now; again until it is there. */
   readAgain(account: string, apart: Apart): Effect.Effect<void> {
     // Others of the account go on between two tries.
-    return Effect.catch(this.readOnce(account, apart), () =>
+    const read = Effect.flatMap(this.readOnce(account, apart), (once) =>
+      // The venue gives what comes after something that it keeps no more.
+      once === null || once.isThrough ? Effect.void : this.readWhole(account, apart)
+    )
+    return Effect.catch(read, () =>
       Effect.delay(
         Effect.suspend(() => this.readAgain(account, apart)),
         "1 second"
@@ -136,10 +140,11 @@ export class AccountEvents {
   readWhole(account: string, apart: Apart): Effect.Effect<void, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let before = -1; ;) {
-        const after = yield* this.readOnce(account, apart)
+        const once = yield* this.readOnce(account, apart)
         const there = yield* this.parts.venue.account(account)
         const sequence = there?.sequence ?? 0
-        if (after === null || sequence === after) return
+        if (once === null || sequence === once.after) return
+        const { after } = once
         const bytes = JSON.stringify({ account, after, sequence })
         // Its books are others: what it says of the account is dropped as known until it is as far.
         if (sequence < after) {
@@ -155,18 +160,18 @@ export class AccountEvents {
     })
   }
 
-  /** The sequence up to which an account is read; null: it is none of ours. `to`: see `fetch`. */
+  /** Up to which sequence an account is read, and whether nothing is missing there; null: it is none of ours. `to`: see `fetch`. */
   private readOnce(
     account: string,
     apart: Apart,
     to = 0
-  ): Effect.Effect<number | null, DispatchError | VenueUnanswered> {
+  ): Effect.Effect<{ readonly after: number; readonly isThrough: boolean } | null, DispatchError | VenueUnanswered> {
     return this.inTurn(this.laneOf(account), () =>
       Effect.gen({ self: this }, function* () {
         const clientId = yield* this.clientOf(account)
         if (clientId === null) return null
-        yield* this.fetch(clientId, account, apart, to)
-        return yield* this.decisions.sequenceOf(clientId)
+        const isThrough = yield* this.fetch(clientId, account, apart, to)
+        return { after: yield* this.decisions.sequenceOf(clientId), isThrough }
       })
     ).pipe(
       Effect.catchDefect((defect) =>
@@ -269,14 +274,15 @@ export class AccountEvents {
 
   /**
    * Applies what the venue has of an account that is not known yet; up to the sequence `to` also what comes after events that
-   * it keeps no more. What can't be read is set aside, and passed by what follows it.
+   * it keeps no more. What can't be read is set aside, and passed by what follows it. False: it gives what follows something
+   * that it does not give.
    */
   private fetch(
     clientId: number,
     account: string,
     apart: Apart,
     to = 0
-  ): Effect.Effect<void, DispatchError | VenueUnanswered> {
+  ): Effect.Effect<boolean, DispatchError | VenueUnanswered> {
     return Effect.gen({ self: this }, function* () {
       for (let from = yield* this.decisions.sequenceOf(clientId); ;) {
         const missed = yield* this.parts.venue.accountEvents(account, from)
@@ -305,9 +311,9 @@ export class AccountEvents {
           yield* this.decisions.one(clientId, one, yield* this.decisions.judge.wrongWith(one), past)
           unread = 0
         }
-        yield* this.decisions.all(clientId, run)
+        const isThrough = yield* this.decisions.all(clientId, run)
         const reached = yield* this.decisions.sequenceOf(clientId)
-        if (missed.length < fetchPage || reached <= from) return
+        if (missed.length < fetchPage || reached <= from) return isThrough
         from = reached
       }
     })

@@ -55,14 +55,15 @@ export class EventDecisions {
     this.judge = new EventJudge(parts.venue, parts.clock)
   }
 
-  /** Decides events of a client in their order, up to one before which something is missing. */
-  all(clientId: number, events: ReadonlyArray<AccountEvent>): Effect.Effect<void, DispatchError> {
+  /** Decides events of a client in their order, up to one before which something is missing; false when there is one. */
+  all(clientId: number, events: ReadonlyArray<AccountEvent>): Effect.Effect<boolean, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       for (let rest = events; rest.length > 0;) {
         const taken = yield* this.first(clientId, () => rest)
-        if (taken.length === 0) return
+        if (taken.length === 0) return false
         rest = rest.slice(taken.length)
       }
+      return true
     })
   }
 
