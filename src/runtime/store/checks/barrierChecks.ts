@@ -9,7 +9,7 @@ const due = `due AS MATERIALIZED (
    UNION ALL
   SELECT 'settle:' || id, 'BARRIER_SETTLE', client_id, pnl FROM barrier_contracts WHERE state <> 'OPEN')`
 
-/** What is booked for contracts; commissions of fills have other keys (A2-98). */
+/** What is booked for contracts; commissions of fills have other keys. */
 const booked = `booked AS MATERIALIZED (
   SELECT t.key, t.type, p.client_id, p.amount
     FROM ledger_transactions t JOIN postings p ON p.tx_id = t.tx_id
