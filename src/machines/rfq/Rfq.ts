@@ -5,11 +5,7 @@
  */
 import type { VenueQuote } from "../venue/venueObjects.ts"
 
-/** CREATING: the venue has not answered yet, and lists do not show it. */
-export const storedRfqStates = ["CREATING", "OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"] as const
-export type StoredRfqState = (typeof storedRfqStates)[number]
-
-/** States in which a request still waits for something. */
+/** States in which a request waits for something; CREATING: the venue has not answered yet, and lists do not show it. */
 export const openRfqStates = ["CREATING", "OPEN"] as const
 
 /** What is asked for, and its figures at the mark of that moment (F15); those that a request to close has not are null. */

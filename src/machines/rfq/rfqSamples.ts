@@ -83,6 +83,7 @@ export const rfqSamples: ReadonlyArray<RfqEvent> = [
   executedSample,
   { type: "CANCEL", at: 40, attempt: 1 },
   { type: "CANCEL", at: 41, attempt: 2 },
+  { type: "CANCEL", at: 42, attempt: 3 },
   { type: "DROP", at: 50, reason: "The account is restricted.", attempt: 1 },
   { type: "CONTRACT_ENDED", at: 50 },
   { type: "NOT_THERE_YET" },

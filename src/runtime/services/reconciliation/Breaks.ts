@@ -133,11 +133,12 @@ export class Breaks extends Context.Service<
           Effect.gen(function* () {
             const [row] = yield* stored.page("reconBreaks", [{ column: "id", value: breakId }], { limit: 1 })
             if (row === undefined) return refuse(unknown("Reconciliation break"))
-            return yield* host.dispatch({
+            const closed = host.dispatch({
               subject: systemSubject,
               by: caller.by,
-              decide: (turn) => closeBreak(turn, breakId, cleanText(reason))
+              decide: (turn) => closeBreak(turn, row, cleanText(reason))
             })
+            return yield* Effect.catchTag(closed, "ClaimLost", () => Effect.succeed(refuse(closedAlready)))
           })
       })
     })
@@ -177,10 +178,13 @@ const openBreak = (turn: Turn, scope: Scope, { minor, ...difference }: Differenc
 
 const closedAlready = conflict("This reconciliation break is closed already.")
 
-/** The system's mailbox holds the open breaks only. */
-const closeBreak = (turn: Turn, breakId: number, reason: string): Verdict<BreakView> => {
-  const row = turn.state.get("reconBreaks", String(breakId))
-  if (row === undefined) return refuse(closedAlready)
+/**
+ * `read`: the break as it was read outside the mailbox, which does not hold those that clients' turns have opened. A break is
+ * closed once: its closing is a unique fact.
+ */
+const closeBreak = (turn: Turn, read: ReconBreakRow, reason: string): Verdict<BreakView> => {
+  const row = turn.state.get("reconBreaks", String(read.id)) ?? read
+  turn.draft.claim(`breakClosed:${read.id}`, read.id)
   const next = advance(turn, "reconBreaks", row, { type: "CLOSE", at: turn.now, reason })
   return next === null ? refuse(closedAlready) : accept(viewOf(next))
 }

@@ -2,6 +2,7 @@
  * What `ledger verify` proves by statements: sums, postings, balances, reserves and events here, and what the
  * files beside it say of their nouns (operator surface, ledger verify).
  */
+import { barrierChecks } from "./barrierChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
@@ -54,6 +55,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...collateralChecks,
   ...depositChecks,
   ...withdrawalChecks,
+  ...barrierChecks,
   ...settlementChecks,
   ...figureChecks,
   ...ownershipChecks,
