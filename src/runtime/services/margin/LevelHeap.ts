@@ -1,0 +1,84 @@
+/** Numbered entries in the order of their levels, the first one at hand; any of them can be taken out. */
+
+/** What the heaps of a market share: each entry is in one of them at the most. */
+export interface Entries {
+  /** In units of the market's last decimal place: exact integers. */
+  levels: Float64Array
+  /** Where an entry lies in its heap. */
+  places: Int32Array
+}
+
+export class LevelHeap {
+  private entries: Int32Array = new Int32Array(16)
+  private count = 0
+  private readonly shared: Entries
+  /** 1: the lowest level first; -1: the highest. */
+  private readonly order: 1 | -1
+
+  constructor(shared: Entries, first: "lowest" | "highest") {
+    this.shared = shared
+    this.order = first === "lowest" ? 1 : -1
+  }
+
+  get size(): number {
+    return this.count
+  }
+
+  /** -1 when there is none. */
+  get first(): number {
+    return this.count === 0 ? -1 : (this.entries[0] as number)
+  }
+
+  add(entry: number): void {
+    if (this.count === this.entries.length) {
+      const more = new Int32Array(this.count * 2)
+      more.set(this.entries)
+      this.entries = more
+    }
+    this.rise(this.count++, entry)
+  }
+
+  remove(entry: number): void {
+    const place = this.shared.places[entry] as number
+    const last = this.entries[--this.count] as number
+    if (last === entry) return
+    if (place > 0 && this.precedes(last, this.entries[(place - 1) >> 1] as number)) this.rise(place, last)
+    else this.sink(place, last)
+  }
+
+  private precedes(one: number, other: number): boolean {
+    const { levels } = this.shared
+    return ((levels[one] as number) - (levels[other] as number)) * this.order < 0
+  }
+
+  private put(place: number, entry: number): void {
+    this.entries[place] = entry
+    this.shared.places[entry] = place
+  }
+
+  private rise(from: number, entry: number): void {
+    let place = from
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      const parent = this.entries[above] as number
+      if (!this.precedes(entry, parent)) break
+      this.put(place, parent)
+      place = above
+    }
+    this.put(place, entry)
+  }
+
+  private sink(from: number, entry: number): void {
+    let place = from
+    for (let below = 2 * place + 1; below < this.count; below = 2 * place + 1) {
+      const right = below + 1
+      const second = right < this.count && this.precedes(this.entries[right] as number, this.entries[below] as number)
+      const at = second ? right : below
+      const child = this.entries[at] as number
+      if (!this.precedes(child, entry)) break
+      this.put(place, child)
+      place = at
+    }
+    this.put(place, entry)
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * Which open contracts a mark is near to (A2-31), found without looking at them all: for each market the next level below and
+ * above, and the next two that are to be armed again. A tick that crosses none looks at four levels, however many there are,
+ * and costs no turn. What it finds is judged again in the client's turn.
+ */
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { type Entries, LevelHeap } from "./LevelHeap.ts"
+
+/** Within 10 basis points of the mark a level is near; beyond 20 it is armed again (A2-31). */
+const nearShare = 1_000
+const awayShare = 500
+
+export type Level = "BARRIER" | "TAKE_PROFIT"
+
+/** An open contract. Prices are decimal texts. */
+export interface WatchedContract {
+  readonly contractId: number
+  readonly clientId: number
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  readonly barrier: string
+  readonly takeProfit: string | null
+  /** Levels that were said to be near and are not armed again, as far as it is known. */
+  readonly said: ReadonlyArray<Level>
+}
+
+/** A level that a mark has come near to. */
+export interface NearLevel {
+  readonly contractId: number
+  readonly clientId: number
+  readonly level: Level
+}
+
+export class LevelIndex {
+  private readonly markets = new Map<string, MarketLevels>()
+  private readonly symbols = new Map<number, MarketLevels>()
+
+  get size(): number {
+    return this.symbols.size
+  }
+
+  /** A contract that is watched already stays as it is. */
+  add(contract: WatchedContract): void {
+    if (this.symbols.has(contract.contractId)) return
+    const market = this.markets.get(contract.symbol) ?? new MarketLevels()
+    this.markets.set(contract.symbol, market)
+    market.add(contract)
+    this.symbols.set(contract.contractId, market)
+  }
+
+  remove(contractId: number): void {
+    this.symbols.get(contractId)?.remove(contractId)
+    this.symbols.delete(contractId)
+  }
+
+  /** A mark of a market: `near` hears each armed level that it is near to, once. Answers how many levels were looked at. */
+  tick(symbol: string, mark: MoneyDecimal, near: (level: NearLevel) => void): number {
+    return this.markets.get(symbol)?.tick(mark, near) ?? 0
+  }
+}
+
+const startSize = 16
+
+/** The levels of one market: entry 2n is the barrier of the contract in slot n, entry 2n + 1 its take profit. */
+class MarketLevels {
+  private readonly slots = new Map<number, number>()
+  private readonly free: Array<number> = []
+  private used = 0
+  private contracts: Float64Array = new Float64Array(startSize)
+  private clients: Float64Array = new Float64Array(startSize)
+  private readonly entries: Entries = {
+    levels: new Float64Array(2 * startSize),
+    places: new Int32Array(2 * startSize)
+  }
+  /** The heap of each entry, by its place in `heaps`; 0: of none. */
+  private heapOf = new Uint8Array(2 * startSize)
+  /** Decimal places of the units. */
+  private decimals = 0
+  /** Armed levels below the mark, and above it; those that wait until the mark has gone away from them. */
+  private readonly below = new LevelHeap(this.entries, "highest")
+  private readonly above = new LevelHeap(this.entries, "lowest")
+  private readonly saidBelow = new LevelHeap(this.entries, "lowest")
+  private readonly saidAbove = new LevelHeap(this.entries, "highest")
+  private readonly heaps = [null, this.below, this.above, this.saidBelow, this.saidAbove] as const
+
+  add({ contractId, clientId, side, barrier, takeProfit, said }: WatchedContract): void {
+    const slot = this.free.pop() ?? this.used++
+    if (slot === this.contracts.length) this.grow()
+    this.slots.set(contractId, slot)
+    this.contracts[slot] = contractId
+    this.clients[slot] = clientId
+    const isLong = side === "BUY"
+    this.enter(2 * slot, barrier, isLong, said.includes("BARRIER"))
+    if (takeProfit !== null) this.enter(2 * slot + 1, takeProfit, !isLong, said.includes("TAKE_PROFIT"))
+  }
+
+  remove(contractId: number): void {
+    const slot = this.slots.get(contractId)
+    if (slot === undefined) return
+    this.leave(2 * slot)
+    this.leave(2 * slot + 1)
+    this.slots.delete(contractId)
+    this.free.push(slot)
+  }
+
+  tick(mark: MoneyDecimal, near: (level: NearLevel) => void): number {
+    const units = this.unitsOf(mark)
+    let looked = 0
+    for (let entry = this.below.first; entry !== -1; entry = this.below.first) {
+      looked++
+      if ((units - this.levelOf(entry)) * nearShare > units) break
+      this.say(entry, near)
+    }
+    for (let entry = this.above.first; entry !== -1; entry = this.above.first) {
+      looked++
+      if ((this.levelOf(entry) - units) * nearShare > units) break
+      this.say(entry, near)
+    }
+    for (let entry = this.saidBelow.first; entry !== -1; entry = this.saidBelow.first) {
+      looked++
+      if ((units - this.levelOf(entry)) * awayShare <= units) break
+      this.move(entry, 1)
+    }
+    for (let entry = this.saidAbove.first; entry !== -1; entry = this.saidAbove.first) {
+      looked++
+      if ((this.levelOf(entry) - units) * awayShare <= units) break
+      this.move(entry, 2)
+    }
+    return looked
+  }
+
+  private say(entry: number, near: (level: NearLevel) => void): void {
+    this.move(entry, (this.heapOf[entry] as number) + 2)
+    const slot = entry >> 1
+    near({
+      contractId: this.contracts[slot] as number,
+      clientId: this.clients[slot] as number,
+      level: entry % 2 === 0 ? "BARRIER" : "TAKE_PROFIT"
+    })
+  }
+
+  private enter(entry: number, level: string, isBelow: boolean, said: boolean): void {
+    this.entries.levels[entry] = this.unitsOf(new MoneyDecimal(level))
+    this.move(entry, (isBelow ? 1 : 2) + (said ? 2 : 0))
+  }
+
+  private move(entry: number, to: number): void {
+    this.leave(entry)
+    this.heaps[to]?.add(entry)
+    this.heapOf[entry] = to
+  }
+
+  private leave(entry: number): void {
+    this.heaps[this.heapOf[entry] as number]?.remove(entry)
+    this.heapOf[entry] = 0
+  }
+
+  private levelOf(entry: number): number {
+    return this.entries.levels[entry] as number
+  }
+
+  /** A price in units; one with more places than any before it makes the units smaller. */
+  private unitsOf(price: MoneyDecimal): number {
+    const places = price.decimalPlaces()
+    if (places > this.decimals) {
+      const times = 10 ** (places - this.decimals)
+      for (let entry = 0; entry < 2 * this.used; entry++)
+        this.entries.levels[entry] = exact(this.levelOf(entry) * times)
+      this.decimals = places
+    }
+    return exact(price.times(new MoneyDecimal(10).pow(this.decimals)).toNumber())
+  }
+
+  private grow(): void {
+    this.contracts = grown(this.contracts)
+    this.clients = grown(this.clients)
+    this.entries.levels = grown(this.entries.levels)
+    const places = new Int32Array(2 * this.entries.places.length)
+    places.set(this.entries.places)
+    this.entries.places = places
+    const heapOf = new Uint8Array(places.length)
+    heapOf.set(this.heapOf)
+    this.heapOf = heapOf
+  }
+}
+
+const grown = (figures: Float64Array): Float64Array => {
+  const more = new Float64Array(2 * figures.length)
+  more.set(figures)
+  return more
+}
+
+/** Prices on a market's grid are exact in units of its places (Grid). */
+const exact = (units: number): number => {
+  if (!Number.isSafeInteger(units)) throw new RangeError(`a price of ${units} units is not exact`)
+  return units
+}
