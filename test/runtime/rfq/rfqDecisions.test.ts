@@ -9,13 +9,14 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { advance, start } from "../../../src/runtime/effects/advance.ts"
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { beginAccept, cancelOpeningRequests, rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
 const { partners, clients } = sampleRows(1)
 const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
-const handler = rfqHandler(directory)
+const handler = rfqHandler(directory, new Board())
 
 const contract: VenueContract = {
   id: 50,
