@@ -1,5 +1,6 @@
 /** Requests for quotes and contracts in their client's turn, by rows of D4 and D5, with the postings that come of them. */
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
@@ -7,16 +8,19 @@ import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { advance, start } from "../../../src/runtime/effects/advance.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
 import { beginAccept, cancelOpeningRequests, rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
 const { partners, clients } = sampleRows(1)
 const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
-const handler = rfqHandler(directory, new Board())
+const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
+const handler = rfqHandler({ directory, recall: new Recall(nothingElse) }, new Board())
 
 const contract: VenueContract = {
   id: 50,

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { type ActorHost, type Command, Unavailable } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { PartnerHeld } from "../../../src/runtime/engine/mailbox/PartnerHeld.ts"
+import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
 import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
 import { decideUnmoved } from "../../../src/runtime/services/shared/unmoved.ts"
@@ -39,7 +39,7 @@ const mailbox = (traffic: (round: number, write: (table: Table) => void) => void
           return Effect.succeed(decide({ state } as Parameters<typeof decide>[0]))
         } catch (held) {
           // The turn keeps its place: nothing else moves the mailbox until it is released.
-          if (!(held instanceof PartnerHeld)) throw held
+          if (!(held instanceof TurnHeld)) throw held
           holds++
           return Effect.andThen(held.released, host.dispatch({ decide } as Command<A>) as Effect.Effect<A>)
         }

@@ -27,7 +27,7 @@ import { currentDryRun } from "./dryRun.ts"
 import { InternalLane } from "./InternalLane.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
 import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
-import { PartnerHeld } from "./PartnerHeld.ts"
+import { TurnHeld } from "./TurnHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { SubjectLoading } from "./SubjectLoading.ts"
 import { SubjectState } from "./SubjectState.ts"
@@ -272,7 +272,7 @@ class Host {
       commit = draft.build(fence, fence === null ? null : partner)
     } catch (error) {
       if (error instanceof IdsExhausted) return this.after(actor, envelope, this.journal.idsRefilled)
-      if (error instanceof PartnerHeld) return this.after(actor, envelope, error.released)
+      if (error instanceof TurnHeld) return this.after(actor, envelope, error.released)
       return this.settle(envelope, refusalOf(error))
     }
     if (dryRun !== null) return this.settle(envelope, Effect.as(dryRun.drop(state, commit), value))

@@ -5,19 +5,18 @@
 import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
 import { advance } from "../../effects/advance.ts"
 import type { TimerHandler } from "../../engine/timers/Timers.ts"
-import type { Directory } from "../partner/Directory.ts"
 import { windowElapsed } from "../rfq/rfqDecisions.ts"
-import { endKnown, ownedTurn } from "../rfq/rfqHears.ts"
+import { endKnown, hearing, type HearingParts } from "../rfq/rfqHears.ts"
 import type { VenueHandler } from "../venue/VenueHandler.ts"
 import { contractInTurn, endOf } from "./contractDecisions.ts"
 
-export const contractHandler = (directory: Directory["Service"]): VenueHandler => ({
+export const contractHandler = (parts: HearingParts): VenueHandler => ({
   ended: (turn, { id, outcome }) => {
     const row = contractInTurn(turn, id)
     // It has ended: a second word changes nothing.
     if (row === undefined) return
     const end = outcome.contract === null ? null : endOf(outcome.contract)
-    if (end !== null) return endKnown(ownedTurn(turn, directory), row, end)
+    if (end !== null) return endKnown(hearing(turn, parts), row, end)
     const reason = outcome.reason ?? "not found at the venue"
     advance(turn, "barrierContracts", row, { type: "TEAR_UP_FAILED", reason })
   },

@@ -5,7 +5,7 @@
 import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { ActorHost, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
 import type { PartnerStamp } from "../../engine/journal/Commit.ts"
-import { PartnerHeld } from "../../engine/mailbox/PartnerHeld.ts"
+import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { ApiKeyRow, PartnerRow, RelianceRow } from "../../store/tables/partner.ts"
 import type { EndpointRow } from "../../store/tables/webhook.ts"
 import type { OperatorKeyRow } from "../../store/tables/operator.ts"
@@ -81,12 +81,12 @@ export class Directory extends Context.Service<
         operatorByHash.set(row.hash, row)
       })
 
-      const holds = new Map<number, PartnerHeld>()
+      const holds = new Map<number, TurnHeld>()
       const turns = new Map<number, Semaphore.Semaphore>()
       const hold = <A, E>(partnerId: number, work: Effect.Effect<A, E>): Effect.Effect<A, E | DispatchError> =>
         Effect.suspend(() => {
           const latch = Latch.makeUnsafe(false)
-          holds.set(partnerId, new PartnerHeld(latch.await))
+          holds.set(partnerId, new TurnHeld(latch.await))
           // The journal is first in, first out: when this empty commit is in, so is everything submitted before it.
           return Effect.ensuring(
             Effect.andThen(host.record({}), work),

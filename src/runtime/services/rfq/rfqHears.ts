@@ -3,62 +3,72 @@
  * says of them and of the contracts that their accepts opened. The venue is right in what it executed; what it executed late,
  * or under other terms than were accepted, is taken over with an alarm.
  */
+import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
 import { acceptRef, quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueContract, VenueQuote, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
+import type { ObjectName } from "../../effects/Instance.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { accountInTurn } from "../account/accountNow.ts"
 import {
-  contractInTurn,
   contractOfRfq,
   endContract,
   type EndFound,
   endOf,
   executedFigures,
   openContract,
-  type OwnedTurn
+  type OwnedTurn,
+  termsOf
 } from "../barrier/contractDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
 import type { QuoteBoard } from "./QuoteBoard.ts"
-import { cancelCloseRequests, isOpen, rfqInTurn, rfqsInTurn } from "./rfqDecisions.ts"
+import { cancelCloseRequests, isOpen } from "./rfqDecisions.ts"
 
 const notFound = "not found at the venue"
 
-export const rfqHandler = (directory: Directory["Service"], board: QuoteBoard["Service"]): VenueHandler => ({
+/** A client's turn that hears of requests and contracts, also of those that are over and have left memory. */
+export interface Hearing extends OwnedTurn {
+  readonly recall: Recall
+}
+
+export interface HearingParts {
+  readonly directory: Directory["Service"]
+  readonly recall: Recall
+}
+
+export const rfqHandler = (parts: HearingParts, board: QuoteBoard["Service"]): VenueHandler => ({
   ended: (turn, { id, outcome }) => {
-    const row = rfqInTurn(turn, id)
-    // A second word on what is known changes nothing.
-    if (row === undefined) return
+    const row = parts.recall.row(turn, "rfqs", id)
+    if (row === null) return
     const { ref } = outcome
     const quoteId = quoteOfRef(ref)
     if (ref === requestRef(id)) heardOfRequest(turn, row, outcome)
     else if (quoteId === null) heardOfWithdrawal(turn, row, outcome)
-    else heardOfAccept(ownedTurn(turn, directory), row, quoteId, outcome)
+    else heardOfAccept(hearing(turn, parts), row, quoteId, outcome)
   },
   said: (turn, { id, fact }) => {
-    if (fact.type === "rfq") {
-      const row = rfqInTurn(turn, id)
-      if (row !== undefined) heardState(turn, row, fact.rfq)
-    } else if (fact.type === "contract") {
-      heardOfContract(ownedTurn(turn, directory), id, fact.contract)
-    }
+    if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
+    const row = parts.recall.row(turn, "rfqs", id)
+    if (row === null) return false
+    if (fact.type === "rfq") heardState(turn, row, fact.rfq)
     return true
   },
   quoted: ({ id, quote }) => board.hear(id, quote)
 })
 
-/** Whom the objects of the turn's client belong to. */
-export const ownedTurn = (turn: Turn, directory: Directory["Service"]): OwnedTurn => {
+/** With whom the objects of the turn's client belong to. */
+export const hearing = (turn: Turn, { directory, recall }: HearingParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
   const partner = client === undefined ? null : directory.partner(client.partnerId)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
-  return { turn, of: instanceOf(client, partner) }
+  return { turn, recall, of: instanceOf(client, partner) }
 }
 
 const heardOfRequest = (turn: Turn, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
@@ -95,7 +105,7 @@ const heardOfWithdrawal = (turn: Turn, row: RfqRow, { outcome, rfq }: DefiniteOu
   }
 }
 
-const heardOfAccept = (owned: OwnedTurn, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
@@ -107,38 +117,57 @@ const heardOfAccept = (owned: OwnedTurn, row: RfqRow, quoteId: number, heard: De
   if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(turn, next, rfq)
 }
 
-/** What the venue says of a contract that an accept of this request opened. */
-const heardOfContract = (owned: OwnedTurn, rfqId: number, contract: VenueContract): void => {
-  const { turn } = owned
+/** What the venue says of a contract that an accept of this request opened; false when there is no such request. */
+const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
+  const { turn, recall } = owned
+  const end = endOf(contract)
   const known = contractOfRfq(turn, rfqId)
-  const row = rfqInTurn(turn, rfqId)
   if (known !== undefined) {
-    const end = endOf(contract)
-    if (end !== null) endKnown(owned, known, end)
-  } else if (row !== undefined && row.state !== "ACCEPTED") {
-    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, [])
+    if (end !== null) known.state === "OPEN" ? endKnown(owned, known, end) : endedAgain(turn, known, end)
+    return true
   }
+  const row = recall.row(turn, "rfqs", rfqId)
+  if (row === null) return false
+  const { contractId } = row.context
+  if (row.state !== "ACCEPTED" || contractId === null) executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, [])
+  else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
+  return true
+}
+
+/**
+ * A contract that has ended here has ended once more at the venue. What is booked stays; of two ends that differ the earlier
+ * one counts, the touch before a quote (F19), so one that should have stood opens a break of the difference.
+ */
+const endedAgain = (turn: Turn, row: BarrierContractRow | null, end: EndFound): void => {
+  if (row === null || row.state === "OPEN" || row.closedAt === null || row.pnl === null) return
+  const pnl = settledPnl(termsOf(row), end.how, end.settlePrice)
+  const precedes = end.at < row.closedAt || (end.at === row.closedAt && row.state === "EARLY_CLOSE")
+  if ((end.how === row.state && pnl === row.pnl) || !precedes) return
+  const reason = `Contract ${row.id} ended as ${row.state} here and earlier as ${end.how} at the venue.`
+  alarmOf(turn, `barrierContract:${row.id}`, row, "contract.otherEnd", reason)
+  if (pnl !== row.pnl) breakOfClient(turn, row, pnl - row.pnl, reason)
 }
 
 /** A quote was executed: a contract opens, or the one that was to be closed ends. */
 const executed = (
-  owned: OwnedTurn,
+  owned: Hearing,
   row: RfqRow,
   quoteId: number,
   contract: VenueContract,
   quotes: ReadonlyArray<VenueQuote>
 ): void => {
   if (row.closeContractId === null) return opened(owned, row, quoteId, contract, quotes)
-  const closed = contractInTurn(owned.turn, row.closeContractId)
+  const closed = owned.recall.row(owned.turn, "barrierContracts", row.closeContractId)
   const end = endOf(contract)
-  if (closed === undefined || end === null) {
-    return alarm(owned.turn, row, "rfq.executedUnseen", "its contract has ended before, or is open at the venue")
+  if (closed === null || end === null) {
+    return alarm(owned.turn, row, "rfq.executedUnseen", "its contract is not known, or open at the venue")
   }
+  if (closed.state !== "OPEN") return endedAgain(owned.turn, closed, end)
   closedBy(owned, closed, end, { row, quoteId, quotes })
 }
 
 const opened = (
-  owned: OwnedTurn,
+  owned: Hearing,
   row: RfqRow,
   quoteId: number,
   contract: VenueContract,
@@ -192,17 +221,19 @@ const freeMargin = (turn: Turn): bigint => {
   return client === undefined ? 0n : accountInTurn(turn, client).risk.freeMargin
 }
 
-/** A contract that is open here has ended at the venue; an accept that closed it takes its request along. */
-export const endKnown = (owned: OwnedTurn, row: BarrierContractRow, end: EndFound): void => {
-  const closing = rfqsInTurn(owned.turn).find(
-    (rfq) => rfq.closeContractId === row.id && isOpen(rfq) && rfq.context.accepting !== null
-  )
-  if (end.how === "EARLY_CLOSE" && closing !== undefined) {
-    const quoteId = closing.context.accepting?.quoteId ?? 0
-    return closedBy(owned, row, end, { row: closing, quoteId, quotes: [] })
-  }
+/** A contract that is open here has ended at the venue; an accept that closed it takes its request along, however late. */
+export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound): void => {
+  const { closeRfqId } = row.context
+  const closing =
+    end.how === "EARLY_CLOSE" && closeRfqId !== null ? owned.recall.row(owned.turn, "rfqs", closeRfqId) : null
+  if (closing !== null)
+    return closedBy(owned, row, end, { row: closing, quoteId: executedQuote(closing, end), quotes: [] })
   if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, row.id)
 }
+
+/** The quote whose execution the venue's word on the contract alone shows; 0 when nothing says which. */
+const executedQuote = ({ context: { accepting, quotes } }: RfqRow, { settlePrice }: EndFound): number =>
+  accepting?.quoteId ?? quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))?.id ?? 0
 
 interface ClosedBy {
   readonly row: RfqRow
@@ -211,7 +242,7 @@ interface ClosedBy {
 }
 
 /** Both are reported: the venue has one end of a contract, and that one stands (F19). */
-const closedBy = (owned: OwnedTurn, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
+const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, by: ClosedBy): void => {
   const { turn } = owned
   if (endContract(owned, contract, end) === null) return
   if (end.how === "EARLY_CLOSE") {
@@ -232,9 +263,16 @@ const closedBy = (owned: OwnedTurn, contract: BarrierContractRow, end: EndFound,
 
 /** An audit row on the request that staff look at. */
 const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
-  applyEffects(turn, { partnerId: row.partnerId, clientId: row.clientId, object: `rfq:${row.id}` }, [
-    { type: "audit", action, before: row.state, after: row.state, reason }
-  ])
+  alarmOf(turn, `rfq:${row.id}`, row, action, reason)
+
+const alarmOf = (
+  turn: Turn,
+  object: ObjectName,
+  { partnerId, clientId, state }: RfqRow | BarrierContractRow,
+  action: string,
+  reason: string
+): void =>
+  applyEffects(turn, { partnerId, clientId, object }, [{ type: "audit", action, before: state, after: state, reason }])
 
 /** The calls under which an accept of a request may be in flight. */
 export const acceptInFlight = ({ id, context: { accepting } }: RfqRow): string | null =>

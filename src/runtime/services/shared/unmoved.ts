@@ -12,7 +12,7 @@ import {
   type Turn,
   Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
-import { PartnerHeld } from "../../engine/mailbox/PartnerHeld.ts"
+import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { SubjectKey } from "../../engine/journal/Commit.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { TableName } from "../../store/Catalogue.ts"
@@ -97,7 +97,7 @@ export const decideHeld = <R, A>(
         ...command,
         decide: (turn) => {
           // A commit whose fate was unknown may be seen after the look: then it is made again.
-          if (found === null || found.token !== turn.state.token) throw new PartnerHeld(look(turn.state))
+          if (found === null || found.token !== turn.state.token) throw new TurnHeld(look(turn.state))
           return Exit.map(found.rows, (rows) => decide(turn, rows))
         },
         ...(store === undefined

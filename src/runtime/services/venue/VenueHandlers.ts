@@ -4,21 +4,25 @@
  */
 import { Effect } from "effect"
 import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
+import { RowReads } from "../../ports/RowReads.ts"
 import { contractHandler } from "../barrier/contractHears.ts"
 import { Directory } from "../partner/Directory.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { rfqHandler } from "../rfq/rfqHears.ts"
+import { Recall } from "../shared/Recall.ts"
 import { probeHandler } from "./probeDecisions.ts"
 import type { VenueHandler } from "./VenueHandler.ts"
 
 /** One for every kind that calls: what is missing does not compile. */
 export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler }
 
-export const venueHandlers: Effect.Effect<VenueHandlers, never, Directory | QuoteBoard> = Effect.gen(function* () {
-  const directory = yield* Directory
-  return {
-    venueProbe: probeHandler,
-    rfq: rfqHandler(directory, yield* QuoteBoard),
-    barrierContract: contractHandler(directory)
+export const venueHandlers: Effect.Effect<VenueHandlers, never, Directory | QuoteBoard | RowReads> = Effect.gen(
+  function* () {
+    const parts = { directory: yield* Directory, recall: new Recall(yield* RowReads) }
+    return {
+      venueProbe: probeHandler,
+      rfq: rfqHandler(parts, yield* QuoteBoard),
+      barrierContract: contractHandler(parts)
+    }
   }
-})
+)

@@ -5,11 +5,11 @@
  */
 import type { Effect } from "effect"
 
-export class PartnerHeld extends Error {
+export class TurnHeld extends Error {
   readonly released: Effect.Effect<void>
 
   constructor(released: Effect.Effect<void>) {
-    super("the partner is held")
+    super("the turn is held")
     this.released = released
   }
 }

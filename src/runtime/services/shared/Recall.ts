@@ -1,0 +1,75 @@
+/**
+ * Rows of a client that have left its memory, because they are over, and that a turn needs after all. The turn keeps its place
+ * while the row is read, so nothing else of its client can change the row meanwhile.
+ */
+import { Effect } from "effect"
+import { JournalUnavailable } from "../../engine/journal/Journal.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
+import type { RowReads } from "../../ports/RowReads.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
+import { clientSubject } from "../client/clientState.ts"
+
+/** Tables of clients whose rows have an id. */
+type ClientTable = {
+  readonly [T in TableName]: Tables[T] extends { readonly id: number; readonly clientId: number } ? T : never
+}[TableName]
+
+interface Found {
+  /** The client's commit token when they were read: with another one they may have changed. */
+  readonly token: number | null
+  /** By table and id; null: there is none of this client. "away": it could not be read. */
+  readonly rows: Map<string, object | null | "away">
+}
+
+export class Recall {
+  private readonly stored: RowReads["Service"]
+  private readonly found = new WeakMap<SubjectState, Found>()
+
+  constructor(stored: RowReads["Service"]) {
+    this.stored = stored
+  }
+
+  /**
+   * The row as the turn sees it, wherever it lies; null when the client has none with this id. Throws TurnHeld, with which the
+   * turn is decided again, and JournalUnavailable.
+   */
+  row<T extends ClientTable>(turn: Turn, table: T, id: number): Tables[T] | null {
+    const key = String(id)
+    const near = turn.draft.peek(table, key) ?? turn.state.get(table, key)
+    if (near !== undefined) return near
+    const rows = this.rowsOf(turn.state)
+    const name = `${table} ${key}`
+    const row = rows.get(name)
+    if (row === undefined) throw new TurnHeld(this.read(rows, turn.state, table, id))
+    if (row === "away") {
+      rows.delete(name)
+      throw new JournalUnavailable({ reason: "a row could not be read" })
+    }
+    return row as Tables[T] | null
+  }
+
+  private rowsOf(state: SubjectState): Found["rows"] {
+    const known = this.found.get(state)
+    if (known !== undefined && known.token === state.token) return known.rows
+    const rows: Found["rows"] = new Map()
+    this.found.set(state, { token: state.token, rows })
+    return rows
+  }
+
+  private read<T extends ClientTable>(
+    rows: Found["rows"],
+    { subject }: SubjectState,
+    table: T,
+    id: number
+  ): Effect.Effect<void> {
+    return this.stored.among(table, [id]).pipe(
+      Effect.map(([row]) => {
+        const own = row !== undefined && clientSubject((row as { readonly clientId: number }).clientId) === subject
+        rows.set(`${table} ${id}`, own ? row : null)
+      }),
+      Effect.catchCause(() => Effect.sync(() => void rows.set(`${table} ${id}`, "away")))
+    )
+  }
+}

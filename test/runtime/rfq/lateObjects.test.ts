@@ -1,0 +1,146 @@
+/**
+ * What the venue executed after a request had ended here and left memory (D4, D5): adopted once, with an alarm, never dropped.
+ * Through the venue's events, over a memory store and a memory venue in virtual time.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
+import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
+import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import { advance, start } from "../../../src/runtime/effects/advance.ts"
+import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { sampleRows } from "../engine/fixtures.ts"
+import { begin, CallWorld, uidOf } from "../venue/CallWorld.ts"
+
+const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
+const clientId = 1
+const account = uidOf(clientId)
+
+const contractOf = (rfqId: number, change: Partial<VenueContract> = {}): VenueContract => ({
+  id: 50,
+  ref: `A-${rfqId}-7`,
+  account,
+  symbol: openRfqInput.symbol,
+  side: "BUY",
+  qty: openRfqInput.qty,
+  entry: "60010.0",
+  barrier: openRfqInput.barrierLevel,
+  takeProfit: openRfqInput.takeProfit,
+  expiryAt: openRfqInput.expiryTs,
+  strict: false,
+  premiumBps: openRfqInput.premiumBps,
+  tradeId: 90,
+  openedAt: begin,
+  state: "OPEN",
+  settlePrice: null,
+  endedAt: null,
+  ...change
+})
+
+const saying =
+  (contract: VenueContract) =>
+  (stamp: { readonly account: string; readonly sequence: number }): AccountFact => ({
+    type: "contract",
+    ...stamp,
+    contract
+  })
+
+/** A world whose client has one request that the venue had and that ended there without an accept: it has left memory. */
+const withEndedRequest = () => {
+  const world = new CallWorld()
+  const process = world.launch()
+  const { partners, clients } = sampleRows(clientId)
+  process.run(
+    Effect.flatMap(ActorHost, (host) =>
+      host.dispatch({ subject: "partner:1", by, decide: (turn) => turn.draft.put("partners", partners) })
+    )
+  )
+  world.run(100)
+  const made = process.run(
+    Effect.flatMap(ActorHost, (host) =>
+      host.dispatch({
+        subject: `client:${clientId}`,
+        by,
+        decide: (turn) => {
+          turn.draft.put("clients", { ...clients, uid: account })
+          const id = turn.nextId("rfq")
+          const columns = { id, partnerId: 1, clientId, symbol: openRfqInput.symbol, currency: "USDC" } as const
+          const row = start(turn, "rfqs", {
+            input: { ...openRfqInput, rfqId: id, clientId, account, windowEndsAt: begin + 60_000 },
+            columns: { ...columns, amount: 28_500_000n, createdAt: begin, closeContractId: null }
+          })
+          // The call of this request is none of this test's.
+          const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
+          const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [] } as const
+          advance(turn, "rfqs", open, end)
+          return id
+        }
+      })
+    )
+  )
+  world.run(5_000)
+  if (made.exit?._tag !== "Success") throw new Error("the request was not made")
+  const rfqId = made.exit.value
+  const rfq = () => world.store.rows("rfqs").find(({ id }) => id === rfqId)
+  assert.deepStrictEqual([rfq()?.state, rfq()?.venueOpen], ["EXPIRED", false])
+  return { world, process, rfqId, rfq }
+}
+
+const actions = (world: CallWorld) => world.store.rows("audit").map(({ action }) => action)
+const keys = (world: CallWorld) => world.store.rows("ledgerTransactions").map(({ key }) => key)
+
+describe("late objects", () => {
+  it("D4: an execution of a request that has left memory is adopted, once, with an alarm and a break of what is not free", () => {
+    const { world, rfqId, rfq } = withEndedRequest()
+    world.venue.say(account, saying(contractOf(rfqId)))
+    world.venue.say(account, saying(contractOf(rfqId)))
+    world.run(1_000)
+    const [contract, ...others] = world.store.rows("barrierContracts")
+    assert.deepStrictEqual([others, contract?.state, contract?.rfqId], [[], "OPEN", rfqId])
+    assert.deepStrictEqual([rfq()?.state, rfq()?.context.contractId], ["ACCEPTED", contract?.id])
+    assert.deepStrictEqual(keys(world), [`commission:contract:${contract?.id}`])
+    assert.include(actions(world), "rfq.lateExecution")
+    const [short] = world.store.rows("reconBreaks")
+    assert.deepInclude(short, { scope: "CLIENT", clientId, amount: 28_715_020n })
+    assert.deepStrictEqual([world.errors, world.store.rows("venueQuarantine")], [[], []])
+  })
+
+  it("D5: a second end of a contract that has left memory books nothing", () => {
+    const { world, rfqId } = withEndedRequest()
+    const end = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 9_000 } as const
+    for (const change of [{}, end, end, { ...end, state: "EXPIRED", settlePrice: "60010.0", endedAt: begin + 9_500 }]) {
+      world.venue.say(account, saying(contractOf(rfqId, change as Partial<VenueContract>)))
+    }
+    world.run(1_000)
+    const [contract] = world.store.rows("barrierContracts")
+    assert.deepInclude(contract, { state: "KNOCKED_OUT", pnl: -28_595_000n })
+    assert.deepStrictEqual(keys(world), [`commission:contract:${contract?.id}`, `settle:${contract?.id}`])
+    assert.lengthOf(world.store.rows("reconBreaks"), 1, "of the late execution alone")
+    assert.notInclude(actions(world), "contract.otherEnd")
+  })
+
+  it("F19: an earlier end that comes later opens a break of the difference, and what is booked stays", () => {
+    const { world, rfqId } = withEndedRequest()
+    const closed = { state: "EARLY_CLOSE", settlePrice: "60110.0", endedAt: begin + 9_000 } as const
+    const touched = { state: "KNOCKED_OUT", settlePrice: openRfqInput.barrierLevel, endedAt: begin + 9_000 } as const
+    for (const change of [{}, closed, touched]) world.venue.say(account, saying(contractOf(rfqId, change)))
+    world.run(1_000)
+    const [contract] = world.store.rows("barrierContracts")
+    assert.strictEqual(contract?.state, "EARLY_CLOSE")
+    const breaks = world.store.rows("reconBreaks").map(({ amount }) => amount)
+    assert.deepStrictEqual(breaks, [28_715_020n, -28_595_000n - (contract?.pnl ?? 0n)])
+    assert.include(actions(world), "contract.otherEnd")
+  })
+
+  it("A2-115: what names a request that another client has is set aside", () => {
+    const { world, process, rfqId } = withEndedRequest()
+    process.probe(8, 1)
+    world.run(1_000)
+    world.venue.say(uidOf(8), saying(contractOf(rfqId, { account: uidOf(8) })))
+    world.venue.say(uidOf(8), saying(contractOf(999, { account: uidOf(8) })))
+    world.run(1_000)
+    assert.lengthOf(world.store.rows("barrierContracts"), 0)
+    const reasons = world.store.rows("venueQuarantine").map(({ reason }) => reason)
+    assert.deepStrictEqual(reasons, ["it names no object of ours", "it names no object of ours"])
+  })
+})
