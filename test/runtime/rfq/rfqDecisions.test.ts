@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
+import { restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
 import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
@@ -10,13 +11,21 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { advance, start } from "../../../src/runtime/effects/advance.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
+import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
+import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { beginAccept, cancelOpeningRequests, rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { sampleRows } from "../engine/fixtures.ts"
 
-const { partners, clients } = sampleRows(1)
+const { partners, clients: sample } = sampleRows(1)
+const clients: ClientRow = {
+  ...sample,
+  state: "ACTIVE",
+  context: { ...sample.context, level: "MICA_MIFID", restrictions: [], openCases: [] }
+}
 const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
 const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
@@ -111,6 +120,17 @@ describe("requests for quotes in their client's turn", () => {
       "rfq.lateExecution"
     )
   })
+
+  it.each(["NO_NEW_RISK", "NO_WITHDRAWALS", "FROZEN"] as const)(
+    "A2-101, A3-10: %s cancels requests to open, in the commit that sets it",
+    (restriction) => {
+      const turn = turnWith(false)
+      const at = { turn, instance: instanceOf(clients, view), by: "ADMIN" } as const
+      assert.isTrue(restrictClient(at, clients, restriction, "a look at the account").ok)
+      const row = rfqInTurn(turn, 1)
+      assert.deepStrictEqual([row?.state, row?.context.rejectReason], ["CANCELLED", restrictionSentences[restriction]])
+    }
+  )
 
   it("A2-101: a request with an accept in flight is left to its answer", () => {
     const turn = turnWith(true)

@@ -4,6 +4,7 @@
  */
 import { type AssessmentEvent, factsOf } from "../../../machines/appropriateness/Assessment.ts"
 import type { AppropriatenessFacts, ClientEvent } from "../../../machines/client/Client.ts"
+import { openingRestriction } from "../../../machines/client/openingRisk.ts"
 import type { Restriction } from "../../../machines/client/Restriction.ts"
 import type { CaseEvent } from "../../../machines/compliance/Case.ts"
 import type { KycPackageEvent } from "../../../machines/kyc/KycPackage.ts"
@@ -26,7 +27,8 @@ import type { BlockRow } from "../../store/tables/verification.ts"
 import type { CaseRow } from "../../store/tables/compliance.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { PackageRow } from "../../store/tables/kyc.ts"
-import { blockStatuses } from "./clientState.ts"
+import { blockStatuses, clientContext } from "./clientState.ts"
+import { cancelOpeningRequests } from "../rfq/rfqDecisions.ts"
 import { remember, trueMatches } from "../screening/dispositions.ts"
 import { candidatesOf, noteFinding, type Rescreening, shownCandidates, withOutcome } from "../screening/rescreening.ts"
 import { advance } from "../../effects/advance.ts"
@@ -235,12 +237,17 @@ export const mifidFacts = (
   return { mifidReady: ready, appropriateness: ready ? facts : null }
 }
 
-/** The client after an event, or null when its state does not take it. */
+/**
+ * The client after an event, or null when its state does not take it. One that may not take new risk any more has no request
+ * to open left (A2-101).
+ */
 export const moveClient = (at: ClientTurn, row: ClientRow, event: ClientEvent): ClientRow | null => {
   const next = advance(at.turn, "clients", row, event, { of: at.instance })
   if (next?.level === "MICA_MIFID" && row.level !== "MICA_MIFID") {
     writeDecision({ ...at, by: "SYSTEM" }, next, "GRANT_MICA_MIFID", "MiFID blocks and appropriateness in place")
   }
+  const refused = next === null ? null : openingRestriction(next.state, clientContext(next).restrictions)
+  if (refused !== null) cancelOpeningRequests(at.turn, refused)
   return next
 }
 

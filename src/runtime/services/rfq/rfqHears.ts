@@ -123,7 +123,9 @@ const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract)
   const end = endOf(contract)
   const known = contractOfRfq(turn, rfqId)
   if (known !== undefined) {
-    if (end !== null) known.state === "OPEN" ? endKnown(owned, known, end) : endedAgain(turn, known, end)
+    if (end === null) return true
+    if (known.state === "OPEN") endKnown(owned, known, end)
+    else endedAgain(turn, known, end)
     return true
   }
   const row = recall.row(turn, "rfqs", rfqId)
