@@ -1,0 +1,140 @@
+/**
+ * What staff end with the venue's evidence, in the client's turn: a call of a request that the venue never answers (A2-116),
+ * and a contract that it does not know (D5). What follows is what the venue's own word would bring.
+ */
+import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
+import { formatAmount, usdcMinor } from "../../../machines/shared/Money.ts"
+import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import type { VenueContract } from "../../../machines/venue/venueObjects.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { contractInTurn, endContract, executedFigures, type OwnedTurn } from "../barrier/contractDecisions.ts"
+import { breakOfClient } from "../reconciliation/clientBreaks.ts"
+import { endCall } from "../venue/outcomes.ts"
+import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
+import type { VenueHandlers } from "../venue/VenueHandlers.ts"
+import { cancelCloseRequests, rfqInTurn } from "./rfqDecisions.ts"
+
+/** What the venue's papers show of an execution. Price and quantity are decimal texts on the market's grid. */
+export interface Execution {
+  readonly tradeId: number
+  readonly price: string
+  readonly qty: string
+}
+
+export interface ResolvedState {
+  readonly state: string
+  /** The break of the difference; null when there is none. */
+  readonly breakId: number | null
+}
+
+const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
+const notAnAccept = conflict("Only an accept can have been executed: what is in flight is another call.")
+
+/** Ends the calls of a request that are in flight as never executed. */
+export const resolveVoid = (
+  turn: Turn,
+  handlers: VenueHandlers,
+  row: RfqRow,
+  reason: string
+): Verdict<ResolvedState> => {
+  const refs = callsOf(turn, row)
+  if (refs.length === 0) return refuse(nothingInFlight)
+  note(turn, row, `rfq:${row.id}`, reason)
+  for (const ref of refs) endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now })
+  return accept({ state: rfqInTurn(turn, row.id)?.state ?? row.state, breakId: null })
+}
+
+/** Ends the accept of a request that is in flight as executed; what it cost more or less than was held is a break. */
+export const resolveExecuted = (
+  turn: Turn,
+  handlers: VenueHandlers,
+  row: RfqRow,
+  { reason, ...execution }: Execution & { readonly reason: string }
+): Verdict<ResolvedState> => {
+  const refusal = executionRefusal(turn, row)
+  if (refusal !== null) return refuse(refusal)
+  const { accepting, closes } = row.context
+  const closed = closes === null ? null : contractInTurn(turn, closes.contractId)
+  if (accepting === null || closed === undefined) return refuse(notAnAccept)
+  const ref = callsOf(turn, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
+  const contract = contractOf(turn.now, row, ref, closed, execution)
+  note(turn, row, `rfq:${row.id}`, reason)
+  endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract })
+  const held = usdcMinor(accepting.premium) + usdcMinor(accepting.commission)
+  const figures = closed === null ? executedFigures(row.context, contract) : { premium: 0n, commission: 0n }
+  const difference = held - figures.premium - figures.commission
+  const sentence = `rfq:${row.id} was resolved at ${formatAmount(difference, "USDC")} beside what was accepted.`
+  return accept({
+    state: rfqInTurn(turn, row.id)?.state ?? row.state,
+    breakId: difference === 0n ? null : breakOfClient(turn, row, difference, sentence)
+  })
+}
+
+/** Ends a contract that the venue does not know at a price (F17: final settlement). */
+export const resolveClosed = (
+  owned: OwnedTurn,
+  row: BarrierContractRow,
+  { price, reason }: { readonly price: string; readonly reason: string }
+): Verdict<ResolvedState> => {
+  const { turn } = owned
+  if (row.state !== "OPEN") return refuse(conflict(`The contract is ${row.state} already.`))
+  note(turn, row, `barrierContract:${row.id}`, reason)
+  const ended = endContract(owned, row, { how: "CLOSED", at: turn.now, settlePrice: price, reason })
+  cancelCloseRequests(turn, row.id)
+  return accept({ state: ended?.state ?? row.state, breakId: null })
+}
+
+const none = { order: null, rfq: null, contract: null, swap: null } satisfies Partial<DefiniteOutcome>
+
+/** The names of a request's calls that are in flight. */
+const callsOf = (turn: Turn, { id }: RfqRow): ReadonlyArray<string> =>
+  turn.state
+    .all("venueCalls")
+    .map(({ ref }) => ref)
+    .filter((ref) => ref === `R-${id}` || ref.startsWith(`R-${id}-`) || ref.startsWith(`A-${id}-`))
+
+const executionRefusal = (turn: Turn, row: RfqRow): Refusal | null => {
+  const refs = callsOf(turn, row)
+  if (refs.length === 0) return nothingInFlight
+  return refs.some((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ? null : notAnAccept
+}
+
+/** The contract as the venue would show it: opened by the execution, or closed by it. */
+const contractOf = (
+  now: number,
+  { context }: RfqRow,
+  ref: string,
+  closed: BarrierContractRow | null,
+  { tradeId, price, qty }: Execution
+): VenueContract => ({
+  id: closed?.context.venueContractId ?? 0,
+  ref,
+  account: context.account,
+  symbol: context.symbol,
+  side: context.side,
+  qty,
+  entry: closed?.context.entry ?? price,
+  barrier: context.barrierLevel,
+  takeProfit: context.takeProfit,
+  expiryAt: context.expiryTs,
+  strict: context.strict,
+  premiumBps: context.premiumBps,
+  tradeId,
+  openedAt: closed?.openedAt ?? now,
+  ...(closed === null
+    ? { state: "OPEN", settlePrice: null, endedAt: null }
+    : { state: "EARLY_CLOSE", settlePrice: price, endedAt: now })
+})
+
+/** Staff took the venue's place: an alarm on the object, with their evidence. */
+const note = (
+  turn: Turn,
+  row: RfqRow | BarrierContractRow,
+  object: `rfq:${number}` | `barrierContract:${number}`,
+  reason: string
+) =>
+  applyEffects(turn, { partnerId: row.partnerId, clientId: row.clientId, object }, [
+    { type: "audit", action: "venue.resolve", before: row.state, after: row.state, reason }
+  ])

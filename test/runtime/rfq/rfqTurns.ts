@@ -1,0 +1,93 @@
+/** Turns of a client with one request for quotes, made by hand, and what the venue says in them. */
+import { Effect } from "effect"
+import { noFacts } from "../../../src/machines/market/Facts.ts"
+import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
+import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import { advance, start } from "../../../src/runtime/effects/advance.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.ts"
+import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
+import { contractHandler } from "../../../src/runtime/services/barrier/contractHears.ts"
+import type { Directory } from "../../../src/runtime/services/partner/Directory.ts"
+import { beginAccept } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
+import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
+import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
+import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
+import type { ClientRow } from "../../../src/runtime/store/tables/client.ts"
+import { sampleRows } from "../engine/fixtures.ts"
+
+const { partners, clients: sample } = sampleRows(1)
+export const clients: ClientRow = {
+  ...sample,
+  state: "ACTIVE",
+  context: { ...sample.context, level: "MICA_MIFID", restrictions: [], openCases: [] }
+}
+export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
+const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
+const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
+const parts = { directory, recall: new Recall(nothingElse) }
+export const handlers: VenueHandlers = {
+  venueProbe: probeHandler,
+  rfq: rfqHandler(parts, new Board()),
+  barrierContract: contractHandler(parts)
+}
+
+export const contract: VenueContract = {
+  id: 50,
+  ref: "A-1-7",
+  account: "ACM-00000001",
+  symbol: "BTC-USDC-KO",
+  side: "BUY",
+  qty: "0.01",
+  entry: "60010.0",
+  barrier: "57000.0",
+  takeProfit: "63000.0",
+  expiryAt: 28_800_000,
+  strict: false,
+  premiumBps: 9_500,
+  tradeId: 90,
+  openedAt: 30,
+  state: "OPEN",
+  settlePrice: null,
+  endedAt: null
+}
+
+/** A turn with one confirmed request in its draft. */
+export const turnWith = (accepted: boolean): Turn => {
+  let last = 0
+  const state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
+  const by = { role: "SYSTEM", keyLabel: "t", requestId: "t", actor: "system:venue" }
+  const turn: Turn = { now: 40, state, facts: noFacts, draft: new CommitBuilder(), by, nextId: () => ++last }
+  const row = start(turn, "rfqs", {
+    input: openRfqInput,
+    columns: {
+      id: 1,
+      partnerId: 1,
+      clientId: 1,
+      symbol: openRfqInput.symbol,
+      currency: "USDC",
+      amount: 28_500_000n,
+      createdAt: 0,
+      closeContractId: null
+    }
+  })
+  const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: 5, venueRfqId: 70 }) ?? row
+  const figures = { premium: 28_595_000n, commission: 120_020n }
+  if (accepted) beginAccept(turn, open, { id: 7, price: "60010.0", figures, by: "system:router" })
+  return turn
+}
+
+/** The next turn of the same client, once the commit of one is in and the venue has confirmed the request. */
+export const turnAfter = ({ state, draft, facts, by, nextId, now }: Turn): Turn => {
+  state.adopt(draft.build({ subject: state.subject, expected: state.token }, null))
+  const confirmed = new CommitBuilder()
+  confirmed.endCall("R-1")
+  state.adopt(confirmed.build(null, null))
+  return { state, facts, by, nextId, now: now + 10, draft: new CommitBuilder() }
+}
+
+export const posted = (turn: Turn) =>
+  turn.draft.written("ledgerTransactions").map(({ key, actor }) => `${key} ${actor}`)
