@@ -17,6 +17,7 @@ import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
 import { market, staking } from "./handlers/market.ts"
 import { profile } from "./handlers/profile.ts"
+import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
 import { verification } from "./handlers/verification.ts"
 import { webhook } from "./handlers/webhook.ts"
@@ -44,7 +45,8 @@ const features = {
   account,
   webhook,
   market,
-  staking
+  staking,
+  rfq
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 
 type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never

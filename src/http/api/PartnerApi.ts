@@ -13,6 +13,7 @@ import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
 import { MarketApi, StakingApi } from "./MarketApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
+import { RfqApi } from "./RfqApi.ts"
 import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
@@ -41,7 +42,8 @@ export class PartnerApi extends HttpApi.make("partner")
     AccountApi,
     WebhookApi,
     MarketApi,
-    StakingApi
+    StakingApi,
+    RfqApi
   )
   .middleware(PartnerKey)
   .prefix(partnerPrefix)
