@@ -52,6 +52,7 @@ import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
@@ -176,6 +177,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,
+    hasVenue(options) ? layerAutoAccept : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

@@ -5,12 +5,14 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"
 import { AppropriatenessApi } from "./AppropriatenessApi.ts"
+import { BarriersApi } from "./BarriersApi.ts"
 import { ClientsApi } from "./ClientsApi.ts"
 import { CollateralApi } from "./CollateralApi.ts"
 import { DepositsApi } from "./DepositsApi.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
+import { MarginApi } from "./MarginApi.ts"
 import { MarketApi, StakingApi } from "./MarketApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
 import { RfqApi } from "./RfqApi.ts"
@@ -43,7 +45,9 @@ export class PartnerApi extends HttpApi.make("partner")
     WebhookApi,
     MarketApi,
     StakingApi,
-    RfqApi
+    RfqApi,
+    BarriersApi,
+    MarginApi
   )
   .middleware(PartnerKey)
   .prefix(partnerPrefix)

@@ -11,6 +11,7 @@ import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../m
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import type { JsonObject } from "../../../machines/Effects.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import {
   ActorHost,
@@ -30,7 +31,7 @@ import type { KeyedRequest } from "../shared/KeyedRequest.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
-import { type CallAnswer, runCall } from "./keyedCall.ts"
+import { type CallAnswer, type KeyedCall, runCall } from "./keyedCall.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
@@ -67,6 +68,15 @@ export class Rfqs extends Context.Service<
     get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable>
     accept(caller: Caller, rfqId: number | null, write: RfqWrite<AcceptWire>): Answered<AcceptWire>
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
+    /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
+    call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
+    /** What became of a request that was begun; `about` goes with the word that nothing is known yet. */
+    requested(
+      caller: Caller,
+      clientId: number,
+      rfqId: number,
+      about?: JsonObject
+    ): Effect.Effect<CallAnswer<RfqWire>, DispatchError>
     /** The refusal when the client has no such request, else null. */
     missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
   }
@@ -219,10 +229,7 @@ class Requests {
     return rfqWire(row, { at, board, markets })
   }
 
-  private call<A>(
-    caller: Caller,
-    call: Omit<Parameters<typeof runCall<A>>[1], "by" | "partner">
-  ): Effect.Effect<Verdict<A>, DispatchError> {
+  call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A> {
     const partner = () => this.parts.directory.stamp(caller.partner.row.id)
     return runCall<A>(this.parts, { ...call, by: caller.by, partner })
   }
@@ -272,17 +279,18 @@ class Requests {
     )
   }
 
-  private requested(
+  requested(
     caller: Caller,
     clientId: number,
-    rfqId: number
+    rfqId: number,
+    about: JsonObject = {}
   ): Effect.Effect<CallAnswer<RfqWire>, DispatchError> {
     return Effect.gen({ self: this }, function* () {
       const row = yield* this.ownRow(caller, clientId, rfqId)
       const { state, context } = row
       if (state === "REJECTED") return { verdict: refuse(rejected(row)), settle: null }
       if (context.venueRfqId === null && (state === "CREATING" || state === "OPEN")) {
-        const refusal: Refusal = { _tag: "VenueAway", sentence: notKnown, data: { rfqId } }
+        const refusal: Refusal = { _tag: "VenueAway", sentence: notKnown, data: { rfqId, ...about } }
         const settle = (turn: Turn): void => {
           const now = rfqInTurn(turn, rfqId)
           if (now !== undefined) unanswered(turn, now)
