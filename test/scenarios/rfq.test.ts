@@ -16,7 +16,7 @@ const { trader, asked, post, until, rfqOf } = barrierSteps(service, key, { call,
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 
 describe("asking for quotes", () => {
-  it("SC-RFQ-01: preview foretells what the request then is; the venue has it when it is answered", async () => {
+  it("A2-23: preview foretells what the request then is; the venue has it when it is answered", async () => {
     const clientId = await trader()
     const preview = (await post(clientId, "/rfq/preview", asked())).json.data
     assert.deepInclude(preview, {
@@ -50,7 +50,7 @@ describe("asking for quotes", () => {
     )
   })
 
-  it("SC-RFQ-02: a quote is heard, accepted by hand once, and a contract opens with its premium frozen", async () => {
+  it("F15: a quote is heard, accepted by hand once, and a contract opens with its premium frozen", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60010")
@@ -128,8 +128,7 @@ describe("taking back and refusals", () => {
   it("A2-21: the venue refuses: 400 with the request's data, and the row says why", async () => {
     const clientId = await trader()
     world.failing((name) => (name === "requestQuotes" ? { refused: "not today" } : {}))
-    const { status, json } = await post(clientId, "/rfq", asked())
-    world.failing(() => ({}))
+    const { status, json } = await post(clientId, "/rfq", asked()).finally(() => world.failing(() => ({})))
     assert.strictEqual(status, 400)
     assert.deepInclude(json.data, { state: "REJECTED", rejectReason: "not today" })
     assert.deepInclude(await rfqOf(clientId, json.data.rfqId), { state: "REJECTED", rejectReason: "not today" })
@@ -196,10 +195,8 @@ describe("taking back and refusals", () => {
       (await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: 999_999 })).json.msg,
       "Quote not found."
     )
-    const readOnly = await service.call("POST", `/partner/v1/clients/${clientId}/rfq/explain`, {
-      key,
-      body: { symbol: knockOut }
-    })
-    assert.strictEqual(readOnly.json.data.gates[0].status, "failed")
+    const raw = JSON.stringify({ symbol: knockOut })
+    const explained = await service.call("POST", `/partner/v1/clients/${clientId}/rfq/explain`, { key, raw })
+    assert.strictEqual(explained.json.data.gates[0].status, "failed")
   })
 })

@@ -3,7 +3,7 @@
  * says of them and of the contracts that their accepts opened. The venue is right in what it executed; what it executed late,
  * or under other terms than were accepted, is taken over with an alarm.
  */
-import { acceptRef, quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueContract, VenueQuote, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
@@ -235,7 +235,3 @@ const alarm = (turn: Turn, row: RfqRow, action: string, reason: string): void =>
   applyEffects(turn, { partnerId: row.partnerId, clientId: row.clientId, object: `rfq:${row.id}` }, [
     { type: "audit", action, before: row.state, after: row.state, reason }
   ])
-
-/** The calls under which an accept of a request may be in flight. */
-export const acceptInFlight = ({ id, context: { accepting } }: RfqRow): string | null =>
-  accepting === null ? null : acceptRef(id, accepting.quoteId)

@@ -56,7 +56,7 @@ export const rfqWire = (row: RfqRow, { at, board, markets }: ViewParts): RfqWire
     contractEntry: context.closes?.entry ?? null,
     acceptedQuoteId: context.acceptedQuoteId,
     contractId: context.contractId,
-    entryPrice: context.entryPrice,
+    entryPrice: context.entryPrice === null ? null : onGrid(context.entryPrice, context.priceDecimals),
     commission: context.commission,
     maxLossAtRequest: context.maxLossAtRequest,
     premium: row.state === "ACCEPTED" ? context.premium : context.premiumBudget,
