@@ -53,6 +53,7 @@ import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
+import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
@@ -177,7 +178,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,
-    hasVenue(options) ? layerAutoAccept : Layer.empty,
+    hasVenue(options) ? Layer.merge(layerAutoAccept, layerOpeningWatch) : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

@@ -10,8 +10,8 @@ import { openScenario } from "../support/Scenario.ts"
 import type { Answer } from "../support/Service.ts"
 
 const world = barrierVenue()
-const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
-const { trader, asked, post, until, rfqOf } = barrierSteps(service, key, { call, report })
+const { service, key, call, report, restrict } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
 
 const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
 
@@ -108,6 +108,37 @@ describe("asking for quotes", () => {
     const { barriers } = (await get(service, key, `/clients/${clientId}/barriers`)).json.data
     assert.strictEqual(barriers.length, 1)
   })
+})
+
+describe("A2-101: what ends the right to open risk ends requests to open", () => {
+  it("a restriction cancels the request, which says why, and leaves the one to close", async () => {
+    const clientId = await trader()
+    const first = (await post(clientId, "/rfq", asked())).json.data
+    world.quote(first.rfqId, "60000")
+    const { contractId } = await until(clientId, first.rfqId, (rfq) => rfq.state === "ACCEPTED")
+    const closing = (await post(clientId, `/barriers/${contractId}/close`, { autoAccept: false })).json.data
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    await restrict(clientId, "NO_NEW_RISK")
+    const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
+    assert.strictEqual(ended.state, "CANCELLED")
+    const again = await post(clientId, "/rfq", asked())
+    assert.deepStrictEqual([again.status, again.json.msg], [400, ended.rejectReason])
+    assert.strictEqual((await rfqOf(clientId, closing.rfqId)).state, "OPEN")
+  })
+
+  it("D4: a halt of the venue cancels it too", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    world.venue.apply({ type: "command", command: { type: "halt", symbol: knockOut } })
+    const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
+    world.venue.apply({ type: "command", command: { type: "resume", symbol: knockOut } })
+    assert.strictEqual(ended.state, "CANCELLED")
+    assert.match(ended.rejectReason, /halt/i)
+    await looking(
+      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+      ({ accepted }) => accepted === true
+    )
+  }, 20_000)
 })
 
 describe("taking back and refusals", () => {

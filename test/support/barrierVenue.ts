@@ -19,8 +19,9 @@ export const barrierVenue = () => {
   const price = (mark: string) =>
     void venue.apply({ type: "command", command: { type: "price", symbol: knockOut, price: mark, only: null } })
   price("60000")
+  let frozen = false
   const beating = setInterval(() => {
-    venue.advance(Date.now())
+    if (!frozen) venue.advance(Date.now())
     venue.beat()
   }, 100)
   beating.unref()
@@ -29,6 +30,8 @@ export const barrierVenue = () => {
     layerVenue: Layer.sync(Venue, () => venue.port()),
     /** Holds index, mark and last. */
     price,
+    /** Its time stands still from now on, and so do its prices; its connections live. */
+    freeze: () => void (frozen = true),
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
     /** A dealer's quote on a request; its id. */
