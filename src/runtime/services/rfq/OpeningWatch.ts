@@ -51,6 +51,8 @@ class OpeningWatch {
   private readonly parts: Parts
   /** The clients of the open requests to open, by request. */
   private readonly clients = new Map<number, { readonly clientId: number; readonly partnerId: number }>()
+  /** Those that were open when reliance was revoked: later ones are taken, for clients that are onboarded (A1-50). */
+  private readonly revoked = new Set<number>()
   private readonly wanted = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
   private listing: MarketFeed["Service"]["mirror"]["listing"] = null
@@ -61,7 +63,9 @@ class OpeningWatch {
     host.onCommitted("rfqs", (row) => this.take(row))
     host.onCommitted("clients", ({ id }) => this.wantThose(({ clientId }) => clientId === id))
     host.onCommitted("partners", ({ id }) => this.wantThose(({ partnerId }) => partnerId === id))
-    host.onCommitted("reliances", (row) => this.wantThose(({ partnerId }) => partnerId === row.partnerId))
+    host.onCommitted("reliances", ({ partnerId, state }) => {
+      if (state === "REVOKED") this.revoke(partnerId)
+    })
     host.onCommitted("tradingHalts", () => this.wantThose(() => true))
   }
 
@@ -100,10 +104,20 @@ class OpeningWatch {
   }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
 
   private take(row: RfqRow): void {
-    if (!isOpen(row) || row.closeContractId !== null) return void this.clients.delete(row.id)
+    if (!isOpen(row) || row.closeContractId !== null) return this.forget(row.id)
     const { clientId, partnerId } = row
     this.clients.set(row.id, { clientId, partnerId })
     this.want(clientId)
+  }
+
+  private forget(rfqId: number): void {
+    this.clients.delete(rfqId)
+    this.revoked.delete(rfqId)
+  }
+
+  private revoke(partnerId: number): void {
+    for (const [rfqId, of] of this.clients) if (of.partnerId === partnerId) this.revoked.add(rfqId)
+    this.wantThose((of) => of.partnerId === partnerId)
   }
 
   private wantThose(which: (of: { readonly clientId: number; readonly partnerId: number }) => boolean): void {
@@ -155,7 +169,7 @@ class OpeningWatch {
     if (restricted !== null) return restricted
     const partner = this.parts.directory.partner(client.partnerId)
     if (partner?.row.state !== "ACTIVE") return "The partner may not open new positions."
-    if (partner.reliance === "REJECTED") return "Reliance on the partner's checks is rejected."
+    if (this.revoked.has(row.id)) return "Reliance on the partner's checks is revoked."
     return this.stoppedIn(row.symbol)
   }
 
