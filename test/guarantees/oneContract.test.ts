@@ -38,6 +38,7 @@ describe("A2-26: one accept, one contract", () => {
     world.failing(() => ({}))
     const done = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
     assert.deepInclude(done, { acceptedQuoteId: quoteId, entryPrice: "60000.0", accepting: false })
+    assert.deepInclude(done.quotes[0], { quoteId, state: "ACCEPTED" })
     assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [1, ["-1.200000"]])
   }, 20_000)
 

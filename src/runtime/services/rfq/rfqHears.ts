@@ -39,19 +39,23 @@ export const rfqHandler = (directory: Directory["Service"], board: QuoteBoard["S
     const quoteId = quoteOfRef(ref)
     if (ref === requestRef(id)) heardOfRequest(turn, row, outcome)
     else if (quoteId === null) heardOfWithdrawal(turn, row, outcome)
-    else heardOfAccept(ownedTurn(turn, directory), row, quoteId, outcome)
+    else heardOfAccept(ownedTurn(turn, directory), row, quoteId, outcome, quotesOf(board, id))
   },
   said: (turn, { id, fact }) => {
     if (fact.type === "rfq") {
       const row = rfqInTurn(turn, id)
       if (row !== undefined) heardState(turn, row, fact.rfq)
     } else if (fact.type === "contract") {
-      heardOfContract(ownedTurn(turn, directory), id, fact.contract)
+      heardOfContract(ownedTurn(turn, directory), id, fact.contract, quotesOf(board, id))
     }
     return true
   },
   quoted: ({ id, quote }) => board.hear(id, quote)
 })
+
+/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
+const quotesOf = (board: QuoteBoard["Service"], rfqId: number): ReadonlyArray<VenueQuote> =>
+  board.of(rfqId).map(({ quote }) => quote)
 
 /** Whom the objects of the turn's client belong to. */
 export const ownedTurn = (turn: Turn, directory: Directory["Service"]): OwnedTurn => {
@@ -95,12 +99,18 @@ const heardOfWithdrawal = (turn: Turn, row: RfqRow, { outcome, rfq }: DefiniteOu
   }
 }
 
-const heardOfAccept = (owned: OwnedTurn, row: RfqRow, quoteId: number, heard: DefiniteOutcome): void => {
+const heardOfAccept = (
+  owned: OwnedTurn,
+  row: RfqRow,
+  quoteId: number,
+  heard: DefiniteOutcome,
+  kept: ReadonlyArray<VenueQuote>
+): void => {
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
     if (contract === null) return alarm(turn, row, "rfq.executedUnseen", "the venue does not show what it executed")
-    return executed(owned, row, quoteId, contract, rfq?.quotes ?? [])
+    return executed(owned, row, quoteId, contract, rfq?.quotes ?? kept)
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
@@ -108,7 +118,12 @@ const heardOfAccept = (owned: OwnedTurn, row: RfqRow, quoteId: number, heard: De
 }
 
 /** What the venue says of a contract that an accept of this request opened. */
-const heardOfContract = (owned: OwnedTurn, rfqId: number, contract: VenueContract): void => {
+const heardOfContract = (
+  owned: OwnedTurn,
+  rfqId: number,
+  contract: VenueContract,
+  kept: ReadonlyArray<VenueQuote>
+): void => {
   const { turn } = owned
   const known = contractOfRfq(turn, rfqId)
   const row = rfqInTurn(turn, rfqId)
@@ -116,7 +131,7 @@ const heardOfContract = (owned: OwnedTurn, rfqId: number, contract: VenueContrac
     const end = endOf(contract)
     if (end !== null) endKnown(owned, known, end)
   } else if (row !== undefined && row.state !== "ACCEPTED") {
-    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, [])
+    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, kept)
   }
 }
 
