@@ -226,8 +226,17 @@ describe("taking back and refusals", () => {
       (await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: 999_999 })).json.msg,
       "Quote not found."
     )
-    const raw = JSON.stringify({ symbol: knockOut })
-    const explained = await service.call("POST", `/partner/v1/clients/${clientId}/rfq/explain`, { key, raw })
-    assert.strictEqual(explained.json.data.gates[0].status, "failed")
+  })
+
+  it("a READ key may ask for an explanation, and for nothing else that a POST does", async () => {
+    const reader = await service.partner({}, "READ")
+    const clientId = await trader()
+    const send = (path: string) =>
+      service.call("POST", `/partner/v1/clients/${clientId}${path}`, { key: reader.key, raw: JSON.stringify(asked()) })
+    for (const path of ["/rfq", "/rfq/preview", "/rfq/1/accept", "/rfq/1/cancel", "/barriers/1/close"]) {
+      assert.deepStrictEqual([(await send(path)).status, (await send(path)).json.code], [403, 4034], path)
+    }
+    // Its scope lets it through: the client is another partner's.
+    assert.strictEqual((await send("/rfq/explain")).json.msg, "Client not found.")
   })
 })
