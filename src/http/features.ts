@@ -8,6 +8,7 @@ import type { PartnerPrincipal } from "../runtime/services/shared/Principal.ts"
 import { partnerPrefix, type PartnerApi } from "./api/PartnerApi.ts"
 import { account } from "./handlers/account.ts"
 import { appropriateness } from "./handlers/appropriateness.ts"
+import { barriers } from "./handlers/barriers.ts"
 import { clients } from "./handlers/clients.ts"
 import { collateral } from "./handlers/collateral.ts"
 import { deposits } from "./handlers/deposits.ts"
@@ -15,8 +16,10 @@ import { documents } from "./handlers/documents.ts"
 import { explain } from "./handlers/explain.ts"
 import type { Served } from "./handlers/feature.ts"
 import { kyc } from "./handlers/kyc.ts"
+import { margin } from "./handlers/margin.ts"
 import { market, staking } from "./handlers/market.ts"
 import { profile } from "./handlers/profile.ts"
+import { rfq } from "./handlers/rfq.ts"
 import { settlement } from "./handlers/settlement.ts"
 import { verification } from "./handlers/verification.ts"
 import { webhook } from "./handlers/webhook.ts"
@@ -44,7 +47,10 @@ const features = {
   account,
   webhook,
   market,
-  staking
+  staking,
+  rfq,
+  barriers,
+  margin
 } satisfies { readonly [Name in GroupName]: { readonly api: { readonly identifier: Name } } }
 
 type Needs<F> = F extends { readonly handlers: Effect.Effect<unknown, never, infer R> } ? R : never

@@ -85,7 +85,8 @@ const table: Table = {
     ...wire(429, 4290, "The cooling period after the last attempt is not over yet.", { retakeAt }),
     retryAt: retakeAt
   }),
-  VenueAway: ({ sentence }) => wire(502, 5020, sentence),
+  VenueAway: ({ sentence, data }) =>
+    data === undefined ? { ...wire(502, 5020, sentence), passing: true } : wire(502, 5020, sentence, data),
   NoVenue: ({ sentence }) => wire(503, 5030, sentence),
   Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
 }

@@ -52,6 +52,8 @@ import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
+import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
@@ -176,6 +178,7 @@ export const layerWorkers = (options: RuntimeOptions) =>
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,
+    hasVenue(options) ? Layer.merge(layerAutoAccept, layerOpeningWatch) : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

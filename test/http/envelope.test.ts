@@ -45,6 +45,8 @@ const values: Readonly<Record<string, string>> = {
   clientId: "41",
   itemId: "6",
   rid: "41",
+  rfqId: "501",
+  contractId: "77",
   partnerClientRef: encodeURIComponent("ref 1/ä")
 }
 const concrete = ({ path, query }: Route): string => {

@@ -42,13 +42,17 @@ const routes = partnerRoutes.routes.map(
     query: ReadonlyArray<QueryParameter>
   ] => {
     const refusals = method === "GET" ? (query.length > 0 ? [400] : []) : [400, 409]
-    const venue = /^(market|staking)\./.test(operation) ? [502] : []
+    const asking = /^(market|staking)\./.test(operation) || (method !== "GET" && /^(rfq|barriers)\./.test(operation))
+    const venue = asking ? [502] : []
     const own = [...form.statuses, ...refusals, ...venue].filter(
       (status) => status !== 409 || !withoutConflict.includes(operation)
     )
     return [operation, method.toLowerCase() as Method, path.replace(/:(\w+)/g, "{$1}"), own, query]
   }
 )
+
+/** Writes of the tables without the (K) mark. */
+const keyless: ReadonlyArray<string> = ["rfq.preview", "rfq.explain", "rfq.cancel"]
 
 /** Examples of an operation's success. */
 const examplesOf = (operation: unknown): ReadonlyArray<unknown> => {
@@ -102,7 +106,9 @@ describe("doc 1, Versioning: the OpenAPI document", () => {
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) assert.include(names, name)
       assert.strictEqual(
         names.includes("idempotency-key"),
-        (method === "post" && !id.startsWith("explain.")) || id === "appropriateness.mifid" || id === "kyc.update"
+        (method === "post" && !id.startsWith("explain.") && !keyless.includes(id)) ||
+          id === "appropriateness.mifid" ||
+          id === "kyc.update"
       )
     })
   }
@@ -215,13 +221,15 @@ describe("architecture 11: answers fit the published description", () => {
       .replace("{clientId}", "41")
       .replace("{itemId}", "6")
       .replace("{rid}", "41")
+      .replace("{rfqId}", "501")
+      .replace("{contractId}", "77")
       .replace("{partnerClientRef}", encodeURIComponent("ref 1/ä"))
 
   it("the examples of an answer are answers", () => {
     const examples = routes.flatMap(([id, method, path]) =>
       examplesOf(spec.paths[path]?.[method]).map((example) => ({ id, path, method, example }))
     )
-    assert.strictEqual(examples.length, 14)
+    assert.strictEqual(examples.length, 23)
     for (const { id, path, method, example } of examples) {
       const validate = validatorOf(path, method, 200)
       assert.isTrue(validate(example), `${id}: ${JSON.stringify(validate.errors)}`)

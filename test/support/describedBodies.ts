@@ -34,7 +34,23 @@ const beyondSchemas: ReadonlyArray<readonly [rule: string, sentence: RegExp]> = 
     /^There is no warning to acknowledge\.$|^The (question|answer|option)|must be answered/
   ],
   ["numbers that JSON readers change", /^The destination has a number /],
-  ["bulk reports by their size", /^The items must be a list /]
+  ["bulk reports by their size", /^The items must be a list /],
+  [
+    "a market's grids and limits",
+    /^The (quantity|barrier level|take profit) must be (a multiple of|at (most|least)) |^The expiry must be at most|^The market (does not offer|has no (live price|mark))/
+  ],
+  [
+    "the price of the moment",
+    /^The (barrier|take profit) |^The quantity is worth less|^Trading in this market is halted/
+  ],
+  [
+    "what stands against new risk",
+    /^(The premium and the commission exceed|New positions may not|The partner is |The client has \d+ open )/
+  ],
+  [
+    "what became of a request, a quote or a contract",
+    /^(The (request|contract|quote|dealer) |An accept of|A (cancel|request|later quote) |The (premium at this quote|venue has) )/
+  ]
 ]
 
 const ajv = new Ajv2020.default({ strict: false, allErrors: true })

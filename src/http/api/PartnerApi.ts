@@ -5,14 +5,17 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./AccountApi.ts"
 import { AppropriatenessApi } from "./AppropriatenessApi.ts"
+import { BarriersApi } from "./BarriersApi.ts"
 import { ClientsApi } from "./ClientsApi.ts"
 import { CollateralApi } from "./CollateralApi.ts"
 import { DepositsApi } from "./DepositsApi.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { ExplainApi } from "./ExplainApi.ts"
 import { KycApi } from "./KycApi.ts"
+import { MarginApi } from "./MarginApi.ts"
 import { MarketApi, StakingApi } from "./MarketApi.ts"
 import { ProfileApi } from "./ProfileApi.ts"
+import { RfqApi } from "./RfqApi.ts"
 import { sandboxText } from "./sandboxText.ts"
 import { PartnerKey } from "./Security.ts"
 import { SettlementApi } from "./SettlementApi.ts"
@@ -41,7 +44,10 @@ export class PartnerApi extends HttpApi.make("partner")
     AccountApi,
     WebhookApi,
     MarketApi,
-    StakingApi
+    StakingApi,
+    RfqApi,
+    BarriersApi,
+    MarginApi
   )
   .middleware(PartnerKey)
   .prefix(partnerPrefix)

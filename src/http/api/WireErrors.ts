@@ -20,7 +20,7 @@ export const wireErrors = [
     status: 400,
     meaning:
       "The request is not valid: a field, a query parameter, the JSON itself (also when it is nested deeper than 64 levels or has more than 50,000 members and entries in all) or the Idempotency-Key header.",
-    data: "{errors: {dotted.path: sentence}} when fields can be named, the first 1,000 of them"
+    data: "{errors: {dotted.path: sentence}} when fields can be named, the first 1,000 of them; {rfqId, state, rejectReason} when the venue refuses a request for quotes; {rfqId} of the open request when another one to close the same contract is made"
   },
   {
     code: 4000,
@@ -86,8 +86,9 @@ export const wireErrors = [
   {
     code: 5020,
     status: 502,
-    meaning: "The venue can not be reached, or what was last known of the market is too old to be served.",
-    data: ""
+    meaning:
+      "The venue can not be reached, or what was last known of the market is too old to be served. With data: what was asked is in flight at the venue and is resolved by itself.",
+    data: "{rfqId} of a request for quotes or its cancel; {rfqId, quoteId, accepting: true} of an accept; {rfqId, contractId} of a request to close; none when nothing was written"
   },
   {
     code: 5030,

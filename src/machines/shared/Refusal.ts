@@ -30,8 +30,8 @@ export type Refusal =
   | { readonly _tag: "EmailTaken" }
   /** 429 4290: the appropriateness test may be taken again at `retakeAt`, Unix ms. */
   | { readonly _tag: "RetakeTooEarly"; readonly retakeAt: number }
-  /** 502 5020: the venue can't be asked, and nothing was written. */
-  | { readonly _tag: "VenueAway"; readonly sentence: string }
+  /** 502 5020: the venue can't be asked, and nothing was written; with `data` what was written waits for its answer (A1-51). */
+  | { readonly _tag: "VenueAway"; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
   /** 409 4092. */

@@ -28,10 +28,10 @@ export const clients: ClientRow = {
 export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
 const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
-const parts = { directory, recall: new Recall(nothingElse) }
+const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
 export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
-  rfq: rfqHandler(parts, new Board()),
+  rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts)
 }
 

@@ -8,7 +8,6 @@ import { openRfqStates, type RfqInput } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
-import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 
@@ -28,9 +27,6 @@ export const rfqsInTurn = (turn: Turn): ReadonlyArray<RfqRow> => {
 
 /** Whether a request is not over. */
 export const isOpen = ({ state }: RfqRow): boolean => (openRfqStates as ReadonlyArray<string>).includes(state)
-
-/** The committed requests that are not over. */
-export const openRfqsIn = (state: SubjectState): ReadonlyArray<RfqRow> => state.all("rfqs").filter(isOpen)
 
 /** The figures of a request at the mark, as they are kept. */
 export interface AtRequest {

@@ -4,7 +4,7 @@
  * or under other terms than were accepted, is taken over with an alarm.
  */
 import { settledPnl } from "../../../machines/barrier/barrierFigures.ts"
-import { acceptRef, quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import { quoteOfRef, requestRef } from "../../../machines/rfq/Rfq.ts"
 import { formatAmount, MoneyDecimal } from "../../../machines/shared/Money.ts"
 import type { VenueContract, VenueQuote, VenueRfq } from "../../../machines/venue/venueObjects.ts"
 import { advance } from "../../effects/advance.ts"
@@ -36,14 +36,16 @@ const notFound = "not found at the venue"
 /** A client's turn that hears of requests and contracts, also of those that are over and have left memory. */
 export interface Hearing extends OwnedTurn {
   readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
 }
 
 export interface HearingParts {
   readonly directory: Directory["Service"]
   readonly recall: Recall
+  readonly board: QuoteBoard["Service"]
 }
 
-export const rfqHandler = (parts: HearingParts, board: QuoteBoard["Service"]): VenueHandler => ({
+export const rfqHandler = (parts: HearingParts): VenueHandler => ({
   ended: (turn, { id, outcome }) => {
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return
@@ -60,16 +62,20 @@ export const rfqHandler = (parts: HearingParts, board: QuoteBoard["Service"]): V
     if (fact.type === "rfq") heardState(turn, row, fact.rfq)
     return true
   },
-  quoted: ({ id, quote }) => board.hear(id, quote)
+  quoted: ({ id, quote }) => parts.board.hear(id, quote)
 })
 
 /** With whom the objects of the turn's client belong to. */
-export const hearing = (turn: Turn, { directory, recall }: HearingParts): Hearing => {
+export const hearing = (turn: Turn, { directory, recall, board }: HearingParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
   const partner = client === undefined ? null : directory.partner(client.partnerId)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
-  return { turn, recall, of: instanceOf(client, partner) }
+  return { turn, recall, board, of: instanceOf(client, partner) }
 }
+
+/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
+const quotesOf = ({ board }: Hearing, { id }: RfqRow): ReadonlyArray<VenueQuote> =>
+  board.of(id).map(({ quote }) => quote)
 
 const heardOfRequest = (turn: Turn, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
   if (outcome === "EXECUTED") {
@@ -110,7 +116,7 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
     if (contract === null) return alarm(turn, row, "rfq.executedUnseen", "the venue does not show what it executed")
-    return executed(owned, row, quoteId, contract, rfq?.quotes ?? [])
+    return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
@@ -131,8 +137,9 @@ const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract)
   const row = recall.row(turn, "rfqs", rfqId)
   if (row === null) return false
   const { contractId } = row.context
-  if (row.state !== "ACCEPTED" || contractId === null) executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, [])
-  else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
+  if (row.state !== "ACCEPTED" || contractId === null) {
+    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, quotesOf(owned, row))
+  } else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
   return true
 }
 
@@ -228,19 +235,23 @@ export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound)
   const { closeRfqId } = row.context
   const closing =
     end.how === "EARLY_CLOSE" && closeRfqId !== null ? owned.recall.row(owned.turn, "rfqs", closeRfqId) : null
-  if (closing !== null)
-    return closedBy(owned, row, end, { row: closing, quoteId: executedQuote(closing, end), quotes: [] })
+  if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing, end))
   if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, row.id)
 }
-
-/** The quote whose execution the venue's word on the contract alone shows; 0 when nothing says which. */
-const executedQuote = ({ context: { accepting, quotes } }: RfqRow, { settlePrice }: EndFound): number =>
-  accepting?.quoteId ?? quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))?.id ?? 0
 
 interface ClosedBy {
   readonly row: RfqRow
   readonly quoteId: number
   readonly quotes: ReadonlyArray<VenueQuote>
+}
+
+/** The request and quote whose execution the venue's word on the contract alone shows; quote 0 when nothing says which. */
+const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
+  const { accepting } = row.context
+  const heard = quotesOf(owned, row)
+  const quotes = heard.length > 0 ? heard : row.context.quotes
+  const settledAt = quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))
+  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? 0, quotes: heard }
 }
 
 /** Both are reported: the venue has one end of a contract, and that one stands (F19). */
@@ -275,7 +286,3 @@ const alarmOf = (
   reason: string
 ): void =>
   applyEffects(turn, { partnerId, clientId, object }, [{ type: "audit", action, before: state, after: state, reason }])
-
-/** The calls under which an accept of a request may be in flight. */
-export const acceptInFlight = ({ id, context: { accepting } }: RfqRow): string | null =>
-  accepting === null ? null : acceptRef(id, accepting.quoteId)

@@ -18,10 +18,10 @@ export type VenueHandlers = { readonly [O in VenueOwner]: VenueHandler }
 
 export const venueHandlers: Effect.Effect<VenueHandlers, never, Directory | QuoteBoard | RowReads> = Effect.gen(
   function* () {
-    const parts = { directory: yield* Directory, recall: new Recall(yield* RowReads) }
+    const parts = { directory: yield* Directory, recall: new Recall(yield* RowReads), board: yield* QuoteBoard }
     return {
       venueProbe: probeHandler,
-      rfq: rfqHandler(parts, yield* QuoteBoard),
+      rfq: rfqHandler(parts),
       barrierContract: contractHandler(parts)
     }
   }

@@ -1,0 +1,30 @@
+/** Knock-out contracts: lists, and asking for quotes to close one (doc 2, Barrier contracts). */
+import { Effect, Layer } from "effect"
+import { Barriers } from "../../runtime/services/barrier/Barriers.ts"
+import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
+import { BarriersApi } from "../api/BarriersApi.ts"
+import { toWire } from "../toWire.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { orUnknown, write } from "./handler.ts"
+
+export const barriers = feature({
+  api: BarriersApi,
+  layer: Layer.provide(Barriers.layer, Rfqs.layer),
+  handlers: Effect.map(Barriers, (contracts) =>
+    handlersOf(BarriersApi, {
+      list: ({ caller, params, query: { state = "open", ...page } }) =>
+        Effect.map(contracts.list(caller, params.clientId, { state, ...page }), orUnknown),
+      close: write(
+        ({ caller, params: { clientId, contractId }, body, slot }, store) =>
+          contracts.close(caller, contractId, { clientId, body, key: slot?.request ?? null, store }),
+        {
+          manyCommits: true,
+          lookUp: ({ caller, params }) =>
+            Effect.map(contracts.missing(caller, params.clientId, params.contractId), (refusal) =>
+              refusal === null ? null : toWire(refusal)
+            )
+        }
+      )
+    })
+  )
+})

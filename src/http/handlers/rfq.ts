@@ -1,0 +1,47 @@
+/** Requests for quotes on knock-out contracts (doc 2, Barrier contracts). */
+import { Effect } from "effect"
+import type { Explanation } from "../../runtime/services/money/Explain.ts"
+import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
+import { RfqApi } from "../api/RfqApi.ts"
+import { wireExplanation } from "../explanationWire.ts"
+import { toWire, type WireRefusal } from "../toWire.ts"
+import { feature, handlersOf } from "./feature.ts"
+import { done, orUnknown, refused, write, writeAs } from "./handler.ts"
+import { type Refusal, unknown } from "../../machines/shared/Refusal.ts"
+
+export const rfq = feature({
+  api: RfqApi,
+  layer: Rfqs.layer,
+  handlers: Effect.map(Rfqs, (rfqs) =>
+    handlersOf(RfqApi, {
+      request: write(
+        ({ caller, params: { clientId }, body, slot }, store) =>
+          rfqs.request(caller, { clientId, body, key: slot?.request ?? null, store }),
+        { manyCommits: true }
+      ),
+      preview: write(({ caller, params, body }) => rfqs.preview(caller, params.clientId, body)),
+      explain: writeAs(
+        (explained: Explanation) => done(wireExplanation(explained)),
+        ({ caller, params, body }) => rfqs.explain(caller, params.clientId, body)
+      ),
+      list: ({ caller, params }) => Effect.map(rfqs.list(caller, params.clientId), orUnknown),
+      get: ({ caller, params }) =>
+        Effect.map(rfqs.get(caller, params.clientId, params.rfqId), (found) =>
+          found === null ? refused(toWire(unknown("Request"))) : done(found)
+        ),
+      accept: write(
+        ({ caller, params: { clientId, rfqId }, body, slot }, store) =>
+          rfqs.accept(caller, rfqId, { clientId, body, key: slot?.request ?? null, store }),
+        {
+          manyCommits: true,
+          lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)
+        }
+      ),
+      cancel: write(({ caller, params }) => rfqs.cancel(caller, params.clientId, params.rfqId), {
+        lookUp: ({ caller, params }) => Effect.map(rfqs.missing(caller, params.clientId, params.rfqId), wireOf)
+      })
+    })
+  )
+})
+
+const wireOf = (refusal: Refusal | null): WireRefusal | null => (refusal === null ? null : toWire(refusal))

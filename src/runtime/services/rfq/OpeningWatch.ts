@@ -1,0 +1,185 @@
+/**
+ * Ends requests to open a contract whose client may not take new risk any more, or not in their market: a restriction, a
+ * lifecycle other than ACTIVE, a partner or a reliance that ended, a halt, a delisting (A2-101, D4). Requests to close, and those
+ * with an accept in flight, are left alone; the latter are looked at again when their answer is in.
+ */
+import { Effect, Latch, Layer } from "effect"
+import { openingRestriction } from "../../../machines/client/openingRisk.ts"
+import { openRfqStates } from "../../../machines/rfq/Rfq.ts"
+import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { RfqRow } from "../../store/tables/barrier.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { clientContext, clientSubject } from "../client/clientState.ts"
+import { MarketFeed } from "../market/MarketFeed.ts"
+import { Directory } from "../partner/Directory.ts"
+import { type BarrierMarkets, barrierMarkets } from "./barrierMarkets.ts"
+import { cancelOpeningRequests, isOpen, rfqsInTurn } from "./rfqDecisions.ts"
+
+/** Clients that are looked at side by side. */
+const atOnce = 64
+/** Between two looks at the venue's list of markets, and before what failed is tried again, ms. */
+const lookEvery = 1_000
+const pageLength = 500
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly directory: Directory["Service"]
+  readonly stored: RowReads["Service"]
+  readonly feed: MarketFeed["Service"]
+  readonly markets: BarrierMarkets
+}
+
+export const layerOpeningWatch = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const watch = new OpeningWatch({
+      host: yield* ActorHost,
+      directory: yield* Directory,
+      stored: yield* RowReads,
+      feed: yield* MarketFeed,
+      markets: yield* barrierMarkets
+    })
+    yield* watch.begin
+    yield* Effect.forkScoped(watch.run)
+    yield* Effect.forkScoped(watch.follow)
+  })
+)
+
+class OpeningWatch {
+  private readonly parts: Parts
+  /** The clients of the open requests to open, by request. */
+  private readonly clients = new Map<number, { readonly clientId: number; readonly partnerId: number }>()
+  /** Those that were open when reliance was revoked: later ones are taken, for clients that are onboarded (A1-50). */
+  private readonly revoked = new Set<number>()
+  private readonly wanted = new Set<number>()
+  private readonly wake = Latch.makeUnsafe(false)
+  private listing: MarketFeed["Service"]["mirror"]["listing"] = null
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    const { host } = parts
+    host.onCommitted("rfqs", (row) => this.take(row))
+    host.onCommitted("clients", ({ id }) => this.wantThose(({ clientId }) => clientId === id))
+    host.onCommitted("partners", ({ id }) => this.wantThose(({ partnerId }) => partnerId === id))
+    host.onCommitted("reliances", ({ partnerId, state }) => {
+      if (state === "REVOKED") this.revoke(partnerId)
+    })
+    host.onCommitted("tradingHalts", () => this.wantThose(() => true))
+  }
+
+  /** The requests that are open already. */
+  readonly begin: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    for (const state of openRfqStates) {
+      for (let before: number | undefined; ;) {
+        const query = { limit: pageLength, ...(before === undefined ? {} : { before }) }
+        const conditions = [{ column: "state", value: state }]
+        const rows: ReadonlyArray<RfqRow> = yield* Effect.orDie(this.parts.stored.page("rfqs", conditions, query))
+        for (const row of rows) this.take(row)
+        before = rows.at(-1)?.id
+        if (rows.length < pageLength) break
+      }
+    }
+  })
+
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        this.wake.closeUnsafe()
+        const wanted = [...this.wanted]
+        this.wanted.clear()
+        return Effect.forEach(wanted, (clientId) => this.look(clientId), { concurrency: atOnce, discard: true })
+      })
+    ),
+    Effect.forever({ disableYield: true })
+  )
+
+  /** What the venue halts or takes off its list. */
+  readonly follow: Effect.Effect<never> = Effect.sync(() => {
+    const { listing } = this.parts.feed.mirror
+    if (listing === this.listing) return
+    this.listing = listing
+    this.wantThose(() => true)
+  }).pipe(Effect.andThen(Effect.sleep(lookEvery)), Effect.forever({ disableYield: true }))
+
+  private take(row: RfqRow): void {
+    if (!isOpen(row) || row.closeContractId !== null) return this.forget(row.id)
+    const { clientId, partnerId } = row
+    this.clients.set(row.id, { clientId, partnerId })
+    this.want(clientId)
+  }
+
+  private forget(rfqId: number): void {
+    this.clients.delete(rfqId)
+    this.revoked.delete(rfqId)
+  }
+
+  private revoke(partnerId: number): void {
+    for (const [rfqId, of] of this.clients) if (of.partnerId === partnerId) this.revoked.add(rfqId)
+    this.wantThose((of) => of.partnerId === partnerId)
+  }
+
+  private wantThose(which: (of: { readonly clientId: number; readonly partnerId: number }) => boolean): void {
+    for (const of of this.clients.values()) if (which(of)) this.want(of.clientId)
+  }
+
+  private want(clientId: number): void {
+    this.wanted.add(clientId)
+    this.wake.openUnsafe()
+  }
+
+  /** Takes a turn only where something is to end. */
+  private look(clientId: number): Effect.Effect<void> {
+    const { host } = this.parts
+    const subject = clientSubject(clientId)
+    const found = host.read(subject, (state) => {
+      const client = state.one("clients")
+      return client !== undefined && state.all("rfqs").some((row) => this.reasonOf(row, client) !== null)
+    })
+    const ending = Effect.flatMap(found, (some) =>
+      some
+        ? host.dispatch({
+            subject,
+            by,
+            lane: "internal",
+            decide: (turn) => {
+              const client = turn.state.one("clients")
+              if (client === undefined) return
+              for (const row of rfqsInTurn(turn)) {
+                const reason = this.reasonOf(row, client)
+                if (reason !== null) cancelOpeningRequests(turn, reason, (symbol) => symbol === row.symbol)
+              }
+            }
+          })
+        : Effect.void
+    )
+    return Effect.catchCause(ending, (cause) =>
+      Effect.logWarning("requests to open could not be ended", cause).pipe(
+        Effect.andThen(Effect.sleep(lookEvery)),
+        Effect.andThen(Effect.sync(() => this.want(clientId)))
+      )
+    )
+  }
+
+  /** Why a request is to end; null: it stays. */
+  private reasonOf(row: RfqRow, client: ClientRow): string | null {
+    if (!isOpen(row) || row.closeContractId !== null || row.context.accepting !== null) return null
+    const restricted = openingRestriction(client.state, clientContext(client).restrictions)
+    if (restricted !== null) return restricted
+    const partner = this.parts.directory.partner(client.partnerId)
+    if (partner?.row.state !== "ACTIVE") return "The partner may not open new positions."
+    if (this.revoked.has(row.id)) return "Reliance on the partner's checks is revoked."
+    return this.stoppedIn(row.symbol)
+  }
+
+  private stoppedIn(symbol: string): string | null {
+    const { feed, markets } = this.parts
+    // While nothing is known of the markets nothing is known against one.
+    if (feed.mirror.listing === null) return null
+    const market = markets.find(symbol)
+    if (!market.ok) return "The market is not offered any more."
+    const message = markets.haltOf(market.value)
+    return message === null ? null : `Trading in this market is halted: ${message}`
+  }
+}

@@ -1,0 +1,379 @@
+/**
+ * Requests for quotes on knock-out contracts (doc 2, RFQ; D4; A2-21..A2-28, A2-110): judged and begun in the client's mailbox,
+ * answered once the venue has answered, or after 5 s without it. What is not answered then is in flight and ends by itself.
+ */
+import { Context, Effect, Layer } from "effect"
+import { acceptRef, requestRef, withdrawalRef } from "../../../machines/rfq/Rfq.ts"
+import { decodeAccept } from "../../../machines/rfq/AcceptBody.ts"
+import { previewOf, type RfqPreview } from "../../../machines/rfq/rfqPreview.ts"
+import { rfqGates } from "../../../machines/rfq/rfqGates.ts"
+import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../machines/rfq/RfqWire.ts"
+import { firstRefusal } from "../../../machines/shared/Gates.ts"
+import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import type { JsonObject } from "../../../machines/Effects.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import {
+  ActorHost,
+  type DispatchError,
+  FactNeeded,
+  type StoreAnswer,
+  type Turn,
+  type Unavailable
+} from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { RfqRow } from "../../store/tables/barrier.ts"
+import { clientSubject, ownClient } from "../client/clientState.ts"
+import type { Explanation } from "../money/Explain.ts"
+import { type Caller, partnerNow } from "../partner/Caller.ts"
+import { Directory } from "../partner/Directory.ts"
+import type { KeyedRequest } from "../shared/KeyedRequest.ts"
+import { firstRow } from "../shared/listReads.ts"
+import { VenueCalls } from "../venue/VenueCalls.ts"
+import { barrierMarkets } from "./barrierMarkets.ts"
+import { type CallAnswer, type KeyedCall, runCall } from "./keyedCall.ts"
+import { QuoteBoard } from "./QuoteBoard.ts"
+import { askedOf, explainRequest } from "./requestRfq.ts"
+import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
+import {
+  clientAt,
+  clientInTurn,
+  type ClientNow,
+  quoteJudge,
+  refusedSentence,
+  rfqFacts,
+  standsAgainst
+} from "./rfqFacts.ts"
+import { acceptWire, rfqWire } from "./rfqView.ts"
+
+/** A write of one client, as its handler hands it over. */
+export interface RfqWrite<A> {
+  readonly clientId: number
+  readonly body: unknown
+  readonly key: KeyedRequest | null
+  readonly store: StoreAnswer<Verdict<A>>
+}
+
+type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
+
+export class Rfqs extends Context.Service<
+  Rfqs,
+  {
+    request(caller: Caller, write: RfqWrite<RfqWire>): Answered<RfqWire>
+    preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
+    explain(caller: Caller, clientId: number, body: unknown): Answered<Explanation>
+    /** Those that are OPEN, newest first; null: the client is none of the partner's. */
+    list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
+    /** Null: the client has no such request. */
+    get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable>
+    accept(caller: Caller, rfqId: number | null, write: RfqWrite<AcceptWire>): Answered<AcceptWire>
+    cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
+    /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
+    call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
+    /** What became of a request that was begun; `about` goes with the word that nothing is known yet. */
+    requested(
+      caller: Caller,
+      clientId: number,
+      rfqId: number,
+      about?: JsonObject
+    ): Effect.Effect<CallAnswer<RfqWire>, DispatchError>
+    /** The refusal when the client has no such request, else null. */
+    missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable>
+  }
+>()("brokerage/runtime/services/rfq/Rfqs") {
+  static readonly layer = Layer.effect(
+    Rfqs,
+    Effect.gen(function* () {
+      return Rfqs.of(
+        new Requests({
+          host: yield* ActorHost,
+          clock: yield* BusinessClock,
+          directory: yield* Directory,
+          stored: yield* RowReads,
+          calls: yield* VenueCalls,
+          board: yield* QuoteBoard,
+          markets: yield* barrierMarkets
+        })
+      )
+    })
+  )
+}
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly directory: Directory["Service"]
+  readonly stored: RowReads["Service"]
+  readonly calls: VenueCalls["Service"]
+  readonly board: QuoteBoard["Service"]
+  readonly markets: Effect.Success<typeof barrierMarkets>
+}
+
+const noRequest = unknown("Request")
+const noQuote = unknown("Quote")
+const noClient = unknown("Client")
+const notKnown = "The venue has not answered yet: what was asked is in flight and is resolved by itself."
+
+class Requests {
+  private readonly parts: Parts
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  request(caller: Caller, { clientId, body, key, store }: RfqWrite<RfqWire>): Answered<RfqWire> {
+    const { clock, markets } = this.parts
+    const asked = askedOf(body, clock.now(), markets)
+    if (!asked.ok) return Effect.succeed(asked)
+    const { rfq, market } = asked.value
+    return this.call(caller, {
+      clientId,
+      key,
+      store,
+      begin: (turn) =>
+        this.inTurn(turn, caller, (at) => {
+          const facts = rfqFacts(at, rfq, market, markets)
+          const refusal = firstRefusal(rfqGates, facts)
+          if (refusal !== null) return refuse(refusal)
+          const { marked } = facts
+          if (marked === null) throw new Error("a request passed its gates without a mark")
+          const mark = marked.price.toFixed(marked.markPlaces)
+          return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
+        }),
+      refOf: requestRef,
+      answer: (rfqId) => this.requested(caller, clientId, rfqId)
+    })
+  }
+
+  preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview> {
+    const { clock, markets } = this.parts
+    const asked = askedOf(body, clock.now(), markets)
+    if (!asked.ok) return Effect.succeed(asked)
+    const { rfq, market } = asked.value
+    const { terms } = markets
+    return this.looking(caller, clientId, (at) => previewOf({ rfq, terms, facts: rfqFacts(at, rfq, market, markets) }))
+  }
+
+  explain(caller: Caller, clientId: number, body: unknown): Answered<Explanation> {
+    const { clock, markets } = this.parts
+    return this.looking(caller, clientId, (at) =>
+      accept(explainRequest(body, clock.now(), markets, ({ rfq, market }) => rfqFacts(at, rfq, market, markets)))
+    )
+  }
+
+  list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable> {
+    return this.seen(caller, clientId, (at) => ({
+      rfqs: at.rfqs
+        .filter(({ state }) => state === "OPEN")
+        .toSorted((one, other) => other.id - one.id)
+        .map((row) => this.wire(row, at))
+    }))
+  }
+
+  get(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqWire | null, Unavailable> {
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null || row.state === "CREATING"
+        ? Effect.succeed(null)
+        : this.seen(caller, clientId, (at) => this.wire(row, at))
+    )
+  }
+
+  missing(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<Refusal | null, Unavailable> {
+    return Effect.map(this.row(caller, clientId, rfqId), (row) => (row === null ? noRequest : null))
+  }
+
+  accept(caller: Caller, rfqId: number | null, write: RfqWrite<AcceptWire>): Answered<AcceptWire> {
+    const { clientId, body, key, store } = write
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* this.row(caller, clientId, rfqId)
+      if (found === null) return refuse(noRequest)
+      const decoded = decodeAccept(body)
+      if (!decoded.ok) return refuse(invalidBody(decoded))
+      const { quoteId } = decoded.body
+      return yield* this.call(caller, {
+        clientId,
+        key,
+        store,
+        begin: (turn) => this.inTurn(turn, caller, (at) => this.beginAccept(turn, at, found, quoteId, caller)),
+        refOf: (id) => acceptRef(id, quoteId),
+        answer: () => this.accepted(caller, clientId, found.id, quoteId)
+      })
+    })
+  }
+
+  cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire> {
+    return Effect.gen({ self: this }, function* () {
+      const found = yield* this.row(caller, clientId, rfqId)
+      if (found === null) return refuse(noRequest)
+      const { id } = found
+      return yield* this.call(caller, {
+        clientId,
+        key: null,
+        store: () => null,
+        begin: (turn) =>
+          this.inTurn(turn, caller, () => {
+            const row = rfqInTurn(turn, id) ?? found
+            const stands = standsAgainst(row)
+            const next = stands === null ? cancel(turn, row) : null
+            if (next === null) return refuse(invalidWhole(stands ?? "The request is not open."))
+            return accept(next.context.withdrawals)
+          }),
+        refOf: (attempt) => withdrawalRef(id, attempt),
+        answer: () => this.cancelled(caller, clientId, id)
+      })
+    })
+  }
+
+  private wire(row: RfqRow, at: ClientNow): RfqWire {
+    const { board, markets } = this.parts
+    return rfqWire(row, { at, board, markets })
+  }
+
+  call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A> {
+    const partner = () => this.parts.directory.stamp(caller.partner.row.id)
+    return runCall<A>(this.parts, { ...call, by: caller.by, partner })
+  }
+
+  /** Decides on the caller's client as the turn sees it. */
+  private inTurn<A>(turn: Turn, caller: Caller, decide: (at: ClientNow) => Verdict<A>): Verdict<A> {
+    const { row } = partnerNow(this.parts.directory, caller)
+    const client = ownClient(turn.state, row.id)
+    return client === null ? refuse(noClient) : decide(clientInTurn(turn, { client, partnerState: row.state }))
+  }
+
+  /** Looks at the caller's client as it is committed; null: it is none of the partner's. */
+  private seen<A>(caller: Caller, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
+    const { host, clock, directory } = this.parts
+    const partnerId = caller.partner.row.id
+    return host.read(clientSubject(clientId), (state, facts) => {
+      const client = ownClient(state, partnerId)
+      const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
+      return client === null ? null : look(clientAt(state, facts, { now: clock.now(), client, partnerState }))
+    })
+  }
+
+  private looking<A>(caller: Caller, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
+    return Effect.map(this.seen(caller, clientId, look), (found) => found ?? refuse(noClient))
+  }
+
+  /** The client's request: in its mailbox, or ended and stored. */
+  private row(caller: Caller, clientId: number, rfqId: number | null): Effect.Effect<RfqRow | null, Unavailable> {
+    if (rfqId === null) return Effect.succeed(null)
+    const { host, stored } = this.parts
+    const partnerId = caller.partner.row.id
+    const resident = host.read(clientSubject(clientId), (state) => state.get("rfqs", String(rfqId)))
+    return Effect.flatMap(resident, (row) =>
+      row !== undefined
+        ? Effect.succeed(row.partnerId === partnerId ? row : null)
+        : firstRow(stored, "rfqs", [
+            { column: "id", value: rfqId },
+            { column: "client_id", value: clientId },
+            { column: "partner_id", value: partnerId }
+          ])
+    )
+  }
+
+  private ownRow(caller: Caller, clientId: number, rfqId: number): Effect.Effect<RfqRow, DispatchError> {
+    return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
+      row === null ? Effect.fail(new FactNeeded({ fact: `rfq:${rfqId}` })) : Effect.succeed(row)
+    )
+  }
+
+  requested(
+    caller: Caller,
+    clientId: number,
+    rfqId: number,
+    about: JsonObject = {}
+  ): Effect.Effect<CallAnswer<RfqWire>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const row = yield* this.ownRow(caller, clientId, rfqId)
+      const { state, context } = row
+      if (state === "REJECTED") return { verdict: refuse(rejected(row)), settle: null }
+      if (context.venueRfqId === null && (state === "CREATING" || state === "OPEN")) {
+        const refusal: Refusal = { _tag: "VenueAway", sentence: notKnown, data: { rfqId, ...about } }
+        const settle = (turn: Turn): void => {
+          const now = rfqInTurn(turn, rfqId)
+          if (now !== undefined) unanswered(turn, now)
+        }
+        return { verdict: refuse(refusal), settle }
+      }
+      return { verdict: yield* this.looking(caller, clientId, (at) => accept(this.wire(row, at))), settle: null }
+    })
+  }
+
+  private beginAccept(turn: Turn, at: ClientNow, found: RfqRow, quoteId: number, caller: Caller): Verdict<number> {
+    const { board, markets } = this.parts
+    const row = rfqInTurn(turn, found.id) ?? found
+    if (row.state === "CREATING") return refuse(noRequest)
+    const stands = standsAgainst(row)
+    if (stands !== null) return refuse(invalidWhole(stands))
+    const quote = board.one(row.id, quoteId)?.quote
+    if (quote === undefined || quote.state === "WITHDRAWN") return refuse(noQuote)
+    const judge = quoteJudge(at, row, markets)
+    const refusal = judge.refusal(quote)
+    if (refusal !== null) return refuse(refusal)
+    const figures = judge.priced(quote)?.figures ?? null
+    const { price } = quote
+    const next = beginAccept(turn, row, { id: quoteId, price, figures, by: caller.by.actor })
+    return next === null ? refuse(invalidWhole("The venue has not confirmed the request yet.")) : accept(row.id)
+  }
+
+  private accepted(
+    caller: Caller,
+    clientId: number,
+    rfqId: number,
+    quoteId: number
+  ): Effect.Effect<CallAnswer<AcceptWire>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      const row = yield* this.ownRow(caller, clientId, rfqId)
+      const { acceptedQuoteId, accepting, contractId, refusedQuotes } = row.context
+      if (acceptedQuoteId === quoteId && contractId !== null) {
+        const contract = yield* this.contract(clientId, contractId)
+        return { verdict: accept(acceptWire(row, contract)), settle: null }
+      }
+      if (accepting?.quoteId === quoteId) {
+        const data = { rfqId, quoteId, accepting: true }
+        return { verdict: refuse({ _tag: "VenueAway", sentence: notKnown, data }), settle: null }
+      }
+      const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
+      const sentence = why === undefined ? "The request is not open." : refusedSentence(why)
+      return { verdict: refuse(invalidWhole(sentence)), settle: null }
+    })
+  }
+
+  private contract(clientId: number, contractId: number) {
+    const { host, stored } = this.parts
+    const id = String(contractId)
+    return Effect.flatMap(
+      host.read(clientSubject(clientId), (state) => state.get("barrierContracts", id)),
+      (resident) =>
+        resident !== undefined
+          ? Effect.succeed(resident)
+          : Effect.flatMap(firstRow(stored, "barrierContracts", [{ column: "id", value: contractId }]), (row) =>
+              row === null ? Effect.fail(new FactNeeded({ fact: `contract:${id}` })) : Effect.succeed(row)
+            )
+    )
+  }
+
+  private cancelled(
+    caller: Caller,
+    clientId: number,
+    rfqId: number
+  ): Effect.Effect<CallAnswer<RfqCancelledWire>, DispatchError> {
+    return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
+      if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
+      const refusal: Refusal =
+        context.cancelling === null
+          ? invalidWhole("The request is not open.")
+          : { _tag: "VenueAway", sentence: notKnown, data: { rfqId } }
+      return { verdict: refuse(refusal), settle: null }
+    })
+  }
+}
+
+const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({
+  _tag: "Invalid",
+  sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
+  errors: null,
+  data: { rfqId: id, state: "REJECTED", rejectReason }
+})

@@ -1,0 +1,174 @@
+/**
+ * What the gates of requests for quotes and of their quotes judge, gathered from a client as a turn or a reader sees it: the
+ * one place, so that what is shown as acceptable is what an accept takes (A2-110, F18, F19).
+ */
+import { type CloseQuoteFacts, closeQuoteRefusal, type JudgedQuote } from "../../../machines/barrier/quoteAcceptance.ts"
+import { type Priced, pricedAt } from "../../../machines/barrier/priceRules.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
+import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
+import { atMark } from "../../../machines/rfq/rfqEconomics.ts"
+import { type AcceptFacts, acceptGates, type OpeningFacts, type RfqFacts } from "../../../machines/rfq/rfqGates.ts"
+import type { AskedRfq } from "../../../machines/rfq/rfqOnMarket.ts"
+import { firstRefusal } from "../../../machines/shared/Gates.ts"
+import { usdcMinor } from "../../../machines/shared/Money.ts"
+import type { Refusal } from "../../../machines/shared/Refusal.ts"
+import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { accountIn, accountInTurn, type AccountNow } from "../account/accountNow.ts"
+import { contractsIn, openContracts, termsOf } from "../barrier/contractDecisions.ts"
+import { blockStatuses, clientContext } from "../client/clientState.ts"
+import type { BarrierMarkets } from "./barrierMarkets.ts"
+import { isOpen, rfqsInTurn } from "./rfqDecisions.ts"
+
+/** A client at one moment, as far as its requests are judged on it. */
+export interface ClientNow {
+  readonly now: number
+  readonly client: ClientRow
+  readonly partnerState: PartnerStatus
+  readonly state: SubjectState
+  readonly rfqs: ReadonlyArray<RfqRow>
+  readonly contracts: ReadonlyArray<BarrierContractRow>
+  readonly account: AccountNow
+  readonly facts: Facts
+}
+
+type Whose = Pick<ClientNow, "client" | "partnerState">
+
+export const clientInTurn = (turn: Turn, whose: Whose): ClientNow => ({
+  ...whose,
+  now: turn.now,
+  state: turn.state,
+  rfqs: rfqsInTurn(turn),
+  contracts: openContracts(turn),
+  account: accountInTurn(turn, whose.client),
+  facts: turn.facts
+})
+
+/** As it is committed. */
+export const clientAt = (state: SubjectState, facts: Facts, whose: Whose & Pick<ClientNow, "now">): ClientNow => ({
+  ...whose,
+  state,
+  rfqs: state.all("rfqs"),
+  contracts: contractsIn(state),
+  account: accountIn(state, facts),
+  facts
+})
+
+/** `except`: the request that is judged, which stands not against itself. */
+const openingFacts = (
+  { now, client, partnerState, state, rfqs, contracts, account, facts }: ClientNow,
+  market: VenueMarket,
+  markets: BarrierMarkets,
+  except: number | null
+): OpeningFacts => {
+  const opening = rfqs.filter((row) => row.closeContractId === null && row.id !== except)
+  return {
+    now,
+    client: {
+      lifecycle: client.state,
+      level: client.level,
+      restrictions: clientContext(client).restrictions,
+      blocks: blockStatuses(state)
+    },
+    partnerState,
+    openRequests: opening.filter(isOpen).length,
+    openContracts: contracts.length + opening.filter(({ context }) => context.accepting !== null).length,
+    risk: account.risk,
+    venueConnected: markets.connected(),
+    halt: markets.haltOf(market),
+    mark: facts.marks.get(market.symbol) ?? null
+  }
+}
+
+/** Of a request that is asked for: what create, preview and explain judge. */
+export const rfqFacts = (at: ClientNow, rfq: AskedRfq, market: VenueMarket, markets: BarrierMarkets): RfqFacts => {
+  const opening = openingFacts(at, market, markets, null)
+  const { mark, risk } = opening
+  const { terms } = markets
+  const marked = mark === null ? null : atMark(rfq, { mark, market, terms, freeMargin: risk.freeMargin })
+  return { ...opening, marked }
+}
+
+/** Why nothing of a request can be accepted now, whatever the quote; null: it waits for one. */
+export const standsAgainst = ({ state, context }: RfqRow): string | null => {
+  if (state !== "OPEN") return "The request is not open."
+  if (context.accepting !== null) return "An accept of this request is in flight."
+  return context.cancelling === null ? null : "A cancel of this request is in flight."
+}
+
+/** A request whose quotes are judged, with what is the same for each of them. */
+export interface QuoteJudge {
+  /** Why the quote may not be accepted now; null: it may. */
+  readonly refusal: (quote: VenueQuote) => Refusal | null
+  /** At the quote's price; null of a request to close. */
+  readonly priced: (quote: VenueQuote) => Priced | null
+  /** What is closed, as the rules of its quotes judge it; null of a request to open. */
+  readonly closing: (quote: VenueQuote) => CloseQuoteFacts | null
+}
+
+/** Judges the quotes of one request of a client. */
+export const quoteJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge =>
+  row.closeContractId === null ? openJudge(at, row, markets) : closeJudge(at, row, row.closeContractId, markets)
+
+const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJudge => {
+  const market = markets.find(row.symbol)
+  const freeMargin = at.account.risk.freeMargin
+  const priced = ({ price }: VenueQuote): Priced =>
+    pricedAt(
+      { ...row.context, barrier: row.context.barrierLevel, price },
+      { maxLeverage: markets.terms.barrierMaxLeverage, freeMargin }
+    )
+  if (!market.ok) return { refusal: () => market.refusal, priced, closing: () => null }
+  const opening = openingFacts(at, market.value, markets, row.id)
+  const { qty, expiryTs, premiumBudget } = row.context
+  const budget = premiumBudget === null ? null : usdcMinor(premiumBudget)
+  const factsOf = (quote: VenueQuote): AcceptFacts => ({
+    ...opening,
+    quoted: {
+      now: at.now,
+      quote: judged(row.context, quote),
+      qty,
+      expiryTs,
+      premiumBudget: budget,
+      priced: priced(quote)
+    }
+  })
+  return { refusal: (quote) => firstRefusal(acceptGates, factsOf(quote)), priced, closing: () => null }
+}
+
+const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: BarrierMarkets): QuoteJudge => {
+  const contract = at.contracts.find(({ id }) => id === contractId)
+  const terms = contract === undefined ? null : termsOf(contract)
+  const closing = (quote: VenueQuote): CloseQuoteFacts | null =>
+    terms === null ? null : { now: at.now, quote: judged(row.context, quote), contract: terms }
+  return {
+    refusal: (quote) => {
+      if (!markets.connected()) return venueAway
+      const facts = closing(quote)
+      const sentence = facts === null ? "The contract is not open." : closeQuoteRefusal(facts)
+      return sentence === null ? null : invalidWhole(sentence)
+    },
+    priced: () => null,
+    closing
+  }
+}
+
+const venueAway: Refusal = { _tag: "VenueAway", sentence: "The venue can not be reached: nothing was done." }
+
+const judged = ({ refusedQuotes }: RfqContext, { id, state, price, qty, validUntil }: VenueQuote): JudgedQuote => {
+  const refused = refusedQuotes.find(({ quoteId }) => quoteId === id)
+  return { state, price, qty, validUntil, refusedWith: refused === undefined ? null : refusedSentence(refused.reason) }
+}
+
+/** What is said of a quote whose accept the venue has refused. */
+export const refusedSentence = (reason: string): string => `The venue has refused to execute this quote: ${reason}.`
+
+/** A refusal as one sentence, where only that is shown. */
+export const sentenceOf = (refusal: Refusal): string =>
+  "sentence" in refusal ? refusal.sentence : "The client's verification does not allow this action."

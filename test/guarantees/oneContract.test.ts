@@ -1,0 +1,79 @@
+/**
+ * However the venue's answers are lost, one accept makes at most one contract and one commission, and is never given up in
+ * silence (A1-51, A1-53, A2-26, D4).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { get, ofClient } from "../support/Builders.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
+
+const world = barrierVenue()
+const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
+
+const commissions = async (clientId: number): Promise<ReadonlyArray<string>> =>
+  (await get(service, key, `/clients/${clientId}/ledger`)).json.data.postings
+    .filter(({ type }: { readonly type: string }) => type === "COMMISSION")
+    .map(({ amount }: { readonly amount: string }) => amount)
+
+const contracts = async (clientId: number): Promise<number> =>
+  (await ofClient(service, "barrierContracts", clientId)).length
+
+/** A client with a request by hand and one live quote. */
+const quoted = async () => {
+  const clientId = await trader()
+  const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+  const quoteId = world.quote(rfqId, "60000")
+  await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+  return { clientId, rfqId, quoteId }
+}
+
+describe("A2-26: one accept, one contract", () => {
+  it("the venue executes and its answer is lost: the contract comes by itself, once, at the quote's price", async () => {
+    const { clientId, rfqId, quoteId } = await quoted()
+    world.failing((name) => (name === "acceptQuote" ? { lost: "after" } : {}))
+    const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    assert.include([200, 502], answer.status)
+    world.failing(() => ({}))
+    const done = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
+    assert.deepInclude(done, { acceptedQuoteId: quoteId, entryPrice: "60000.0", accepting: false })
+    assert.deepInclude(done.quotes[0], { quoteId, state: "ACCEPTED" })
+    assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [1, ["-1.200000"]])
+  }, 20_000)
+
+  it("the venue is silent before it executes: the reference is voided, nothing is booked, and another quote can be taken", async () => {
+    const { clientId, rfqId, quoteId } = await quoted()
+    world.failing((name) => (name === "acceptQuote" ? { lost: "before" } : {}))
+    const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    assert.include([400, 502], answer.status)
+    const free = await until(clientId, rfqId, (rfq) => !rfq.accepting)
+    world.failing(() => ({}))
+    assert.deepInclude(free, { state: "OPEN", acceptedQuoteId: null })
+    assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [0, []])
+    const next = world.quote(rfqId, "60010", { dealer: "beta" })
+    await until(clientId, rfqId, (rfq) => rfq.quotes.length === 2)
+    assert.strictEqual((await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: next })).status, 200)
+    assert.strictEqual(await contracts(clientId), 1)
+  }, 20_000)
+
+  it("a retry under the key asks the venue once, whatever was answered", async () => {
+    const clientId = await trader()
+    const headers = { "Idempotency-Key": `request-${clientId}` }
+    world.failing((name) =>
+      name === "requestQuotes" ? { lost: "before" } : name === "voidRefs" ? { lost: "before" } : {}
+    )
+    const first = await call("POST", clientId, "/rfq", asked(), headers)
+    assert.strictEqual(first.status, 502, first.text)
+    const { rfqId } = first.json.data
+    assert.deepInclude(await rfqOf(clientId, rfqId), { state: "OPEN", venueRfqId: null })
+    world.failing(() => ({}))
+    const again = await call("POST", clientId, "/rfq", asked(), headers)
+    assert.strictEqual(again.text, first.text)
+    await looking(
+      () => rfqOf(clientId, rfqId),
+      ({ state }) => state === "REJECTED"
+    )
+    assert.strictEqual((await ofClient(service, "rfqs", clientId)).length, 1)
+  }, 30_000)
+})

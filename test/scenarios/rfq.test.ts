@@ -1,0 +1,242 @@
+/**
+ * Requests for quotes, from the question to the contract, against the simulated venue's books (doc 2, RFQ; D4; F15, F18;
+ * A2-21..A2-28, A2-110).
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { get, rowCounts } from "../support/Builders.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
+import type { Answer } from "../support/Service.ts"
+
+const world = barrierVenue()
+const { service, key, call, report, restrict } = await openScenario({ layerVenue: world.layerVenue })
+const { trader, asked, post, until, looking, rfqOf } = barrierSteps(service, key, { call, report })
+
+const refusal = ({ status, json }: Answer) => [status, json.code, json.msg]
+
+describe("asking for quotes", () => {
+  it("A2-23: preview foretells what the request then is; the venue has it when it is answered", async () => {
+    const clientId = await trader()
+    const preview = (await post(clientId, "/rfq/preview", asked())).json.data
+    assert.deepInclude(preview, {
+      accepted: true,
+      reason: null,
+      mark: "60000.0",
+      premium: "190.000000",
+      estimatedCommission: "1.200000",
+      requiredFreeMargin: "191.200000",
+      freeMarginBefore: "1000.000000",
+      freeMarginAfter: "808.800000",
+      impliedLeverage: "31.58"
+    })
+    const { status, json } = await post(clientId, "/rfq", asked({ autoAccept: false }))
+    assert.strictEqual(status, 200)
+    assert.deepInclude(json.data, {
+      clientId,
+      state: "OPEN",
+      direction: "LONG",
+      premium: null,
+      maxLossAtRequest: preview.premium,
+      commission: preview.estimatedCommission,
+      clOrdId: `R-${json.data.rfqId}`,
+      quotes: []
+    })
+    assert.isNumber(json.data.venueRfqId)
+    const { rfqs } = (await get(service, key, `/clients/${clientId}/rfq`)).json.data
+    assert.deepStrictEqual(
+      rfqs.map(({ rfqId }: { readonly rfqId: number }) => rfqId),
+      [json.data.rfqId]
+    )
+  })
+
+  it("F15: a quote is heard, accepted by hand once, and a contract opens with its premium frozen", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const quoteId = world.quote(rfqId, "60010")
+    const { quotes } = await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+    assert.deepInclude(quotes[0], {
+      quoteId,
+      price: "60010.0",
+      impliedPremium: "190.950000",
+      state: "LIVE",
+      acceptable: true,
+      notAcceptableReason: null
+    })
+    const headers = { "Idempotency-Key": `accept-${rfqId}` }
+    const first = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    assert.strictEqual(first.status, 200, first.text)
+    assert.deepInclude(first.json.data, { rfqId, quoteId, entry: "60010.0", premium: "190.950000", direction: "LONG" })
+    const again = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    assert.strictEqual(again.text, first.text)
+    const { contractId } = first.json.data
+    assert.deepInclude(await rfqOf(clientId, rfqId), { state: "ACCEPTED", contractId, premium: "190.950000" })
+    const { barriers } = (await get(service, key, `/clients/${clientId}/barriers`)).json.data
+    assert.deepInclude(barriers[0], { contractId, state: "OPEN", mark: "60000.0", unrealizedPnl: "-1.000000" })
+    const picture = (await get(service, key, `/clients/${clientId}/margin`)).json
+    assert.deepInclude(picture, { barriers: 1, barrierUnrealizedPnl: "-1.000000", riskState: "NORMAL" })
+  })
+
+  it("F18: the router takes the earliest acceptable quote, not the best", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5" }))).json.data
+    world.quote(rfqId, "60020")
+    const noted = await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote !== null)
+    assert.deepInclude(noted, {
+      state: "OPEN",
+      autoAcceptNote: "The premium at this quote exceeds the request's budget."
+    })
+    const quoteId = world.quote(rfqId, "60004", { dealer: "beta" })
+    const done = await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
+    assert.deepInclude(done, { acceptedQuoteId: quoteId, entryPrice: "60004.0", accepting: false })
+    const states = done.quotes.map(({ state }: { readonly state: string }) => state)
+    assert.deepStrictEqual(states, ["ACCEPTED", "SUPERSEDED"])
+  })
+
+  it("A2-27: of fifty accepts at once one contract comes", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const quoteId = world.quote(rfqId, "60000")
+    await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => post(clientId, `/rfq/${rfqId}/accept`, { quoteId }))
+    )
+    assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [
+      200,
+      ...Array.from({ length: 49 }, () => 400)
+    ])
+    const { barriers } = (await get(service, key, `/clients/${clientId}/barriers`)).json.data
+    assert.strictEqual(barriers.length, 1)
+  })
+})
+
+describe("A2-101: what ends the right to open risk ends requests to open", () => {
+  it("a restriction cancels the request, which says why, and leaves the one to close", async () => {
+    const clientId = await trader()
+    const first = (await post(clientId, "/rfq", asked())).json.data
+    world.quote(first.rfqId, "60000")
+    const { contractId } = await until(clientId, first.rfqId, (rfq) => rfq.state === "ACCEPTED")
+    const closing = (await post(clientId, `/barriers/${contractId}/close`, { autoAccept: false })).json.data
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    await restrict(clientId, "NO_NEW_RISK")
+    const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
+    assert.strictEqual(ended.state, "CANCELLED")
+    const again = await post(clientId, "/rfq", asked())
+    assert.deepStrictEqual([again.status, again.json.msg], [400, ended.rejectReason])
+    assert.strictEqual((await rfqOf(clientId, closing.rfqId)).state, "OPEN")
+  })
+
+  it("D4: a halt of the venue cancels it too", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    world.venue.apply({ type: "command", command: { type: "halt", symbol: knockOut } })
+    const ended = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
+    world.venue.apply({ type: "command", command: { type: "resume", symbol: knockOut } })
+    assert.strictEqual(ended.state, "CANCELLED")
+    assert.match(ended.rejectReason, /halt/i)
+    await looking(
+      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+      ({ accepted }) => accepted === true
+    )
+  }, 20_000)
+})
+
+describe("taking back and refusals", () => {
+  it("D4: a cancel ends the request at the venue; a second one and an accept are refused", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const quoteId = world.quote(rfqId, "60000")
+    await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+    const { status, json } = await post(clientId, `/rfq/${rfqId}/cancel`, {})
+    assert.deepStrictEqual([status, json.data], [200, { rfqId, state: "CANCELLED" }])
+    const notOpen = [400, 4000, "The request is not open."]
+    assert.deepStrictEqual(refusal(await post(clientId, `/rfq/${rfqId}/cancel`, {})), notOpen)
+    assert.deepStrictEqual(refusal(await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })), notOpen)
+    const { quotes } = await rfqOf(clientId, rfqId)
+    assert.deepInclude(quotes[0], { quoteId, state: "EXPIRED", acceptable: false })
+  })
+
+  it("A2-21: the venue refuses: 400 with the request's data, and the row says why", async () => {
+    const clientId = await trader()
+    world.failing((name) => (name === "requestQuotes" ? { refused: "not today" } : {}))
+    const { status, json } = await post(clientId, "/rfq", asked()).finally(() => world.failing(() => ({})))
+    assert.strictEqual(status, 400)
+    assert.deepInclude(json.data, { state: "REJECTED", rejectReason: "not today" })
+    assert.deepInclude(await rfqOf(clientId, json.data.rfqId), { state: "REJECTED", rejectReason: "not today" })
+  })
+
+  it("A1-51, A2-26: the venue's answer is lost: 502 under the key, and the accept is found out by itself", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const quoteId = world.quote(rfqId, "60000")
+    await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+    const headers = { "Idempotency-Key": `lost-${rfqId}` }
+    world.failing((name) => (name === "read" ? {} : { lost: "before" }))
+    const first = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    assert.deepStrictEqual([first.status, first.json.code], [502, 5020], first.text)
+    assert.deepStrictEqual(first.json.data, { rfqId, quoteId, accepting: true })
+    assert.isTrue((await rfqOf(clientId, rfqId)).accepting)
+    assert.deepStrictEqual(refusal(await post(clientId, `/rfq/${rfqId}/cancel`, {})).slice(0, 2), [400, 4000])
+    world.failing(() => ({}))
+    const again = await call("POST", clientId, `/rfq/${rfqId}/accept`, { quoteId }, headers)
+    assert.strictEqual(again.text, first.text)
+    const after = await until(clientId, rfqId, (rfq) => !rfq.accepting)
+    assert.strictEqual(after.state, "OPEN")
+    assert.isFalse(after.quotes[0].acceptable)
+  }, 20_000)
+
+  it.each([
+    ["a market of nobody", { symbol: "DOGE-USDC-KO" }, 404, "This market is not offered."],
+    ["another family", { symbol: "BTC-USDC-PERP" }, 404, "This market is not offered."],
+    ["off the tick", { "barrier.level": "58000.05" }, 400, "The barrier level must be a multiple of 0.1."],
+    ["beyond the price", { "barrier.level": "60000" }, 400, "The barrier of a long contract must be below the price."],
+    ["too near", { "barrier.level": "59940.1" }, 400, "The barrier must be at least 0.1 percent away from the price."],
+    ["too dear", { qty: "1" }, 400, "The premium and the commission exceed the client's free margin."],
+    ["too small", { qty: "0.0001" }, 400, "The quantity is worth less than the market's minimum of 100 USDC."]
+  ] as const)(
+    "A2-110: %s: the request is refused as preview and explain say",
+    async (_name, paths, status, sentence) => {
+      const clientId = await trader()
+      const body = asked(paths)
+      const explained = (await post(clientId, "/rfq/explain", body)).json.data
+      const previewed = await post(clientId, "/rfq/preview", body)
+      const before = await rowCounts(service)
+      const answer = await post(clientId, "/rfq", body)
+      assert.deepStrictEqual([answer.status, answer.json.msg], [status, sentence])
+      assert.deepStrictEqual(await rowCounts(service), before)
+      assert.deepInclude(explained, { write: "rfq", outcome: "REFUSED", code: answer.json.code, sentence })
+      const told = previewed.status === 200 ? previewed.json.data.reason : previewed.json.msg
+      assert.strictEqual(told, sentence)
+    }
+  )
+
+  it("what is another partner's, or no id, is not found", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const other = await service.partner()
+    const path = `/clients/${clientId}/rfq/${rfqId}`
+    assert.strictEqual((await get(service, other.key, path)).status, 404)
+    const unheard = [String(rfqId + 1_000_000), "9223372036854775808", "0", "x"]
+    for (const id of unheard) {
+      assert.strictEqual((await get(service, key, `/clients/${clientId}/rfq/${id}`)).status, 404, id)
+      assert.strictEqual((await post(clientId, `/rfq/${id}/cancel`, {})).status, 404, id)
+      assert.strictEqual((await post(clientId, `/rfq/${id}/accept`, { quoteId: 1 })).status, 404, id)
+    }
+    assert.strictEqual(
+      (await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: 999_999 })).json.msg,
+      "Quote not found."
+    )
+  })
+
+  it("a READ key may ask for an explanation, and for nothing else that a POST does", async () => {
+    const reader = await service.partner({}, "READ")
+    const clientId = await trader()
+    const send = (path: string) =>
+      service.call("POST", `/partner/v1/clients/${clientId}${path}`, { key: reader.key, raw: JSON.stringify(asked()) })
+    for (const path of ["/rfq", "/rfq/preview", "/rfq/1/accept", "/rfq/1/cancel", "/barriers/1/close"]) {
+      assert.deepStrictEqual([(await send(path)).status, (await send(path)).json.code], [403, 4034], path)
+    }
+    // Its scope lets it through: the client is another partner's.
+    assert.strictEqual((await send("/rfq/explain")).json.msg, "Client not found.")
+  })
+})

@@ -1,0 +1,54 @@
+/** Steps of scenarios of knock-out contracts: a client that may trade them, requests, and looks until something is so. */
+import { assert } from "@effect/vitest"
+import { setTimeout as pause } from "node:timers/promises"
+import { questionnaire1 } from "../../src/machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "../../src/machines/appropriateness/scoring.ts"
+import { sampleMifid } from "../../src/machines/mifid/sampleMifid.ts"
+import { get, withPaths } from "./Builders.ts"
+import { knockOut } from "./barrierVenue.ts"
+import type { Answer, Service } from "./Service.ts"
+import type { Members, stepsOf } from "./steps.ts"
+
+export const barrierSteps = (
+  service: Service,
+  key: string,
+  { call, report }: Pick<ReturnType<typeof stepsOf>, "call" | "report">
+) => {
+  const post = (clientId: number, path: string, body: object): Promise<Answer> => call("POST", clientId, path, body)
+  const rfqOf = async (clientId: number, rfqId: number) =>
+    (await get(service, key, `/clients/${clientId}/rfq/${rfqId}`)).json.data
+  /** Looks until `found`; the test's own time limit ends it. */
+  const looking = async <A>(look: () => Promise<A>, found: (seen: A) => boolean): Promise<A> => {
+    for (;;) {
+      const seen = await look()
+      if (found(seen)) return seen
+      await pause(5)
+    }
+  }
+  return {
+    post,
+    rfqOf,
+    looking,
+    /** A client at level MICA_MIFID with so much collateral, while the market has a live price. */
+    trader: async (amount = "1000.00"): Promise<number> => {
+      const clientId = await service.client(key)
+      const answers = answersFor(questionnaire1, "PASS")
+      await call("POST", clientId, "/appropriateness", { version: 1, answers })
+      const { data } = (await call("PUT", clientId, "/mifid", sampleMifid())).json
+      assert.strictEqual(data.verificationLevel, "MICA_MIFID")
+      const reported = await report(clientId, { amount })
+      assert.strictEqual(reported.status, 201, reported.text)
+      await looking(
+        () => get(service, key, `/ticker?symbol=${knockOut}`),
+        ({ status }) => status === 200
+      )
+      return clientId
+    },
+    /** A long of 0.1 with its barrier at 58,000, some paths replaced. */
+    asked: (paths: Members = {}) =>
+      withPaths({ symbol: knockOut, side: "BUY", qty: "0.1", barrier: { level: "58000" } } as object, paths),
+    // oxlint-disable-next-line typescript/no-explicit-any
+    until: (clientId: number, rfqId: number, found: (rfq: any) => boolean) =>
+      looking(() => rfqOf(clientId, rfqId), found)
+  }
+}

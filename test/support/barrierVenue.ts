@@ -1,0 +1,47 @@
+/**
+ * The simulated venue's books in this process, for scenarios of requests for quotes: its prices are held, it follows the wall
+ * clock and beats, dealers quote when the test says so, and calls fail when it says so.
+ */
+import { Layer } from "effect"
+import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { requestRef } from "../../src/machines/rfq/Rfq.ts"
+import { Venue } from "../../src/runtime/ports/Venue.ts"
+import type { Asked } from "../../simulator/venue/InProcessVenue.ts"
+
+export const knockOut = "BTC-USDC-KO"
+
+export const barrierVenue = () => {
+  let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
+  const venue = new InProcessVenue({
+    venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
+    fault: (asked, refs) => fault(asked, refs)
+  })
+  const price = (mark: string) =>
+    void venue.apply({ type: "command", command: { type: "price", symbol: knockOut, price: mark, only: null } })
+  price("60000")
+  let frozen = false
+  const beating = setInterval(() => {
+    if (!frozen) venue.advance(Date.now())
+    venue.beat()
+  }, 100)
+  beating.unref()
+  return {
+    venue,
+    layerVenue: Layer.sync(Venue, () => venue.port()),
+    /** Holds index, mark and last. */
+    price,
+    /** Its time stands still from now on, and so do its prices; its connections live. */
+    freeze: () => void (frozen = true),
+    /** What becomes of requests from now on. */
+    failing: (next: typeof fault) => void (fault = next),
+    /** A dealer's quote on a request; its id. */
+    quote: (rfqId: number, at: string, { qty = "0.1", dealer = "alpha", validFor = 60_000 } = {}): number => {
+      const quoted = { type: "quote", rfqRef: requestRef(rfqId), dealer, price: at, qty } as const
+      const { id, refusal } = venue.apply({ ...quoted, validUntil: venue.now + validFor })
+      if (id === null) throw new Error(refusal ?? "no quote")
+      return id
+    },
+    withdraw: (rfqId: number, quoteId: number) =>
+      void venue.apply({ type: "withdraw", rfqRef: requestRef(rfqId), quoteId })
+  }
+}
