@@ -1,4 +1,5 @@
 /** Everything one benchmark run found, as plain data: what the report prints and writes. */
+import type { ContractFindings } from "./contracts/section.ts"
 import type { MarketFindings } from "./markets/section.ts"
 import type { MoneyFindings } from "./money/moneyRounds.ts"
 import type { OnboardingFindings } from "./onboarding/onboardingRounds.ts"
@@ -64,6 +65,8 @@ export interface Findings {
   readonly screening: ScreeningFindings
   readonly money: MoneyFindings
   readonly markets: MarketFindings
+  /** Measured by itself only (--only contracts). */
+  readonly contracts?: ContractFindings
   /** Reports the service acknowledged, all of them found booked. */
   readonly acknowledged: number
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the service beside reference programs in one run, and the figures that only this run can give (start,
  * memory, cost of a transition, batch sizes, where a request's time goes). Options: --quick (three minutes, for a first
- * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets (one part, printed and not written),
+ * look), --write (docs/benchmarks.md), --only webhooks|onboarding|screening|money|markets|contracts (one part, printed and not written),
  * --data-dir DIR (kept; default: a temporary folder, removed afterwards).
  * Exit status 1 when a request failed, the books did not balance or a goal was missed. Source: architecture 11, speed.
  */
@@ -11,6 +11,7 @@ import { cpus, tmpdir, totalmem } from "node:os"
 import { join } from "node:path"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
+import { measureEventFlow } from "./contracts/eventFlow.ts"
 import { measureCore } from "./markets/core.ts"
 import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
@@ -265,6 +266,13 @@ const startsPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
   rounds: quick ? 3 : Math.max(5, rounds)
 })
 
+const eventFlowPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
+  dataDirectory: join(dataDirectory, "contracts"),
+  clients: quick ? 2_000 : 10_000,
+  eventsEach: 10,
+  rounds
+})
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
@@ -276,7 +284,8 @@ const parts = {
     feed: await measureFeed({ ...feedPlanOf(plan), progress }),
     lost: await measureLostCalls({ ...lostCallsPlanOf(plan), progress }),
     starts: await measureStarts({ ...startsPlanOf(plan), progress })
-  })
+  }),
+  contracts: async (plan: Plan) => ({ flow: await measureEventFlow({ ...eventFlowPlanOf(plan), progress }) })
 }
 type Part = keyof typeof parts
 

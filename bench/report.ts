@@ -1,5 +1,6 @@
 /** The findings as Markdown: printed at the end of a run, and written to docs/benchmarks.md with --write. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { contractsSection } from "./contracts/section.ts"
 import type { Findings, Reports } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { millis, rowsTable, spread, table, whole } from "./markdown.ts"
@@ -143,20 +144,23 @@ ${figuresTable(findings)}
 }
 
 /** The sections of the parts that were measured alone. */
-export const renderParts = ({ webhooks, onboarding, screening, money, markets }: Partial<Findings>): string =>
-  [
+export const renderParts = (findings: Partial<Findings>): string => {
+  const { webhooks, onboarding, screening, money, markets, contracts } = findings
+  return [
     ...(webhooks === undefined ? [] : [`## Webhooks\n\n${webhookSection(webhooks)}`]),
     ...(onboarding === undefined
       ? []
       : [`## Onboarding: POST /clients, PUT .../kyc\n\n${onboardingSection(onboarding)}`]),
     ...(screening === undefined ? [] : [`## Screening\n\n${screeningSection(screening)}`]),
     ...(money === undefined ? [] : [`## Money\n\n${moneySection(money)}`]),
-    ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`])
+    ...(markets === undefined ? [] : [`## Markets\n\n${marketsSection(markets)}`]),
+    ...(contracts === undefined ? [] : [`## Contracts\n\n${contractsSection(contracts)}`])
   ].join("\n\n")
+}
 
 const preface = `# Benchmarks
 
-\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets) measures one part. Ratios matter, absolute figures belong to the machine.
+\`npm run bench\` measures the service beside reference programs in one run and prints this page; \`npm run bench -- --write\` writes it here, \`-- --quick\` takes three minutes, \`-- --only onboarding\` (or screening, webhooks, money, markets, contracts) measures one part. Ratios matter, absolute figures belong to the machine.
 
 ## How it is measured
 

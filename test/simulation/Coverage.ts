@@ -50,7 +50,8 @@ export const venuePaths = [
   "end known by an answer",
   "end known by an event",
   "call voided",
-  "gap passed"
+  "gap passed",
+  "events folded"
 ] as const
 export type VenuePath = (typeof venuePaths)[number]
 

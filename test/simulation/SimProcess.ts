@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { BusinessClock } from "../../src/runtime/engine/clock/BusinessClock.ts"
-import { Journal } from "../../src/runtime/engine/journal/Journal.ts"
+import { Journal, type Outcome } from "../../src/runtime/engine/journal/Journal.ts"
 import { makeJournalMemory, type MemoryFaults } from "../../src/runtime/engine/journal/JournalMemory.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
 import { makeSealing } from "../../src/runtime/engine/sealing/Sealing.ts"
@@ -203,11 +203,13 @@ export class SimProcess {
     })
     const counted: Journal["Service"] = {
       ...journal,
-      submit: (commit, done) =>
-        journal.submit(commit, (outcome) => {
+      submit: (commit, done, lane) => {
+        const heard = (outcome: Outcome): void => {
           if (outcome._tag === "Unavailable" && outcome.unknown) this.options.onUnknown()
           done(outcome)
-        })
+        }
+        journal.submit(commit, heard, lane)
+      }
     }
     this.journal = seams.journal?.(counted, this.store) ?? counted
     this.journal.onUsurped(() => {

@@ -39,7 +39,7 @@ type Submit = Journal["Service"]["submit"]
 
 /** The journal with another way to submit. */
 export const journal = (submit: (inner: Submit) => Submit): Seams => ({
-  journal: (inner) => ({ ...inner, submit: submit((commit, done) => inner.submit(commit, done)) })
+  journal: (inner) => ({ ...inner, submit: submit((commit, done, lane) => inner.submit(commit, done, lane)) })
 })
 
 /** What the host is told is bent. */

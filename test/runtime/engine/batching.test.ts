@@ -1,8 +1,8 @@
 /** takeBatch and stampBatch as properties: what is written together, in which order, with which numbers. */
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { claimNames, type Commit } from "../../../src/runtime/engine/journal/Commit.ts"
-import { batchLimit } from "../../../src/runtime/engine/journal/Journal.ts"
+import { claimNames, type Commit, maxCommitRows, rowsOf } from "../../../src/runtime/engine/journal/Commit.ts"
+import { batchLimit, batchRowLimit } from "../../../src/runtime/engine/journal/Journal.ts"
 import { sealGenesis, sealRows } from "../../../src/runtime/engine/sealing/seal.ts"
 import { type Counters, stampBatch } from "../../../src/runtime/engine/journal/stamp.ts"
 import { takeBatch, type Waiting } from "../../../src/runtime/engine/journal/takeBatch.ts"
@@ -101,6 +101,29 @@ describe("takeBatch", () => {
   it("a batch holds at most the limit", () => {
     const sizes = cut(Array.from({ length: batchLimit * 2 + 1 }, () => commitOf({}))).map((batch) => batch.length)
     assert.deepStrictEqual(sizes, [batchLimit, batchLimit, 1])
+  })
+
+  it("a batch holds at most so many rows; a commit with more goes alone", () => {
+    const sized = fc.integer({ min: 1, max: maxCommitRows }).map((rows) =>
+      commitOf({
+        claims: [{ name: `email:${rows}`, owner: 1 }],
+        rows: { audit: Array.from({ length: rows - 1 }, (_, id) => auditRow(id, "act")) }
+      })
+    )
+    fc.assert(
+      fc.property(fc.array(sized, { minLength: 1, maxLength: 8 }), (list) => {
+        const batches = cut(list).map((batch) => batch.map(({ commit }) => rowsOf(commit)))
+        const sum = (rows: ReadonlyArray<number>) => rows.reduce((all, each) => all + each, 0)
+        for (const [at, batch] of batches.entries()) {
+          assert.isTrue(batch.length === 1 || sum(batch) <= batchRowLimit, "a batch that is too large")
+          const next = batches[at + 1]?.[0]
+          const meets = cut(list)[at]?.some(({ commit }) => commit.claims[0]?.name === `email:${next}`)
+          if (next !== undefined && meets !== true)
+            assert.isAbove(sum(batch) + next, batchRowLimit, "a commit that could have joined")
+        }
+      }),
+      { numRuns: 30 }
+    )
   })
 })
 

@@ -43,21 +43,22 @@ export const openHost = async (residentLimit = 1_000): Promise<HostBench> => {
   const kept: Array<() => void> = []
   const journal: Journal["Service"] = {
     ...inner,
-    accepting: () => bench.accepting() && inner.accepting(),
+    accepting: (lane) => bench.accepting() && inner.accepting(lane),
     certain: () => bench.accepting() && inner.certain(),
     nextId: (kind) => bench.nextId?.() ?? inner.nextId(kind),
     load: (subjects) => {
       loads.push(subjects)
       return bench.loadFails() ? Effect.fail(new JournalUnavailable({ reason: "test" })) : inner.load(subjects)
     },
-    submit: (commit, done) => {
+    submit: (commit, done, lane) => {
       submitted.push(commit)
       if (!bench.accepting()) return done({ _tag: "Unavailable", unknown: false })
-      inner.submit(commit, (outcome) => {
+      const heard = (outcome: Outcome): void => {
         const told = bench.bend(commit, outcome)
         if (bench.hold(commit)) kept.push(() => done(told))
         else done(told)
-      })
+      }
+      inner.submit(commit, heard, lane)
     }
   }
   const scope = await Effect.runPromise(Scope.make())

@@ -2,7 +2,7 @@
 import { assert, beforeEach, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Commit } from "../../../src/runtime/engine/journal/Commit.ts"
-import { type Journal, journalQueueLimit } from "../../../src/runtime/engine/journal/Journal.ts"
+import { type Journal, journalQueueLimit, type Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { storedChainBreak } from "./chain.ts"
 import {
   auditRow,
@@ -131,6 +131,20 @@ export const ownerTests = (current: () => JournalBench) => () => {
     assert.deepStrictEqual(refused[0], { _tag: "Unavailable", unknown: false })
     assert.deepStrictEqual(new Set(tags(all.slice(0, journalQueueLimit))), new Set(["Committed"]))
     assert.isTrue(bench.journal.accepting())
+  })
+
+  it("decision 14: a full queue lets internal commits in, behind what waits", async () => {
+    const order: Array<string> = []
+    const waiting = Array.from({ length: journalQueueLimit }, (_, n) =>
+      submitHere(commitOf({})).then((outcome) => order.push(`${n} ${outcome._tag}`))
+    )
+    assert.deepStrictEqual([bench.journal.accepting(), bench.journal.accepting("internal")], [false, true])
+    const outcome = await new Promise<Outcome>((resolve) =>
+      bench.journal.submit(clientCommit(1, null), resolve, "internal")
+    )
+    assert.strictEqual(outcome._tag, "Committed")
+    assert.strictEqual(order.at(-1), `${journalQueueLimit - 1} Committed`)
+    await Promise.all(waiting)
   })
 
   it("drain waits for every submitted commit", async () => {

@@ -65,6 +65,14 @@ export const claimNames = (commit: Commit): ReadonlyArray<string> => [
   ...(commit.rows.answers ?? []).map((answer) => answerClaim(answer.principal, answer.key))
 ]
 
+/** Rows that the commit writes, claims or takes away, at least one: what a batch and a flush are measured in. */
+export const rowsOf = (commit: Commit): number => {
+  const { claims, releases, rows, clearedTimers, endedCalls } = commit
+  let count = claims.length + releases.length + clearedTimers.length + endedCalls.length
+  for (const table in rows) count += rows[table as TableName]?.length ?? 0
+  return Math.max(1, count)
+}
+
 /** At most this many rows and claims in one commit: a turn that wants more is a defect. */
 export const maxCommitRows = 4_096
 
@@ -168,14 +176,19 @@ export class CommitBuilder {
     this.ended.push(ref)
   }
 
+  /** Whether the call ends with this commit already. */
+  ends(ref: string): boolean {
+    return this.ended.includes(ref)
+  }
+
+  /** Rows and facts so far; a row that was put again counts again. */
+  get rowCount(): number {
+    const { size, claimList, releaseList, cleared, ended } = this
+    return size + claimList.length + releaseList.length + cleared.length + ended.length
+  }
+
   get isEmpty(): boolean {
-    return (
-      this.size === 0 &&
-      this.claimList.length === 0 &&
-      this.releaseList.length === 0 &&
-      this.cleared.length === 0 &&
-      this.ended.length === 0
-    )
+    return this.rowCount === 0
   }
 
   build(fence: Fence | null, partner: PartnerStamp | null): Commit {

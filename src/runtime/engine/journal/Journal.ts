@@ -22,6 +22,12 @@ export type Outcome =
   | { readonly _tag: "Rejected"; readonly cause: unknown }
   | { readonly _tag: "Unavailable"; readonly unknown: boolean }
 
+/**
+ * Whose commit it is. Those of callers are refused when the queue is full; internal ones (what the venue says, results of
+ * calls, timers, sweeps) never are: who submits them holds back (InternalLane).
+ */
+export type Lane = "callers" | "internal"
+
 /** A subject as stored: its token (null when it does not exist) and its resident rows. */
 export interface SubjectImage {
   readonly token: number | null
@@ -40,10 +46,14 @@ export class Journal extends Context.Service<
      * Queues a commit; `done` is called in order when its fate is known. Never throws, never blocks. After
      * `Unavailable` with `unknown` it is called once more, with `Committed`, if the commit turns out to be in: nobody
      * waits for that word any more, but what follows committed rows must hear it, before the journal accepts again.
+     * Both lanes have one queue: ids are taken at the decision, and their order is that of the commits. Default: callers.
      */
-    submit(commit: Commit, done: (outcome: Outcome) => void): void
-    /** False while the database is away or can't write, or the queue is full: refuse before anything is claimed. */
-    readonly accepting: () => boolean
+    submit(commit: Commit, done: (outcome: Outcome) => void, lane?: Lane): void
+    /**
+     * False while the database is away or can't write, or, for callers (the default), the queue is full: refuse before
+     * anything is claimed.
+     */
+    readonly accepting: (lane?: Lane) => boolean
     /** False while nobody knows whether the last batch is in: what memory holds may be behind the database. */
     readonly certain: () => boolean
     /**
@@ -73,7 +83,12 @@ export class Journal extends Context.Service<
   }
 >()("brokerage/runtime/engine/journal/Journal") {}
 
-/** Commits waiting for a flush; more are refused with `Unavailable`. */
+/** Commits waiting for a flush; more of callers are refused with `Unavailable`. */
 export const journalQueueLimit = 8_192
 /** Commits in one batch. */
 export const batchLimit = 256
+/**
+ * Rows in one batch; a commit that has more by itself goes alone. A full batch of money commits (256 of twelve rows) fits.
+ * Measured on two busy cores: 1,024 rows are in after some 20 ms, 2,048 after 40, 3,072 after 60 (decision 14).
+ */
+export const batchRowLimit = 3_072

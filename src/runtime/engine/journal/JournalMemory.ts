@@ -8,7 +8,14 @@ import type { DefectLog } from "../DefectLog.ts"
 import { BatchSizes } from "./BatchSizes.ts"
 import type { Commit } from "./Commit.ts"
 import { makeIdBlocks } from "./IdBlocks.ts"
-import { type Journal, journalQueueLimit, JournalUnavailable, type Outcome, type SubjectImage } from "./Journal.ts"
+import {
+  type Journal,
+  journalQueueLimit,
+  JournalUnavailable,
+  type Lane,
+  type Outcome,
+  type SubjectImage
+} from "./Journal.ts"
 import { MemoryStore } from "./MemoryStore.ts"
 import { passPausePoint } from "../PausePoints.ts"
 import { takeBatch, conclude, concludeLate, type Waiting } from "./takeBatch.ts"
@@ -58,8 +65,8 @@ export const makeJournalMemory = (options: JournalMemoryOptions = {}): Journal["
   )
   Effect.runSync(Effect.orDie(ids.fill))
   return {
-    submit: (commit, done) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }),
-    accepting: () => writer.accepting,
+    submit: (commit, done, lane) => writer.submit({ commit, done, defects: options.defects ?? throwAlone }, lane),
+    accepting: (lane) => writer.accepting(lane),
     certain: () => writer.certain,
     owns: Effect.callback<boolean>((resume) => writer.schedule(() => resume(Effect.succeed(writer.owns)), 0)),
     held: () => ({ rows: 0, tables: 0 }),
@@ -115,8 +122,8 @@ class MemoryWriter {
     )
   }
 
-  get accepting(): boolean {
-    return this.up && this.queue.length < journalQueueLimit
+  accepting(lane: Lane = "callers"): boolean {
+    return this.up && (lane === "internal" || this.queue.length < journalQueueLimit)
   }
 
   get certain(): boolean {
@@ -131,8 +138,8 @@ class MemoryWriter {
     return this.up && this.faults.away?.() !== true
   }
 
-  submit(waiting: Waiting): void {
-    if (!this.accepting) return conclude(waiting, { _tag: "Unavailable", unknown: false })
+  submit(waiting: Waiting, lane?: Lane): void {
+    if (!this.accepting(lane)) return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     if (this.busy) return
     this.busy = true

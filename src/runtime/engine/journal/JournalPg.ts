@@ -28,8 +28,8 @@ export const makeJournalPg = (
     yield* Effect.forkIn(writer.watchLocks, scope)
     const load = makeSubjectLoader(options.sql, options.sealing)
     return Journal.of({
-      submit: (commit, done) => writer.submit({ commit, done, defects }),
-      accepting: () => writer.accepting,
+      submit: (commit, done, lane) => writer.submit({ commit, done, defects }, lane),
+      accepting: (lane) => writer.accepting(lane),
       certain: () => writer.up,
       owns: writer.owns,
       held: () => writer.locks.held.counts(),

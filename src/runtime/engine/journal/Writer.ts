@@ -16,7 +16,7 @@ import { BatchSizes } from "./BatchSizes.ts"
 import { CommitQueue } from "./CommitQueue.ts"
 import { findCulprits } from "./findCulprits.ts"
 import { idSequenceOf } from "./IdBlocks.ts"
-import { journalQueueLimit, type Outcome } from "./Journal.ts"
+import { journalQueueLimit, type Lane, type Outcome } from "./Journal.ts"
 import type { IdKind } from "../../store/Catalogue.ts"
 import { LockWatch } from "./LockWatch.ts"
 import { passPausePoint } from "../PausePoints.ts"
@@ -73,12 +73,13 @@ export class Writer {
     this.locks = new LockWatch(this.connection, (commits) => this.queue.rehearse(commits, this.counters))
   }
 
-  get accepting(): boolean {
-    return this.up && this.refused === null && this.queue.length < journalQueueLimit && !this.locks.held.stopsAll
+  accepting(lane: Lane = "callers"): boolean {
+    const hasRoom = lane === "internal" || this.queue.length < journalQueueLimit
+    return hasRoom && this.up && this.refused === null && !this.locks.held.stopsAll
   }
 
-  submit(waiting: Waiting): void {
-    if (!this.accepting || this.locks.held.stops(waiting.commit))
+  submit(waiting: Waiting, lane?: Lane): void {
+    if (!this.accepting(lane) || this.locks.held.stops(waiting.commit))
       return conclude(waiting, { _tag: "Unavailable", unknown: false })
     this.queue.push(waiting)
     this.idle.closeUnsafe()

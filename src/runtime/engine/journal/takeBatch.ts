@@ -1,11 +1,11 @@
 /**
  * Cuts the next batch from the queue. A batch ends before a commit that would claim or release the same fact as an
  * earlier one of it, touch the same subject, timer or venue call, or follow a change of its partner: those must see the earlier
- * commit first (one statement sees none of its own writes).
+ * commit first (one statement sees none of its own writes). And it ends where it is large: by commits, and by rows.
  */
 import type { DefectLog } from "../DefectLog.ts"
-import { answerClaim, type Commit } from "./Commit.ts"
-import { batchLimit, type Outcome } from "./Journal.ts"
+import { answerClaim, type Commit, rowsOf } from "./Commit.ts"
+import { batchLimit, batchRowLimit, type Outcome } from "./Journal.ts"
 
 export interface Waiting {
   readonly commit: Commit
@@ -38,6 +38,7 @@ export const concludeLate = (batch: ReadonlyArray<Waiting>): void => {
 /** What the commits of a batch hold between them, and whether one more may join. */
 class BatchFacts {
   private count = 0
+  private size = 0
   private readonly facts = new Set<string>()
   private readonly subjects = new Set<string>()
   private readonly partners = new Set<number>()
@@ -46,6 +47,8 @@ class BatchFacts {
   admit(commit: Commit): boolean {
     if (this.count === batchLimit) return false
     const { fence, partner, rows } = commit
+    const size = this.size + rowsOf(commit)
+    if (size > batchRowLimit && this.count > 0) return false
     if (fence !== null && this.subjects.has(fence.subject)) return false
     if (partner !== null && this.partners.has(partner.partnerId)) return false
     const { facts } = this
@@ -55,6 +58,7 @@ class BatchFacts {
     if (fence !== null) this.subjects.add(fence.subject)
     for (const changed of rows.partners ?? []) this.partners.add(changed.id)
     this.count++
+    this.size = size
     return true
   }
 }

@@ -12,7 +12,7 @@ import type { TableName } from "../../store/Catalogue.ts"
 import { type Actor, type Envelope, newActor } from "./Actor.ts"
 import { BusinessClock } from "../clock/BusinessClock.ts"
 import { makeDefectLog } from "../DefectLog.ts"
-import { type Claim, type Commit, CommitBuilder, type CommitRows, type SubjectKey } from "../journal/Commit.ts"
+import { type Claim, type Commit, CommitBuilder, type CommitRows, rowsOf, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
 import { CommittedRows, type RowListener } from "./CommittedRows.ts"
 import {
@@ -24,30 +24,29 @@ import {
   Unavailable
 } from "./DispatchError.ts"
 import { currentDryRun } from "./dryRun.ts"
+import { InternalLane } from "./InternalLane.ts"
 import { IdsExhausted } from "../journal/IdBlocks.ts"
-import { Journal, JournalUnavailable, type Outcome } from "../journal/Journal.ts"
+import { Journal, JournalUnavailable, type Lane, type Outcome } from "../journal/Journal.ts"
 import { PartnerHeld } from "./PartnerHeld.ts"
 import { passPausePoint } from "../PausePoints.ts"
+import { SubjectLoading } from "./SubjectLoading.ts"
 import { SubjectState } from "./SubjectState.ts"
-import { withinTime } from "../withinTime.ts"
 
 export { CallerBarred, ClaimLost, CommitRejected, type DispatchError, FactNeeded, Unavailable }
 export type { Attribution, Command, StoreAnswer, Turn }
 
-/** Commands waiting in one mailbox; one more is refused. */
+/** Commands waiting in one mailbox; one more of a caller is refused. */
 export const mailboxLimit = 1_024
 /** Decisions of one command when its partner or its subject keeps moving under it. */
 const redecideLimit = 8
-/** Subjects read from the database in one go. */
-const loadBatchLimit = 256
 
 export class ActorHost extends Context.Service<
   ActorHost,
   {
     /** Runs a command in its subject's mailbox. Completes after COMMIT, with the value `decide` returned. */
     dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError>
-    /** Writes rows that belong to no subject (the stored answer of a refused request). */
-    record(rows: CommitRows): Effect.Effect<void, DispatchError>
+    /** Writes rows that belong to no subject (the stored answer of a refused request); default: for a caller. */
+    record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError>
     /** The committed state of a subject, now. Never waits for running turns. */
     read<A>(subject: SubjectKey, look: Look<A>): Effect.Effect<A, Unavailable>
     /** The market of now, for what is shown of rows that were read apart from their mailbox. */
@@ -77,10 +76,11 @@ export class ActorHost extends Context.Service<
           options.residentLimit,
           options.facts ?? (() => noFacts)
         )
-        yield* Effect.forkScoped(host.loader)
+        yield* Effect.forkScoped(host.loading.run)
+        yield* Effect.forkScoped(host.lane.run)
         return ActorHost.of({
           dispatch: (command) => host.dispatch(command),
-          record: (rows) => host.record(rows),
+          record: (rows, lane) => host.record(rows, lane),
           read: (subject, look) => host.read(subject, look),
           facts: host.facts,
           onCommitted: (table, listener) => host.committed.listen(table, listener),
@@ -101,10 +101,10 @@ const seen = (state: SubjectState): SubjectState => currentDryRun()?.stateOf(sta
 class Host {
   readonly actors = new Map<SubjectKey, Actor>()
   readonly committed: CommittedRows
+  readonly lane: InternalLane
+  readonly loading: SubjectLoading
   waiting = 0
   private uses = 0
-  private readonly toLoad: Array<Actor> = []
-  private readonly loadWork = Latch.makeUnsafe(false)
   private readonly quiet = Latch.makeUnsafe(true)
   private readonly journal: Journal["Service"]
   private readonly clock: BusinessClock["Service"]
@@ -123,13 +123,16 @@ class Host {
     this.committed = committed
     this.residentLimit = residentLimit
     this.facts = facts
+    this.lane = new InternalLane((actor) => this.pump(actor))
+    this.loading = new SubjectLoading(journal, (actor, found) => this.loaded(actor, found))
   }
 
   dispatch<A>(command: Command<A>): Effect.Effect<A, DispatchError> {
     return Effect.callback<A, DispatchError>((resume) => {
-      if (!this.journal.accepting()) return resume(Effect.fail(new Unavailable({ unknown: false })))
+      if (!this.journal.accepting(command.lane)) return resume(Effect.fail(new Unavailable({ unknown: false })))
       const actor = this.actor(command.subject)
-      if (actor.queue.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
+      if (actor.queue.length >= mailboxLimit && command.lane !== "internal")
+        return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.queue.push({
         command: command as Command<unknown>,
         resume: resume as Envelope["resume"],
@@ -157,11 +160,11 @@ class Host {
       if (actor.state !== null) return settle(actor.state)
       if (actor.readers.length >= mailboxLimit) return resume(Effect.fail(new Unavailable({ unknown: false })))
       actor.readers.push(settle)
-      this.load(actor)
+      this.loading.load(actor)
     })
   }
 
-  record(rows: CommitRows): Effect.Effect<void, DispatchError> {
+  record(rows: CommitRows, lane?: Lane): Effect.Effect<void, DispatchError> {
     return Effect.callback<void, DispatchError>((resume) => {
       const commit: Commit = {
         fence: null,
@@ -177,7 +180,7 @@ class Host {
       this.waiting++
       this.quiet.closeUnsafe()
       const envelope = { resume: resume as Envelope["resume"] }
-      this.submit(commit, (outcome) => {
+      this.submit(commit, lane, (outcome) => {
         if (outcome._tag === "Committed") this.committed.publish(commit)
         this.settle(envelope, resultOf(outcome, undefined))
       })
@@ -229,15 +232,23 @@ class Host {
 
   private pump(actor: Actor): void {
     while (!actor.busy) {
-      const envelope = actor.queue[0]
-      if (envelope === undefined) {
+      if (actor.queue.length === 0) {
         if (actor.state?.token === null) this.actors.delete(actor.subject)
         return
       }
-      if (actor.state === null) return this.load(actor)
-      actor.queue.shift()
+      if (actor.state === null) return this.loading.load(actor)
+      const envelope = this.next(actor)
+      if (envelope === undefined) return
       this.turn(actor, actor.state, envelope)
     }
+  }
+
+  /** The command whose turn it is. An internal one that has to wait keeps its place, and callers' go past it. */
+  private next(actor: Actor): Envelope | undefined {
+    const { queue } = actor
+    if (queue[0]?.command.lane !== "internal" || this.lane.admits(actor)) return queue.shift()
+    const ofCaller = queue.findIndex(({ command }) => command.lane !== "internal")
+    return ofCaller === -1 ? undefined : queue.splice(ofCaller, 1)[0]
   }
 
   private turn(actor: Actor, committed: SubjectState, envelope: Envelope): void {
@@ -267,7 +278,7 @@ class Host {
     if (dryRun !== null) return this.settle(envelope, Effect.as(dryRun.drop(state, commit), value))
     passPausePoint("after-decide")
     actor.busy = true
-    this.submit(commit, (outcome) => {
+    this.submit(commit, command.lane, (outcome) => {
       actor.busy = false
       this.conclude(actor, envelope, commit, value, outcome)
       this.pump(actor)
@@ -275,13 +286,17 @@ class Host {
   }
 
   /** Live views get every commit that is in, also one whose caller was told that its outcome is unknown. */
-  private submit(commit: Commit, first: (outcome: Outcome) => void): void {
+  private submit(commit: Commit, lane: Lane | undefined, first: (outcome: Outcome) => void): void {
+    const rows = lane === "internal" ? rowsOf(commit) : 0
+    this.lane.sent(rows)
     let settled = false
-    this.journal.submit(commit, (outcome) => {
+    const done = (outcome: Outcome): void => {
       if (settled) return outcome._tag === "Committed" ? this.committed.publish(commit) : undefined
       settled = true
+      this.lane.settled(rows)
       first(outcome)
-    })
+    }
+    this.journal.submit(commit, done, lane)
   }
 
   private conclude(actor: Actor, envelope: Envelope, commit: Commit, value: unknown, outcome: Outcome): void {
@@ -312,53 +327,7 @@ class Host {
     )
   }
 
-  private load(actor: Actor): void {
-    if (actor.loading) return
-    actor.loading = true
-    this.toLoad.push(actor)
-    this.loadWork.openUnsafe()
-  }
-
-  /** Reads waiting subjects, many at a time, for ever. */
-  readonly loader: Effect.Effect<never> = Effect.suspend(() => this.loadWork.await).pipe(
-    Effect.andThen(
-      Effect.suspend(() => {
-        const actors = this.toLoad.splice(0, loadBatchLimit)
-        if (this.toLoad.length === 0) this.loadWork.closeUnsafe()
-        const load = this.journal.load(actors.map((actor) => actor.subject))
-        return withinTime(load, () => new JournalUnavailable({ reason: "the database hangs" })).pipe(
-          Effect.match({
-            onSuccess: (images) => {
-              for (const actor of actors) {
-                const image = images.get(actor.subject)
-                this.loaded(
-                  actor,
-                  image === undefined
-                    ? new JournalUnavailable({ reason: "not read" })
-                    : new SubjectState(actor.subject, image)
-                )
-              }
-            },
-            onFailure: (error) => {
-              for (const actor of actors) this.loaded(actor, error)
-            }
-          }),
-          Effect.catchCause((cause) =>
-            Effect.andThen(
-              Effect.logError("subjects could not be read", cause),
-              Effect.sync(() => {
-                for (const actor of actors) this.loaded(actor, new JournalUnavailable({ reason: "not read" }))
-              })
-            )
-          )
-        )
-      })
-    ),
-    Effect.forever({ disableYield: true })
-  )
-
   private loaded(actor: Actor, found: SubjectState | JournalUnavailable): void {
-    actor.loading = false
     const readers = actor.readers.splice(0)
     if (found instanceof SubjectState) {
       actor.state = found

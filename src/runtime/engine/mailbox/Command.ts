@@ -2,6 +2,7 @@
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { IdKind, Tables } from "../../store/Catalogue.ts"
 import type { Claim, CommitBuilder, PartnerStamp, SubjectKey } from "../journal/Commit.ts"
+import type { Lane } from "../journal/Journal.ts"
 import type { SubjectState } from "./SubjectState.ts"
 
 /** Who acts: shown as a role, kept in the audit with the key's label and the request's id. */
@@ -30,6 +31,8 @@ export interface Turn {
 export interface Command<A> {
   readonly subject: SubjectKey
   readonly by: Attribution
+  /** `internal`: of no caller, never refused for lack of room; it may wait for its decision (InternalLane). Default: callers. */
+  readonly lane?: Lane
   /** The partner configuration the decision reads; read when the turn starts. */
   readonly partner?: () => PartnerStamp
   readonly decide: (turn: Turn) => A

@@ -202,6 +202,7 @@ class Firing {
       .dispatch({
         subject: timer.subject,
         by,
+        lane: "internal",
         decide: (turn) => {
           if ((since.get(nameOf(timer)) ?? timer.dueAt) !== timer.dueAt) return
           const handler = this.parts.handlers[name]

@@ -45,7 +45,7 @@ export const layerLastMarks: Layer.Layer<never, never, MarketFeed | ActorHost | 
           return before === undefined || isDue(row, before)
         })
         if (!due) return Effect.void
-        return host.record({ lastMarks: now }).pipe(
+        return host.record({ lastMarks: now }, "internal").pipe(
           Effect.andThen(Effect.sync(() => now.forEach((row) => kept.set(row.symbol, row)))),
           Effect.catch((error) => Effect.logDebug("the last marks could not be kept", error)),
           // A fault of ours must not end the looks.

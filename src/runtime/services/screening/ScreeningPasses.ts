@@ -103,7 +103,8 @@ const ensureNightly = ({ host, stored }: PassTools): Effect.Effect<void, Dispatc
       { column: "name", value: nightlyTimer }
     ]
     const timers = yield* stored.page("timers", named, { limit: 1 })
-    if (timers.length === 0) yield* host.dispatch({ subject: systemSubject, by: byScreening, decide: setNightly })
+    if (timers.length === 0)
+      yield* host.dispatch({ subject: systemSubject, by: byScreening, lane: "internal", decide: setNightly })
   })
 
 /** Between two tries while the database is away. */
@@ -122,7 +123,12 @@ const workFor = (tools: PassTools, demand: PassDemand): Effect.Effect<never> => 
     if (running !== null) return yield* walkPass(tools, running)
     const plan = yield* demand.plan
     if (plan === null) return yield* demand.wake.await
-    yield* host.dispatch({ subject: systemSubject, by: byScreening, decide: (turn) => beginPass(turn, plan) })
+    yield* host.dispatch({
+      subject: systemSubject,
+      by: byScreening,
+      lane: "internal",
+      decide: (turn) => beginPass(turn, plan)
+    })
   })
   /** Logged once until it succeeds: a database that is away is no place for a line every few seconds. */
   const persist = <E>(work: Effect.Effect<void, E>): Effect.Effect<void> =>

@@ -62,6 +62,7 @@ export const walkPass = (tools: PassTools, pass: ScreeningPassRow): Effect.Effec
       const moved = yield* host.dispatch({
         subject: systemSubject,
         by: byScreening,
+        lane: "internal",
         decide: (turn) => moveBehind(turn, passId, persons)
       })
       if (moved?.state !== "RUNNING") return

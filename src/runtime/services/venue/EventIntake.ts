@@ -10,7 +10,7 @@ import type { ActorHost } from "../../engine/mailbox/ActorHost.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import { type UnreadableLine, type Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import { KindRate } from "../market/KindRate.ts"
-import type { AccountEvents } from "./AccountEvents.ts"
+import type { AccountEvents, EventSource } from "./AccountEvents.ts"
 import { CatchUp } from "./CatchUp.ts"
 import { EventCursor } from "./EventCursor.ts"
 import type { VenueLink } from "./VenueLink.ts"
@@ -44,6 +44,7 @@ export interface EventIntakeParts {
   readonly venue: Venue["Service"]
   readonly wall: Clock.Clock
   readonly link: VenueLink["Service"]
+  /** For lines that are set aside beside the stream. */
   readonly room: Semaphore.Semaphore
   /** Events on their way end with it. */
   readonly scope: Scope.Scope
@@ -229,6 +230,13 @@ export class EventIntake {
   private readonly aside = (what: SetAside): Effect.Effect<void> =>
     Effect.suspend(() => (what.number !== null || this.isNews(what) ? this.insistently(what) : Effect.void))
 
+  private readonly source: EventSource = {
+    apart: this.aside,
+    done: (numbers) => this.done(numbers),
+    // It begins once the stream has nothing at hand: what comes with it of an account goes with it.
+    beside: (work) => Effect.asVoid(Effect.forkIn(work, this.parts.scope))
+  }
+
   /** Until it is kept. */
   private insistently(what: SetAside, alarm = this.parts.alarms.alarm(what)): Effect.Effect<void> {
     const { journal, clock } = this.parts
@@ -246,17 +254,7 @@ export class EventIntake {
     const { number, fact } = event
     if (!this.cursor.begin(number)) return Effect.void
     if (!("account" in fact)) return Effect.sync(() => this.done([number]))
-    const { accounts } = this.parts
-    const one = { ...event, fact }
-    // What joins those that wait takes no place of its own: an account that can't go on takes few.
-    if (accounts.join(one)) return Effect.void
-    return this.apart(
-      number,
-      Effect.map(accounts.take(one, this.aside), ({ numbers, taken }) => {
-        if (taken) this.done(numbers)
-        else for (const each of numbers) this.cursor.forget(each)
-      })
-    )
+    return this.parts.accounts.accept({ ...event, fact }, this.source)
   }
 
   /** Beside the stream, which waits for a place. What a cut of the connection keeps from one comes again. */
@@ -286,7 +284,7 @@ export class EventIntake {
         this.moved.closeUnsafe()
         if (!this.catchUp.done) return Effect.void
         const number = this.cursor.mark
-        return Effect.onError(this.parts.host.record({ venueCursor: [{ id: 1, number }] }), () =>
+        return Effect.onError(this.parts.host.record({ venueCursor: [{ id: 1, number }] }, "internal"), () =>
           Effect.sync(() => this.moved.openUnsafe())
         )
       })

@@ -5,7 +5,7 @@
  * alarm; it stays in flight for as long as it takes (A2-116).
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
-import { lookupLimit, type VenueCallName, type VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { definite } from "./outcomes.ts"
@@ -40,13 +40,22 @@ interface Lost {
   writing: boolean
 }
 
+/** A call of which the venue has said what became of it. */
+interface Heard {
+  readonly lost: Lost
+  readonly known: DefiniteOutcome
+}
+
 export interface LostCallsParts {
   readonly venue: Pick<VenueShape, "voidRefs">
   readonly wall: Clock.Clock
   /** Writes on their way end with it. */
   readonly scope: Scope.Scope
-  /** Writes what became of a call; false when it could not be written now. */
-  readonly conclude: (row: VenueCallRow, outcome: DefiniteOutcome) => Effect.Effect<boolean>
+  /** Writes what became of calls of one client; the refs of those that are written. */
+  readonly conclude: (
+    clientId: number,
+    outcomes: ReadonlyArray<DefiniteOutcome>
+  ) => Effect.Effect<ReadonlyArray<string>>
   /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
   readonly alarm: (row: VenueCallRow) => Effect.Effect<"said" | "ended" | "later">
 }
@@ -142,7 +151,13 @@ export class LostCalls {
       }),
       Effect.flatMap((outcomes) => {
         const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
-        return Effect.forEach(due, (lost) => this.hear(lost, byRef.get(lost.row.ref)), { discard: true })
+        const heard = due.flatMap((lost) => {
+          const outcome = byRef.get(lost.row.ref)
+          const known = outcome === undefined ? null : definite(outcome)
+          return known === null ? [] : [{ lost, known }]
+        })
+        const ofClients = Map.groupBy(heard, ({ lost }) => lost.row.clientId)
+        return Effect.forEach(ofClients, ([clientId, ends]) => this.hear(clientId, ends), { discard: true })
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }: VenueUnanswered) =>
         Effect.logDebug("the venue does not say what became of calls", reason)
@@ -151,21 +166,25 @@ export class LostCalls {
     )
   }
 
-  /** Has what is certain written, beside the next questions; what could not be written is asked for again. */
-  private hear(lost: Lost, heard: VenueOutcome | undefined): Effect.Effect<void> {
-    const outcome = heard === undefined ? null : definite(heard)
-    if (outcome === null) return Effect.void
-    lost.writing = true
-    const written = Effect.map(this.parts.conclude(lost.row, outcome), (done) => {
-      if (done) this.lost.delete(lost.row.ref)
+  /**
+   * Has what is certain of one client's calls written together, beside the next questions; what could not be written is asked
+   * for again.
+   */
+  private hear(clientId: number, ends: ReadonlyArray<Heard>): Effect.Effect<void> {
+    for (const { lost } of ends) lost.writing = true
+    const outcomes = ends.map(({ known }) => known)
+    const written = Effect.map(this.parts.conclude(clientId, outcomes), (refs) => {
+      for (const ref of refs) this.lost.delete(ref)
     })
     const ended = Effect.sync(() => {
-      lost.writing = false
-      if (this.lost.get(lost.row.ref) === lost) this.wake.openUnsafe()
-      return this.room.release(1)
+      for (const { lost } of ends) {
+        lost.writing = false
+        if (this.lost.get(lost.row.ref) === lost) this.wake.openUnsafe()
+      }
+      return this.room.release(ends.length)
     })
     return Effect.andThen(
-      this.room.take(1),
+      this.room.take(ends.length),
       // Not a child of the question, which ends before it.
       Effect.forkIn(Effect.ensuring(written, Effect.flatten(ended)), this.parts.scope, { startImmediately: true })
     )

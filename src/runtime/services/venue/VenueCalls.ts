@@ -4,19 +4,20 @@
  * committed, as it hears of committed rows; every other row is a call whose end is not known, and is asked for (LostCalls).
  * What became of a call is a command of its client, whose commit takes the row away.
  */
-import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Latch, Layer, type Scope } from "effect"
 import type { VenueCallName, VenueOutcome, VenueRequest } from "../../../machines/venue/venueCalls.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
-import { ActorHost, type Attribution, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { ActorHost, type Attribution, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { Venue, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
 import { clientSubject } from "../client/clientState.ts"
 import { CallLanes, type Waiting } from "./CallLanes.ts"
 import { answerWithin, LostCalls } from "./LostCalls.ts"
+import { foldIn } from "./folds.ts"
 import { openAccount } from "./openAccount.ts"
 import { definite, endCall } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
@@ -108,7 +109,7 @@ class Executor {
       venue,
       wall,
       scope: parts.scope,
-      conclude: (row, outcome) => this.take(row, outcome),
+      conclude: (clientId, outcomes) => this.takeAll(clientId, outcomes),
       alarm: (row) => this.alarm(row)
     })
     host.onCommitted("venueCalls", (row) => {
@@ -210,7 +211,7 @@ class Executor {
     return this.write(row.call, row.request as VenueRequest<VenueCallName>).pipe(
       Effect.flatMap((outcome) => {
         const known = definite(outcome)
-        return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.take(row, known)
+        return known === null || outcome.ref !== row.ref ? Effect.succeed(false) : this.takeOne(row.clientId, known)
       }),
       Effect.catchTag("VenueUnanswered", ({ reason }) =>
         Effect.as(Effect.logDebug("the venue has not answered a call", row.ref, reason), false)
@@ -273,32 +274,60 @@ class Executor {
     this.wake.openUnsafe()
   }
 
-  /** Writes what became of a call; false when that could not be done now. */
-  private take({ ref, clientId }: VenueCallRow, outcome: DefiniteOutcome): Effect.Effect<boolean> {
-    const { host, handlers } = this.parts
-    return host
-      .dispatch({
-        subject: clientSubject(clientId),
-        by,
-        decide: (turn) => {
-          // What an event has said of it already stays: the venue has it.
-          if (turn.state.get("venueCalls", ref) === undefined) return
-          endCall(turn, handlers, outcome)
-          // Its account is read again after a loss of events, though none of it was ever heard.
-          const heard = turn.state.one("venueAccounts") !== undefined
-          if (!heard && outcome.outcome === "EXECUTED") turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+  /** Writes what became of calls of one client, in as few commits as hold it; the refs of those that are written. */
+  private takeAll(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<ReadonlyArray<string>> {
+    return Effect.gen({ self: this }, function* () {
+      const written: Array<string> = []
+      for (let rest = outcomes; rest.length > 0;) {
+        const done = yield* Effect.exit(this.take(clientId, rest))
+        if (Exit.isFailure(done)) {
+          const error = Cause.squash(done.cause)
+          if (error instanceof Unavailable) return written
+          // One of them can't be written: it must not keep the others.
+          for (const each of rest) if (yield* this.takeOne(clientId, each)) written.push(each.ref)
+          return written
         }
-      })
-      .pipe(
-        Effect.as(true),
-        Effect.catchTag("Unavailable", () => Effect.succeed(false)),
-        Effect.catchCause((cause) =>
-          Effect.logError("what became of a call could not be written", cause).pipe(
-            Effect.annotateLogs({ ref }),
-            Effect.as(false)
-          )
+        written.push(...rest.slice(0, done.value).map(({ ref }) => ref))
+        rest = rest.slice(done.value)
+      }
+      return written
+    })
+  }
+
+  /** Writes what became of a call; false when that could not be done now. */
+  private takeOne(clientId: number, outcome: DefiniteOutcome): Effect.Effect<boolean> {
+    return this.take(clientId, [outcome]).pipe(
+      Effect.as(true),
+      Effect.catchTag("Unavailable", () => Effect.succeed(false)),
+      Effect.catchCause((cause) =>
+        Effect.logError("what became of a call could not be written", cause).pipe(
+          Effect.annotateLogs({ ref: outcome.ref }),
+          Effect.as(false)
         )
       )
+    )
+  }
+
+  /** One commit with the first of these ends; how many of them. */
+  private take(clientId: number, outcomes: ReadonlyArray<DefiniteOutcome>): Effect.Effect<number, DispatchError> {
+    const { host, handlers } = this.parts
+    return host.dispatch({
+      subject: clientSubject(clientId),
+      by,
+      lane: "internal",
+      decide: (turn) => {
+        const taken = foldIn(turn, outcomes, (outcome) => {
+          // What an event has said of it already stays: the venue has it.
+          if (turn.state.get("venueCalls", outcome.ref) === undefined) return false
+          endCall(turn, handlers, outcome)
+          return outcome.outcome === "EXECUTED"
+        })
+        // Its account is read again after a loss of events, though none of it was ever heard.
+        const heard = turn.state.one("venueAccounts") !== undefined
+        if (!heard && taken.includes(true)) turn.draft.put("venueAccounts", { clientId, sequence: 0 })
+        return taken.length
+      }
+    })
   }
 
   private alarm(row: VenueCallRow): Effect.Effect<"said" | "ended" | "later"> {
@@ -307,6 +336,7 @@ class Executor {
     const noted = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by,
+      lane: "internal",
       decide: (turn) => {
         if (named === null || turn.state.get("venueCalls", ref) === undefined) return "ended"
         applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [

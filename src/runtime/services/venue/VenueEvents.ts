@@ -18,8 +18,8 @@ import type { VenueHandlers } from "./VenueHandlers.ts"
 import { VenueLink } from "./VenueLink.ts"
 import { AsideAlarms } from "./venueQuarantine.ts"
 
-/** Events on their way to mailboxes at once; the stream waits for the rest. */
-const eventsAtOnce = 256
+/** Lines that are set aside at once; the stream waits for the rest. */
+const asideAtOnce = 256
 
 export class VenueEvents extends Context.Service<VenueEvents, { readonly figures: () => EventFigures }>()(
   "brokerage/runtime/services/venue/VenueEvents"
@@ -43,7 +43,7 @@ export class VenueEvents extends Context.Service<VenueEvents, { readonly figures
           ...parts,
           wall,
           link: yield* VenueLink,
-          room: yield* Semaphore.make(eventsAtOnce),
+          room: yield* Semaphore.make(asideAtOnce),
           scope: yield* Effect.scope,
           accounts: new AccountEvents({ ...parts, handlers: yield* makeHandlers }),
           mark: row?.number ?? 0

@@ -1,6 +1,7 @@
 /**
  * What each kind of object that calls the venue does with what it hears: what became of a call, and what the venue says of
- * the object by itself. Both run in the client's turn. `VenueHandlers.ts` has one for every kind.
+ * the object by itself. Both run in the client's turn, several in one turn: what came before in it is in the draft, so a
+ * handler looks there first (`turn.draft.peek`), then at the state. `VenueHandlers.ts` has one for every kind.
  */
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"

@@ -11,7 +11,8 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
   const { ref } = outcome
   const named = ownerOfRef(ref)
   if (named === null) throw new Error(`${ref} is no ref of ours`)
-  const call = turn.state.get("venueCalls", ref) ?? null
+  // What comes later in the same turn is a second word on it.
+  const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (call !== null) turn.draft.endCall(ref)
   handlers[named.owner].ended(turn, { id: named.id, outcome, call })
 }

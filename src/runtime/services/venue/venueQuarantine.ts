@@ -128,8 +128,11 @@ export const setAsideApart = (
       return resume(Effect.as(journal.idsRefilled, "later" as const))
     }
     if (what.number !== null) draft.claim(`venueEvent:${what.number}`, what.number)
-    journal.submit(draft.build(null, null), ({ _tag: tag }) =>
-      resume(Effect.succeed(tag === "Committed" ? "written" : tag === "ClaimLost" ? "known" : "later"))
+    journal.submit(
+      draft.build(null, null),
+      ({ _tag: tag }) =>
+        resume(Effect.succeed(tag === "Committed" ? "written" : tag === "ClaimLost" ? "known" : "later")),
+      "internal"
     )
   }).pipe(
     Effect.tap((done) => (done === "written" ? alarm : Effect.void)),

@@ -55,7 +55,12 @@ export class FeedSweep extends Context.Service<
         clock.onMove(() => wake.openUnsafe())
 
         const forward = (partnerId: number, items: ReadonlyArray<FeedItem>) =>
-          host.dispatch({ subject: `partner:${partnerId}`, by, decide: (turn) => queueItems(turn, items) })
+          host.dispatch({
+            subject: `partner:${partnerId}`,
+            by,
+            lane: "internal",
+            decide: (turn) => queueItems(turn, items)
+          })
 
         const sweepPartner = Effect.fnUntraced(function* (partnerId: number, first: ReadonlyArray<FeedItem>) {
           let forwarded = 0

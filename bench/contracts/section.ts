@@ -1,0 +1,32 @@
+/** The contracts part of the report. */
+import { millis, spread, table, whole } from "../markdown.ts"
+import type { EventFlowFindings } from "./eventFlow.ts"
+
+/** One field for each group of rows. */
+export interface ContractFindings {
+  readonly flow: EventFlowFindings
+}
+
+export const contractsSection = ({ flow }: ContractFindings): string => {
+  const { callers, grouped, mixed, alone, beside, flushes, rowsEach } = flow
+  const rates = table(
+    ["bookings a second", ""],
+    [
+      ["64 callers in a closed loop", spread(callers, whole)],
+      ["events of the venue, account by account", spread(grouped, whole)],
+      ["events of the venue, accounts mixed", spread(mixed, whole)]
+    ]
+  )
+  const waits = table(
+    ["a caller waits, ms", "p50", "p99", "longest"],
+    [
+      ["alone", millis(alone.p50), millis(alone.p99), millis(alone.max)],
+      ["while events flow", millis(beside.p50), millis(beside.p99), millis(beside.max)]
+    ]
+  )
+  const flushed = table(
+    ["rows submitted at once", "ms until all are in"],
+    flushes.map((flush) => [whole(flush.rows), spread(flush.millis, millis)])
+  )
+  return [rates, waits, flushed, `Without HTTP; a booking is ${rowsEach} rows.`].join("\n\n")
+}

@@ -1,0 +1,232 @@
+/**
+ * What becomes of an account's events in its client's turn: as many as wait and fit are one commit (folds). What can't be
+ * believed is decided by itself, with what the venue answers for the object that it names (A2-115).
+ */
+import { Effect } from "effect"
+import { type AccountFact, refOfFact } from "../../../machines/venue/VenueEvent.ts"
+import { ownerOfRef, type RefOwner } from "../../../machines/venue/venueRefs.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { ActorHost, DispatchError, Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { Venue } from "../../ports/Venue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import type { AccountEvent } from "./AccountLane.ts"
+import { EventJudge } from "./EventJudge.ts"
+import { foldIn, foldLength } from "./folds.ts"
+import { definite, endCall, outcomeOfFact } from "./outcomes.ts"
+import type { DefiniteOutcome } from "./VenueHandler.ts"
+import type { VenueHandlers } from "./VenueHandlers.ts"
+import { type AsideAlarms, byVenue, putAside, type SetAside } from "./venueQuarantine.ts"
+
+/** Questions for an object of which something unbelievable was said. */
+const lookups = 3
+
+/** How an event is to be taken. */
+interface Judged {
+  /** Why it can't be believed; null when it can. */
+  readonly wrong: string | null
+  readonly past: boolean
+  /** What the venue answers for the object that it names, when it can't be believed. */
+  readonly answer: DefiniteOutcome | null
+}
+
+const believed: Judged = { wrong: null, past: false, answer: null }
+
+/** What became of an event in its turn; set aside: as what. */
+interface Taken {
+  readonly is: "taken" | "known" | "gap" | SetAside
+}
+
+export interface EventDecisionsParts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly handlers: VenueHandlers
+  readonly alarms: AsideAlarms
+}
+
+export class EventDecisions {
+  readonly judge: EventJudge
+  private readonly parts: EventDecisionsParts
+
+  constructor(parts: EventDecisionsParts) {
+    this.parts = parts
+    this.judge = new EventJudge(parts.venue, parts.clock)
+  }
+
+  /** Decides events of a client in their order, up to one before which something is missing; false when there is one. */
+  all(clientId: number, events: ReadonlyArray<AccountEvent>): Effect.Effect<boolean, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      for (let rest = events; rest.length > 0;) {
+        const taken = yield* this.first(clientId, () => rest)
+        if (taken.length === 0) return false
+        rest = rest.slice(taken.length)
+      }
+      return true
+    })
+  }
+
+  /**
+   * Decides the first of these events, and those after it that need nothing more and fit into its commit; none of them when
+   * something is missing before it. `events` is asked again in the turn: what has come by then goes with it.
+   */
+  first(
+    clientId: number,
+    events: () => ReadonlyArray<AccountEvent>
+  ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
+    const first = events()[0] as AccountEvent
+    return Effect.flatMap(this.judge.wrongWith(first), (wrong) => {
+      if (wrong === null) return this.fold(clientId, first, events)
+      return Effect.map(this.one(clientId, first, wrong, false), ({ is }) => (is === "gap" ? [] : [first]))
+    })
+  }
+
+  /** One commit for as many as it takes. One that can't be written is written one by one. */
+  private fold(
+    clientId: number,
+    first: AccountEvent,
+    events: () => ReadonlyArray<AccountEvent>
+  ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
+    let tried: ReadonlyArray<AccountEvent> = [first]
+    const folded = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      lane: "internal",
+      decide: (turn) => {
+        const waiting = events().slice(0, foldLength)
+        const doubtful = waiting.findIndex((event) => event !== first && !this.judge.believes(event))
+        const certain = doubtful === -1 ? waiting : waiting.slice(0, doubtful)
+        tried = certain.length === 0 ? [first] : certain
+        return foldIn(turn, tried, (event) => {
+          const taken = this.decideIn(turn, clientId, event, believed)
+          return taken.is === "gap" ? null : taken
+        })
+      }
+    })
+    const oneByOne = (cause: unknown) =>
+      Effect.andThen(Effect.logDebug("events of an account are taken one by one", cause), () =>
+        this.commitEach(clientId, tried)
+      )
+    return folded.pipe(
+      Effect.tap((taken) => Effect.forEach(taken, (each) => this.alarm(each), { discard: true })),
+      Effect.map(({ length }) => tried.slice(0, length)),
+      Effect.catchTag("CommitRejected", oneByOne),
+      Effect.catchDefect(oneByOne)
+    )
+  }
+
+  /** A commit for each, up to one before which something is missing; those before it. */
+  private commitEach(
+    clientId: number,
+    events: ReadonlyArray<AccountEvent>
+  ): Effect.Effect<ReadonlyArray<AccountEvent>, DispatchError> {
+    return Effect.gen({ self: this }, function* () {
+      for (const [at, event] of events.entries()) {
+        const { is } = yield* this.commit(clientId, event, believed)
+        if (is === "gap") return events.slice(0, at)
+      }
+      return events
+    })
+  }
+
+  private alarm({ is }: Taken): Effect.Effect<void> {
+    return typeof is === "string" ? Effect.void : this.parts.alarms.alarm(is)
+  }
+
+  /** `past`: takes it although what came before is missing. */
+  one(clientId: number, event: AccountEvent, wrong: string | null, past: boolean): Effect.Effect<Taken, DispatchError> {
+    if (wrong === null) return this.commit(clientId, event, { wrong, past, answer: null })
+    return Effect.flatMap(this.lookedUp(clientId, event), (answer) =>
+      this.commit(clientId, event, { wrong, past, answer })
+    )
+  }
+
+  private commit(clientId: number, event: AccountEvent, judged: Judged): Effect.Effect<Taken, DispatchError> {
+    const { wrong, past, answer } = judged
+    const taken = this.parts.host.dispatch({
+      subject: clientSubject(clientId),
+      by: byVenue,
+      lane: "internal",
+      decide: (turn) => this.decideIn(turn, clientId, event, judged)
+    })
+    // What our own code can't take is a fault of ours: it is passed, too, and stops nothing.
+    const passed = (cause: unknown) =>
+      Effect.andThen(
+        Effect.logError("an event of the venue could not be applied", cause),
+        this.commit(clientId, event, { wrong: wrong ?? "it could not be applied", past, answer: null })
+      )
+    const alarmed = Effect.tap(taken, (each) => this.alarm(each))
+    return wrong === null || answer !== null
+      ? alarmed.pipe(Effect.catchTag("CommitRejected", passed), Effect.catchDefect(passed))
+      : alarmed
+  }
+
+  /**
+   * What the venue answers for the object of ours that an event names which can't be believed; null: it names none, was taken
+   * before, or the venue has nothing definite to say. Asked a few times only, for one bad event must not hold up an account.
+   */
+  private lookedUp(clientId: number, { fact }: AccountEvent): Effect.Effect<DefiniteOutcome | null, DispatchError> {
+    const ref = ownerOfFact(fact) === null ? null : refOfFact(fact)
+    if (ref === null) return Effect.succeed(null)
+    return Effect.gen({ self: this }, function* () {
+      if (fact.sequence <= (yield* this.sequenceOf(clientId))) return null
+      let silent = false
+      for (let tries = 0; tries < lookups; tries++) {
+        const found = yield* Effect.catch(this.parts.venue.lookup([ref]), () => Effect.succeed(null))
+        const [outcome] = found ?? []
+        const known = outcome?.ref === ref ? definite(outcome) : null
+        if (known !== null) return known
+        // A venue that has executed a ref may not see it yet (C1): "not there" is no answer.
+        silent = found === null
+        yield* Effect.sleep(250 << tries)
+      }
+      if (!silent) return null
+      yield* Effect.annotateLogs(Effect.logError("an object that something hostile was said of can't be read again"), {
+        ref
+      })
+      return null
+    })
+  }
+
+  private decideIn(
+    turn: Turn,
+    clientId: number,
+    { fact, at, number, ...event }: AccountEvent,
+    { wrong, past, answer }: Judged
+  ): Taken {
+    const account = turn.draft.peek("venueAccounts", String(clientId)) ?? turn.state.one("venueAccounts")
+    const known = account?.sequence ?? 0
+    if (fact.sequence <= known) return { is: "known" }
+    if (fact.sequence > known + 1 && !past) return { is: "gap" }
+    turn.draft.put("venueAccounts", { clientId, sequence: fact.sequence })
+    const owner = ownerOfFact(fact)
+    const { handlers } = this.parts
+    if (wrong === null && owner !== null) {
+      // An event may be here before the answer of the call that made its object: it ends the call.
+      const made = outcomeOfFact(fact, at)
+      if (made !== null && turn.state.get("venueCalls", made.ref) !== undefined) endCall(turn, handlers, made)
+      if (handlers[owner.owner].said(turn, { id: owner.id, at, fact })) return { is: "taken" }
+    }
+    if (answer !== null) endCall(turn, handlers, answer)
+    const aside = asideOf({ ...event, number, at, fact }, wrong ?? "it names no object of ours")
+    putAside(turn, aside, { partnerId: turn.state.one("clients")?.partnerId ?? null, clientId })
+    return { is: aside }
+  }
+
+  /** Up to which sequence the events of a client's account are taken. */
+  sequenceOf(clientId: number): Effect.Effect<number, DispatchError> {
+    return this.parts.host.read(clientSubject(clientId), (state) => state.one("venueAccounts")?.sequence ?? 0)
+  }
+}
+
+export const asideOf = (event: AccountEvent, reason: string): SetAside => ({
+  bytes: JSON.stringify(event),
+  reason,
+  number: event.number,
+  account: event.fact.account
+})
+
+/** The object that a fact is about, by the ref of ours that it carries. */
+const ownerOfFact = (fact: AccountFact): RefOwner | null => {
+  const ref = refOfFact(fact)
+  return ref === null ? null : ownerOfRef(ref)
+}

@@ -1,0 +1,87 @@
+/** Whether an event of the venue can be believed: its time, and the grid of its market as it is now (A2-115). */
+import { Decimal } from "decimal.js"
+import { Effect, Latch } from "effect"
+import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
+import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
+import type { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import type { Venue } from "../../ports/Venue.ts"
+import type { AccountEvent } from "./AccountLane.ts"
+
+/** How far ahead of business time an event may lie, ms (A2-115). */
+const aheadLimit = 5_000
+/** Grids that are older are read again, business ms. */
+const listedFor = 1_000
+
+export class EventJudge {
+  private markets: ReadonlyMap<string, VenueMarket> = new Map()
+  /** When `markets` was asked for, business time. */
+  private listedAt = -Infinity
+  /** Opens when the reading of now has ended; null: none is under way. */
+  private reading: Latch.Latch | null = null
+  private readonly venue: Venue["Service"]
+  private readonly clock: BusinessClock["Service"]
+
+  constructor(venue: Venue["Service"], clock: BusinessClock["Service"]) {
+    this.venue = venue
+    this.clock = clock
+  }
+
+  /** Whether an event can be believed by what is known, without asking the venue. */
+  believes({ at, fact }: AccountEvent): boolean {
+    if (this.isAhead(at)) return false
+    return !hasGrid(fact) || (this.clock.now() - this.listedAt < listedFor && this.gridFault(fact) === null)
+  }
+
+  /** Why an event can't be believed; null when it can. Grids are read again before they condemn. */
+  wrongWith(event: AccountEvent): Effect.Effect<string | null> {
+    return Effect.suspend(() => {
+      const { at, fact } = event
+      if (this.isAhead(at)) return Effect.succeed("it lies more than 5 s ahead")
+      if (!hasGrid(fact) || this.believes(event)) return Effect.succeed(null)
+      const begunBefore = this.reading !== null
+      const judge = Effect.sync(() => (this.markets.size === 0 ? null : this.gridFault(fact)))
+      // A reading that had begun before may not have what has changed since: only one begun after it condemns.
+      return Effect.flatMap(Effect.andThen(this.read, judge), (fault) =>
+        begunBefore && fault !== null ? Effect.andThen(this.read, judge) : Effect.succeed(fault)
+      )
+    })
+  }
+
+  /** Reads what is listed, or waits for the reading that is under way. A venue that does not answer leaves it as it is. */
+  private readonly read: Effect.Effect<void> = Effect.suspend(() => {
+    if (this.reading !== null) return this.reading.await
+    const reading = Latch.makeUnsafe(false)
+    this.reading = reading
+    this.listedAt = this.clock.now()
+    return Effect.catch(this.venue.listing, () => Effect.succeed(null)).pipe(
+      Effect.map((listing) => {
+        if (listing !== null) this.markets = new Map(listing.markets.map((market) => [market.symbol, market]))
+      }),
+      Effect.ensuring(
+        Effect.sync(() => {
+          this.reading = null
+          reading.openUnsafe()
+        })
+      )
+    )
+  })
+
+  private isAhead(at: number): boolean {
+    return at > this.clock.horizon() + aheadLimit
+  }
+
+  /** What of an order or a fill is off its market's grid; null: nothing. */
+  private gridFault(fact: GriddedFact): string | null {
+    const market = this.markets.get(fact.order.symbol)
+    if (market === undefined) return "its market is not listed"
+    const fits = (value: string, step: string): boolean => new Decimal(value).mod(step).isZero()
+    const { qty, price } = fact.type === "fill" ? fact.fill : fact.order
+    if (!fits(qty, market.qtyStep)) return "its quantity is off the market's grid"
+    if (new Decimal(qty).gt(market.maxQty)) return "its quantity is beyond the market's limit"
+    return price === null || fits(price, market.priceTick) ? null : "its price is off the market's grid"
+  }
+}
+
+type GriddedFact = Extract<AccountFact, { readonly type: "order" | "fill" }>
+
+const hasGrid = (fact: AccountFact): fact is GriddedFact => fact.type === "fill" || fact.type === "order"
