@@ -3,7 +3,7 @@
  * caller that goes away takes its statement with it (operator surface, ledger verify; A2-62).
  */
 import { PgConnection } from "@effect/sql-pg"
-import { afterAll, assert, beforeAll, describe, it, vi } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished, vi } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { verifyLedger } from "../../../src/runtime/ledger/verify.ts"
 import { Adjustments } from "../../../src/runtime/services/ledger/Adjustments.ts"
@@ -63,36 +63,42 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 describe("ledger verify", () => {
-  it("A2-62: twenty runs while money moves find nothing wrong, and every figure is of one moment", async () => {
-    const enough = new AbortController()
-    let written = 0
-    const lanes = clients.map(async (clientId) => {
-      for (let n = 0; !enough.signal.aborted; n++) {
-        const booked = await Promise.all([deposit(clientId, `lane-${clientId}-${n}`), adjust(clientId, "0.5")])
-        assert.strictEqual(booked[0].status, 201)
-        written++
-        if (n % 10 === 0) await service.client(key)
+  it(
+    "A2-62: twenty runs while money moves find nothing wrong, and every figure is of one moment",
+    { timeout: 180_000 },
+    async () => {
+      const enough = new AbortController()
+      // Also when a run fails: what goes on writing would be found by every test after it.
+      onTestFinished(() => enough.abort())
+      let written = 0
+      const lanes = clients.map(async (clientId) => {
+        for (let n = 0; !enough.signal.aborted; n++) {
+          const booked = await Promise.all([deposit(clientId, `lane-${clientId}-${n}`), adjust(clientId, "0.5")])
+          assert.strictEqual(booked[0].status, 201)
+          written++
+          if (n % 10 === 0) await service.client(key)
+        }
+      })
+      const figures: Array<number> = []
+      for (let run = 0; run < 20; run++) {
+        const before = written
+        const report = await service.run(verifyLedger)
+        assert.deepStrictEqual(
+          report.checks.filter(({ ok }) => !ok),
+          []
+        )
+        figures.push(Number(report.checks[0]?.figure))
+        await vi.waitFor(() => assert.isAbove(written, before))
       }
-    })
-    const figures: Array<number> = []
-    for (let run = 0; run < 20; run++) {
-      const before = written
-      const report = await service.run(verifyLedger)
+      enough.abort()
+      await Promise.all(lanes)
+      assert.isAbove(new Set(figures).size, 10)
       assert.deepStrictEqual(
-        report.checks.filter(({ ok }) => !ok),
-        []
+        figures,
+        figures.toSorted((a, b) => a - b)
       )
-      figures.push(Number(report.checks[0]?.figure))
-      await vi.waitFor(() => assert.isAbove(written, before))
     }
-    enough.abort()
-    await Promise.all(lanes)
-    assert.isAbove(new Set(figures).size, 10)
-    assert.deepStrictEqual(
-      figures,
-      figures.toSorted((a, b) => a - b)
-    )
-  })
+  )
 
   // By the name of the check: how it is broken behind the service's back, and how that is undone.
   const aPosting = "(SELECT max(posting_id) FROM postings WHERE client_id IS NULL)"
