@@ -44,6 +44,10 @@ import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
 import { endpointMachine } from "./webhook/endpointMachine.ts"
 import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
+import { closeOutMachine } from "./margin/closeOutMachine.ts"
+import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
+import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
+import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
 import { nobody, operator, partner, type Reach } from "./sandbox/Reach.ts"
 import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
 import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
@@ -335,6 +339,35 @@ export const machines = {
       EARLY_CLOSE: partner("POST .../barriers/{contractId}/close, once its dealer has quoted"),
       TORN_UP: operator("`ledger adjust C` that leaves the client in a close-out"),
       CLOSED: operator("`sim venue delist BTC-USDC-KO` with an OPEN contract")
+    }
+  }),
+  riskMonitor: entry({
+    machine: riskMonitorMachine,
+    samples: riskMonitorSamples,
+    inputs: [riskMonitorInput],
+    title: "Risk monitor",
+    meaning: "The recorded risk state of an account, which client rows show.",
+    clause: "doc 2, Margin picture; D23",
+    reached: {
+      NORMAL: operator("`ledger adjust C` that puts back what a margin call missed"),
+      MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
+      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of what the open contracts may still lose")
+    }
+  }),
+  closeOut: entry({
+    machine: closeOutMachine,
+    samples: closeOutSamples,
+    inputs: [closeOutInput],
+    title: "Close-out",
+    meaning: "An episode in which an account with too little left is closed out and protected.",
+    clause: "doc 3, NBP_WRITEOFF; F9, F10, D23",
+    reached: {
+      STARTED: nobody("a step that its own commit goes on from"),
+      CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
+      WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
+      TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
+      PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),
+      DONE: operator("`ledger adjust C` that leaves the client in a close-out, once its contracts are torn up")
     }
   }),
   tradingHalt: entry({

@@ -52,6 +52,9 @@ import { layerOwnControls, layerOwnNames } from "./adapters/venue/ownNames.ts"
 import { layerSandboxTime } from "./services/venue/sandboxTime.ts"
 import { VenueCalls } from "./services/venue/VenueCalls.ts"
 import { VenueEvents } from "./services/venue/VenueEvents.ts"
+import { layerNearLevels } from "./services/margin/NearLevels.ts"
+import { layerRiskJudgement, layerRiskMonitor } from "./services/margin/RiskMonitor.ts"
+import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
@@ -143,8 +146,9 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Screening.layer,
     Questionnaires.layer,
     WebhookAddresses.layer(),
-    QuoteBoard.layer
-  ).pipe(Layer.provideMerge(valued))
+    QuoteBoard.layer,
+    RiskStates.layer
+  ).pipe((views) => layerRiskJudgement.pipe(Layer.provideMerge(views)), Layer.provideMerge(valued))
   return Layer.mergeAll(
     Breaks.layer,
     MarketHalts.layer.pipe(Layer.provide(options.listed ?? layerListedMarkets)),
@@ -178,7 +182,9 @@ export const layerWorkers = (options: RuntimeOptions) =>
     ).pipe(Layer.provide(DueTimers.layer)),
     layerSandboxEntries,
     layerPayoutCorrections,
-    hasVenue(options) ? Layer.merge(layerAutoAccept, layerOpeningWatch) : Layer.empty,
+    hasVenue(options)
+      ? Layer.mergeAll(layerAutoAccept, layerOpeningWatch, layerNearLevels, layerRiskMonitor)
+      : Layer.empty,
     AnswerSweep.layer,
     ContentSweep.layer,
     ResealWorker.layer({

@@ -138,6 +138,7 @@ describe("a busy client", () => {
         facts: () => noFacts,
         onCommitted: () => {},
         onCallEnded: () => {},
+        onDecided: () => {},
         stats: () => ({ resident: 0, waiting: 0 }),
         drain: Effect.void
       }),

@@ -147,6 +147,7 @@ const stubEngine = (stub: Stub) => {
       read: unused,
       facts: () => noFacts,
       onCallEnded: () => {},
+      onDecided: () => {},
       onCommitted: (table, listener) =>
         table === "answers" ? stub.onStored(listener as (row: AnswerRow) => void) : undefined,
       stats: () => ({ resident: 0, waiting: 0 }),

@@ -17,7 +17,7 @@ import { marginLevelCases } from "../fixtures/golden.ts"
 
 const attached: Facts = { ...noFacts, takenAt: 1_700_000_000_000 }
 
-const ofCash = (cash: bigint): Omit<AccountRisk, "riskState" | "shownRiskState"> => ({
+const ofCash = (cash: bigint): Omit<AccountRisk, "riskState"> => ({
   equity: cash,
   closeOutEquity: cash,
   unrealizedPnl: 0n,
@@ -32,18 +32,19 @@ const ofCash = (cash: bigint): Omit<AccountRisk, "riskState" | "shownRiskState">
   free: cash,
   marksFresh: true,
   barrierMarksFresh: true,
+  anyMarkFresh: false,
   anyExposure: false
 })
 
 const rows: ReadonlyArray<
-  readonly [string, Readonly<Record<string, bigint>>, Facts, bigint, Pick<AccountRisk, "riskState" | "shownRiskState">]
+  readonly [string, Readonly<Record<string, bigint>>, Facts, bigint, Pick<AccountRisk, "riskState">]
 > = [
-  ["nothing at all", {}, noFacts, 0n, { riskState: "NORMAL", shownRiskState: null }],
-  ["USDC", { USDC: 12_500_000n }, noFacts, 12_500_000n, { riskState: "NORMAL", shownRiskState: null }],
-  ["other money is never margin", { BTC: 100n, EUR: 500n }, noFacts, 0n, { riskState: "NORMAL", shownRiskState: null }],
-  ["one micro-USDC short", { USDC: -1n }, noFacts, -1n, { riskState: "CLOSE_OUT", shownRiskState: null }],
-  ["with a market: shown", { USDC: 5n }, attached, 5n, { riskState: "NORMAL", shownRiskState: "NORMAL" }],
-  ["with a market: short", { USDC: -5n }, attached, -5n, { riskState: "CLOSE_OUT", shownRiskState: "CLOSE_OUT" }]
+  ["nothing at all", {}, noFacts, 0n, { riskState: "NORMAL" }],
+  ["USDC", { USDC: 12_500_000n }, noFacts, 12_500_000n, { riskState: "NORMAL" }],
+  ["other money is never margin", { BTC: 100n, EUR: 500n }, noFacts, 0n, { riskState: "NORMAL" }],
+  ["one micro-USDC short", { USDC: -1n }, noFacts, -1n, { riskState: "CLOSE_OUT" }],
+  ["with a market", { USDC: 5n }, attached, 5n, { riskState: "NORMAL" }],
+  ["with a market: short", { USDC: -5n }, attached, -5n, { riskState: "CLOSE_OUT" }]
 ]
 
 describe("the risk of an account that holds money alone", () => {
@@ -83,9 +84,9 @@ describe("the risk of an account with contracts", () => {
       freeMargin: micro("500"),
       free: micro("500"),
       riskState: "NORMAL",
-      shownRiskState: "NORMAL",
       marksFresh: true,
       barrierMarksFresh: true,
+      anyMarkFresh: true,
       anyExposure: true
     })
   })
@@ -168,11 +169,11 @@ describe("the risk of an account with contracts", () => {
   it("F3: one stale mark of several is enough", () => {
     const contracts = [contractOf(), contractOf({ symbol: "ETH-USDC-KO" })]
     const marks = { [ko]: { price: "60000" }, "ETH-USDC-KO": { price: "60000", at: 0 } }
-    assert.isFalse(riskWith(0n, contracts, factsWith(marks)).marksFresh)
+    assert.deepInclude(riskWith(0n, contracts, factsWith(marks)), { marksFresh: false, anyMarkFresh: true })
   })
 
-  it("A1-12: without a market nothing is shown, and no mark is fresh", () => {
-    assert.deepInclude(riskWith(micro("1000"), [contractOf()], noFacts), { shownRiskState: null, marksFresh: false })
+  it("F3: without a market no mark is fresh", () => {
+    assert.deepInclude(riskWith(micro("1000"), [contractOf()], noFacts), { marksFresh: false, anyMarkFresh: false })
   })
 })
 

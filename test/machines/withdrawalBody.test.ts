@@ -114,7 +114,16 @@ describe("A3-08: the economic rules", () => {
     ["reserved already, cash below zero", "USDC", -1n, -1n, "CLOSE_OUT" as const, 0n, insufficient]
   ] as const)("%s", (_, currency, cash, freeMargin, riskState, needed, refusal) => {
     const risk = { freeMargin, riskState, anyExposure: false, marksFresh: true }
-    assert.strictEqual(freeMoneyRefusal({ currency, cash, risk }, needed), refusal)
+    assert.strictEqual(freeMoneyRefusal({ currency, cash, risk, recorded: normal }, needed), refusal)
+  })
+
+  it.each([
+    ["NORMAL", null],
+    ["MARGIN_CALL", short],
+    ["CLOSE_OUT", short]
+  ] as const)("recorded as %s, whatever live marks say", (recorded, refusal) => {
+    const risk = { freeMargin: 100n, riskState: normal, anyExposure: false, marksFresh: true }
+    assert.strictEqual(freeMoneyRefusal({ currency: "BTC", cash: 100n, risk, recorded }, 1n), refusal)
   })
 
   it.each([
@@ -126,7 +135,7 @@ describe("A3-08: the economic rules", () => {
     ["called as well", "USDC", true, false, "MARGIN_CALL" as const, 1n, short]
   ] as const)("F3: money out, %s", (_, currency, anyExposure, marksFresh, riskState, needed, refusal) => {
     const risk = { freeMargin: 100n, riskState, anyExposure, marksFresh }
-    assert.strictEqual(freeMoneyRefusal({ currency, cash: 100n, risk }, needed), refusal)
+    assert.strictEqual(freeMoneyRefusal({ currency, cash: 100n, risk, recorded: normal }, needed), refusal)
   })
 
   it("the sentences hold the words that the specification names", () => {
@@ -136,7 +145,7 @@ describe("A3-08: the economic rules", () => {
 
   it("doc 3, states: the gate asks for restriction, break, then funds and risk", () => {
     const risk = { freeMargin: -1n, riskState: "CLOSE_OUT", anyExposure: false, marksFresh: true } as const
-    const facts = { currency: "USDC", cash: -1n, risk } as const
+    const facts = { currency: "USDC", cash: -1n, risk, recorded: "CLOSE_OUT" } as const
     const gate = (restrictions: ReadonlyArray<"FROZEN" | "NO_NEW_RISK" | "NO_WITHDRAWALS">, paused: boolean) =>
       moneyOutRefusal({ ...facts, restrictions, paused }, 0n)
     assert.strictEqual(gate(["FROZEN"], true), restrictionSentences.FROZEN)

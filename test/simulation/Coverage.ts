@@ -27,6 +27,8 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   venueProbe: "venue",
   rfq: "venue",
   barrierContract: "venue",
+  riskMonitor: "venue",
+  closeOut: "venue",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"

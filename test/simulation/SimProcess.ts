@@ -47,6 +47,8 @@ import { SettlementItems } from "../../src/runtime/services/settlement/Settlemen
 import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
 import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
+import { layerRiskJudgement } from "../../src/runtime/services/margin/RiskMonitor.ts"
+import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
@@ -250,7 +252,10 @@ export class SimProcess {
       everywherePublic
     )
     const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
-    const views = Layer.mergeAll(Directory.layer, Screening.layer, QuoteBoard.layer).pipe(Layer.provideMerge(engine))
+    const views = Layer.mergeAll(Directory.layer, Screening.layer, QuoteBoard.layer, RiskStates.layer).pipe(
+      (all) => layerRiskJudgement.pipe(Layer.provideMerge(all)),
+      Layer.provideMerge(engine)
+    )
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
       Layer.provide([
         WebhookEndpoints.layer,

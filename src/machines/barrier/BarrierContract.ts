@@ -58,7 +58,12 @@ export interface BarrierContractContext extends BarrierContractInput {
   readonly tearing: boolean
   /** Tear-ups asked for so far: each has a name of its own. */
   readonly tearUps: number
+  /** The levels that the client was told the mark is near to: not again after a restart before the mark has gone away. */
+  readonly said: ReadonlyArray<Level>
 }
+
+/** A level at which a contract ends. */
+export type Level = "BARRIER" | "TAKE_PROFIT"
 
 /** How it ended; `pnl` by F17. */
 type Ended = {
@@ -78,6 +83,9 @@ export type BarrierContractEvent =
   /** Asks the venue to end it at the mark (F9); `attempt` names the call and grows. */
   | { readonly type: "TEAR_UP"; readonly attempt: number }
   | { readonly type: "TEAR_UP_FAILED"; readonly reason: string }
+  /** The mark has come near to its barrier, or to its take profit (A2-31). */
+  | { readonly type: "NEAR_KO" }
+  | { readonly type: "NEAR_TP" }
   | { readonly type: "EXPIRY_SOON" }
   /** Its expiry passed a minute ago, and the venue has said nothing. */
   | { readonly type: "OVERDUE"; readonly askAgainAt: number }

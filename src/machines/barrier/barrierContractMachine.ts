@@ -10,6 +10,7 @@ import {
   type BarrierContractInput,
   closeReasonOf,
   expirySoonMillis,
+  type Level,
   overdueMillis,
   tearUpRef
 } from "./BarrierContract.ts"
@@ -48,8 +49,9 @@ const settle = contract.emit(({ context: { contractId, symbol, pnl, closeReason,
   refs: { contractId, symbol, reason: closeReason, settlePrice }
 }))
 
-const notice = (kind: "BARRIER_OPENED" | "BARRIER_SETTLED" | "BARRIER_EXPIRY_SOON") =>
-  contract.emit(({ context: { contractId } }) => ({ type: "notify", kind, ref: String(contractId) }))
+const notice = (
+  kind: "BARRIER_OPENED" | "BARRIER_SETTLED" | "BARRIER_EXPIRY_SOON" | "BARRIER_NEAR_KO" | "BARRIER_NEAR_TP"
+) => contract.emit(({ context: { contractId } }) => ({ type: "notify", kind, ref: String(contractId) }))
 
 const warnOfExpiry = contract.emit(({ context: { contractId, openedAt, expiryTs } }) => ({
   type: "timer.set",
@@ -96,6 +98,8 @@ const tearing = contract.assign(({ event }) =>
   event.type === "TEAR_UP" ? { tearing: true, tearUps: event.attempt } : {}
 )
 const notTorn = contract.assign({ tearing: false })
+const said = (level: Level) =>
+  contract.assign(({ context }) => ({ said: [...context.said.filter((each) => each !== level), level] }))
 
 const endsAs = (state: ContractEnd) => {
   const ended = contract.assign(({ event }) =>
@@ -126,7 +130,8 @@ export const barrierContractMachine = contract.createMachine({
     closeReason: null,
     closeRfqId: null,
     tearing: false,
-    tearUps: 0
+    tearUps: 0,
+    said: []
   }),
   initial: "OPEN",
   states: {
@@ -143,6 +148,8 @@ export const barrierContractMachine = contract.createMachine({
         CLOSE_REQUESTED: { actions: closeAsked },
         TEAR_UP: { guard: "canTear", actions: [tearing, tear, note("contract.tearUp", "OPEN", "OPEN")] },
         TEAR_UP_FAILED: { guard: "tearing", actions: [notTorn, note("contract.tearUpFailed", "OPEN", "OPEN")] },
+        NEAR_KO: { actions: [said("BARRIER"), notice("BARRIER_NEAR_KO")] },
+        NEAR_TP: { actions: [said("TAKE_PROFIT"), notice("BARRIER_NEAR_TP")] },
         EXPIRY_SOON: { actions: notice("BARRIER_EXPIRY_SOON") },
         OVERDUE: { actions: [missAgain, note("contract.overdue", "OPEN", "OPEN")] },
         UNKNOWN_AT_VENUE: { actions: note("contract.unknownAtVenue", "OPEN", "OPEN") }

@@ -58,6 +58,21 @@ export const barrierContractRows = [
   }),
   row("F9: OPEN, a refused tear-up under its old name", "OPEN", [tearUp, tearUpFailed], tearUp, "refused"),
   row("F9: OPEN, a refusal of no tear-up", "OPEN", [], tearUpFailed, "refused"),
+  row("A2-31: OPEN, near its barrier", "OPEN", [], { type: "NEAR_KO" }, "OPEN", ["notify BARRIER_NEAR_KO"], {
+    said: ["BARRIER"]
+  }),
+  row(
+    "A2-31: OPEN, near its barrier again",
+    "OPEN",
+    [{ type: "NEAR_KO" }, { type: "NEAR_TP" }],
+    { type: "NEAR_KO" },
+    "OPEN",
+    ["notify BARRIER_NEAR_KO"],
+    { said: ["TAKE_PROFIT", "BARRIER"] }
+  ),
+  row("A2-31: OPEN, near its take profit", "OPEN", [], { type: "NEAR_TP" }, "OPEN", ["notify BARRIER_NEAR_TP"], {
+    said: ["TAKE_PROFIT"]
+  }),
   row("A2-31: OPEN, expiry soon", "OPEN", [], { type: "EXPIRY_SOON" }, "OPEN", ["notify BARRIER_EXPIRY_SOON"]),
   row("D5: OPEN, expiry passed without a word", "OPEN", [], { type: "OVERDUE", askAgainAt: 9 }, "OPEN", [
     "timer.set contract.overdue:5",

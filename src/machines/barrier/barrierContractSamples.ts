@@ -41,6 +41,8 @@ export const barrierContractSamples: ReadonlyArray<BarrierContractEvent> = [
   { type: "TEAR_UP", attempt: 1 },
   { type: "TEAR_UP", attempt: 2 },
   { type: "TEAR_UP_FAILED", reason: "no market" },
+  { type: "NEAR_KO" },
+  { type: "NEAR_TP" },
   { type: "EXPIRY_SOON" },
   { type: "OVERDUE", askAgainAt: 28_920_000 },
   { type: "UNKNOWN_AT_VENUE" }

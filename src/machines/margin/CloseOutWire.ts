@@ -1,17 +1,10 @@
 /** A close-out episode as staff read it (operator surface, closeout). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
+import { liveCloseOutStates } from "./CloseOut.ts"
 
-/** The steps of an episode in their order; it waits for a mark or a market where it can't go on without one. */
-export const closeOutStates = [
-  "STARTED",
-  "CANCELLING",
-  "WAITING_MARK",
-  "WAITING_MARKET",
-  "TEARING_UP",
-  "PROTECTING",
-  "DONE"
-] as const
+/** The steps of an episode; it waits where nothing open has a fresh mark. */
+export const closeOutStates = [...liveCloseOutStates, "DONE"] as const
 export type CloseOutState = (typeof closeOutStates)[number]
 
 const millis = Schema.Int.annotate({ description: "Unix ms." })

@@ -48,11 +48,11 @@ export interface AccountRisk {
   readonly free: bigint
   /** On the marks of the facts: what money gates ask (A1-12). */
   readonly riskState: RiskState
-  /** As client rows show it: null while no market is attached (A1-12). */
-  readonly shownRiskState: RiskState | null
   /** All used marks are fresh; a mark that is not known is not (F3). */
   readonly marksFresh: boolean
   readonly barrierMarksFresh: boolean
+  /** At least one of them is. */
+  readonly anyMarkFresh: boolean
   /** Something is open whose worth follows a mark. */
   readonly anyExposure: boolean
 }
@@ -87,9 +87,9 @@ export const accountRisk = ({ cashOf, contracts, accepts }: AccountState, facts:
     freeMargin,
     free: cash < freeMargin ? cash : freeMargin,
     riskState,
-    shownRiskState: facts.takenAt === null ? null : riskState,
     marksFresh: barriers.fresh,
     barrierMarksFresh: barriers.fresh,
+    anyMarkFresh: barriers.anyFresh,
     anyExposure: barriers.any
   }
 }
@@ -101,6 +101,11 @@ export const riskStateOf = (closeOutEquity: bigint, marginBase: bigint): RiskSta
   if (held < closeOutShare * marginBase) return "CLOSE_OUT"
   return held < marginCallShare * marginBase ? "MARGIN_CALL" : "NORMAL"
 }
+
+const gravity: { readonly [S in RiskState]: number } = { NORMAL: 0, MARGIN_CALL: 1, CLOSE_OUT: 2 }
+
+/** The graver of two: of what live marks imply and what is recorded, money gates ask both (A1-12, A3-08). */
+export const graverOf = (one: RiskState, other: RiskState): RiskState => (gravity[one] < gravity[other] ? other : one)
 
 /** Percent of the base, rounded down, so that it never shows a border that it is below (F1, F7); null without a base. */
 export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): string | null => {
@@ -122,6 +127,7 @@ interface BarrierRisk {
   readonly loss: bigint
   readonly margin: bigint
   readonly fresh: boolean
+  readonly anyFresh: boolean
 }
 
 /**
@@ -132,6 +138,7 @@ interface BarrierRisk {
 const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Facts): BarrierRisk => {
   let any = false
   let fresh = true
+  let anyFresh = false
   let pnl = 0n
   let loss = 0n
   let margin = 0n
@@ -139,10 +146,12 @@ const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Fac
     any = true
     const mark = marks.get(contract.symbol)
     const unrealized = mark === undefined ? 0n : pnlAt(contract, mark.price)
-    fresh &&= mark !== undefined && takenAt !== null && isFresh(mark, takenAt)
+    const isLive = mark !== undefined && takenAt !== null && isFresh(mark, takenAt)
+    fresh &&= isLive
+    anyFresh ||= isLive
     pnl += unrealized
     if (unrealized < 0n) loss += unrealized
     margin += requirementOf(contract, unrealized)
   }
-  return { any, pnl, loss, margin, fresh }
+  return { any, pnl, loss, margin, fresh, anyFresh }
 }

@@ -4,7 +4,7 @@
  * figures that the caller reads under the client's lock.
  */
 import { moneyRestriction, type Restriction } from "../client/Restriction.ts"
-import type { AccountRisk } from "../margin/accountRisk.ts"
+import { type AccountRisk, graverOf, type RiskState } from "../margin/accountRisk.ts"
 import type { Currency } from "../shared/Currency.ts"
 
 /** The sentences: the specification names the first two (doc 3, Endpoints; A3-08), F3 asks for the third. */
@@ -21,6 +21,8 @@ export interface FreeMoney {
   /** Cash without the reserve. */
   readonly cash: bigint
   readonly risk: Pick<AccountRisk, "freeMargin" | "riskState" | "anyExposure" | "marksFresh">
+  /** The risk state that is recorded (A3-08). */
+  readonly recorded: RiskState
 }
 
 /** Open positions at a mark that is not live: what they are worth now is not known, and no money leaves on it (F3). */
@@ -32,10 +34,10 @@ export const unjudged = ({ anyExposure, marksFresh }: FreeMoney["risk"]): boolea
  * has left cash and free margin, so it is covered exactly while neither is below zero: `needed` is 0 then. Open positions
  * need live marks for any currency (F3).
  */
-export const freeMoneyRefusal = ({ currency, cash, risk }: FreeMoney, needed: bigint): string | null => {
+export const freeMoneyRefusal = ({ currency, cash, risk, recorded }: FreeMoney, needed: bigint): string | null => {
   if (cash < needed) return moneyOutSentences.insufficient
   const margined = currency === "USDC" && risk.freeMargin < needed
-  if (margined || risk.riskState !== "NORMAL") return moneyOutSentences.short
+  if (margined || graverOf(risk.riskState, recorded) !== "NORMAL") return moneyOutSentences.short
   return unjudged(risk) ? moneyOutSentences.stale : null
 }
 

@@ -30,6 +30,7 @@ import { m0026 } from "./0026_last_marks.ts"
 import { m0027 } from "./0027_venue_name.ts"
 import { m0028 } from "./0028_notification_feed.ts"
 import { m0029 } from "./0029_barrier_contracts.ts"
+import { m0030 } from "./0030_risk_monitors.ts"
 
 const run = Migrator.make({})
 
@@ -64,7 +65,8 @@ export const migrate = run({
     "0026_last_marks": m0026,
     "0027_venue_name": m0027,
     "0028_notification_feed": m0028,
-    "0029_barrier_contracts": m0029
+    "0029_barrier_contracts": m0029,
+    "0030_risk_monitors": m0030
   }),
   table: "schema_migrations"
 }).pipe(Effect.asVoid)

@@ -184,6 +184,20 @@ CREATE TABLE clients (
 CREATE INDEX clients_partner ON public.clients USING btree (partner_id, id DESC);
 CREATE INDEX clients_person ON public.clients USING btree (person_key);
 
+CREATE TABLE close_outs (
+  id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  client_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  started_at bigint NOT NULL,
+  ended_at bigint,
+  CONSTRAINT close_outs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX close_outs_client ON public.close_outs USING btree (client_id, id);
+CREATE INDEX close_outs_live ON public.close_outs USING btree (client_id) WHERE (state <> 'DONE'::text);
+
 CREATE TABLE collateral_reports (
   id bigint NOT NULL,
   partner_id bigint NOT NULL,
@@ -533,6 +547,16 @@ CREATE TABLE rfqs (
 CREATE INDEX rfqs_client ON public.rfqs USING btree (client_id, id);
 CREATE INDEX rfqs_partner_open ON public.rfqs USING btree (partner_id) WHERE (state = ANY (ARRAY['CREATING'::text, 'OPEN'::text]));
 CREATE INDEX rfqs_resident ON public.rfqs USING btree (client_id) WHERE ((state = ANY (ARRAY['CREATING'::text, 'OPEN'::text])) OR venue_open);
+
+CREATE TABLE risk_monitors (
+  client_id bigint NOT NULL,
+  partner_id bigint NOT NULL,
+  state text NOT NULL,
+  version text NOT NULL,
+  context json NOT NULL,
+  CONSTRAINT risk_monitors_pkey PRIMARY KEY (client_id)
+);
+CREATE INDEX risk_monitors_watched ON public.risk_monitors USING btree (client_id) WHERE (state <> 'NORMAL'::text);
 
 CREATE TABLE schema_migrations (
   migration_id integer NOT NULL,
@@ -909,6 +933,7 @@ CREATE SEQUENCE id_audit AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_barrier_contract AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_case AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_client AS bigint START 1 INCREMENT 512;
+CREATE SEQUENCE id_close_out AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_collateral AS bigint START 1 INCREMENT 8192;
 CREATE SEQUENCE id_decision AS bigint START 1 INCREMENT 512;
 CREATE SEQUENCE id_delivery AS bigint START 1 INCREMENT 8192;

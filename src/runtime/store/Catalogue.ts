@@ -14,6 +14,7 @@ import { documentTables } from "./tables/document.ts"
 import { engineTables } from "./tables/engine.ts"
 import { kycTables } from "./tables/kyc.ts"
 import { ledgerTables } from "./tables/ledger.ts"
+import { marginTables } from "./tables/margin.ts"
 import { marketTables } from "./tables/market.ts"
 import { operatorTables } from "./tables/operator.ts"
 import { partnerTables } from "./tables/partner.ts"
@@ -42,6 +43,7 @@ const described = {
   ...reconciliationTables,
   ...marketTables,
   ...barrierTables,
+  ...marginTables,
   ...settlementTables,
   ...documentTables,
   ...ledgerTables,

@@ -78,6 +78,8 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     closedAt: noon,
     pnl: -28_500_000n
   },
+  riskMonitors: { clientId: id, partnerId: 1, ...machine },
+  closeOuts: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon, endedAt: noon },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon },
   partners: {
     id,

@@ -2,10 +2,11 @@
 import { Decimal } from "decimal.js"
 import { assert, describe, it } from "@effect/vitest"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
-import { type Level, LevelIndex, type WatchedContract } from "../../../src/runtime/services/margin/LevelIndex.ts"
+import type { Level } from "../../../src/machines/barrier/BarrierContract.ts"
+import { LevelIndex, type WatchedContract } from "../../../src/runtime/services/margin/LevelIndex.ts"
 import { SeededRandom } from "../../../simulator/partner/SeededRandom.ts"
 
-/** The definition, by looking at every contract: near within 10 bps of the mark, armed again beyond 20. */
+/** The definition, by looking at every contract: near within 10 bps of the mark unless reached, armed again beyond 20. */
 class FullScan {
   private readonly contracts = new Map<number, { readonly contract: WatchedContract; readonly said: Set<Level> }>()
 
@@ -30,7 +31,7 @@ class FullScan {
           if (away.times(500).gt(mark)) said.delete(level)
         } else if (away.times(1_000).lte(mark)) {
           said.add(level)
-          near.push(`${contract.contractId} ${level}`)
+          if (away.gt(0)) near.push(`${contract.contractId} ${level}`)
         }
       }
     }
@@ -60,7 +61,8 @@ describe("levels of open contracts", () => {
     // 59,000 / 0.999 = 59,059.059...
     ["a long's barrier, one tick away", {}, "59059.1", []],
     ["a long's barrier, 10 bps of the mark", {}, "59059.0", ["1 BARRIER"]],
-    ["a long's barrier that the mark has jumped over", {}, "58000.0", ["1 BARRIER"]],
+    ["a long's barrier, reached: the contract ends", {}, "59000.0", []],
+    ["a long's barrier that the mark has jumped over", {}, "58000.0", []],
     // 61,000 / 1.001 = 60,939.06...
     ["a long's take profit, one tick away", {}, "60939.0", []],
     ["a long's take profit, 10 bps of the mark", {}, "60939.1", ["1 TAKE_PROFIT"]],
@@ -98,6 +100,17 @@ describe("levels of open contracts", () => {
     index.add(contract(1, { barrier: "999", takeProfit: null }))
     assert.deepStrictEqual(nearTo(index, "1000.000001"), [])
     assert.deepStrictEqual(nearTo(index, "1000.000000"), ["1 BARRIER"])
+  })
+
+  it("looks at so many levels in one tick at the most, and goes on with the next", () => {
+    const index = new LevelIndex()
+    for (let id = 1; id <= 10; id++) index.add(contract(id, { takeProfit: null }))
+    const near: Array<number> = []
+    const tick = () =>
+      index.tick("BTC-USDC-KO", new MoneyDecimal("59010"), ({ contractId }) => near.push(contractId), 4)
+    assert.deepStrictEqual([tick(), tick(), near.length], [4, 4, 8])
+    tick()
+    assert.strictEqual(new Set(near).size, 10)
   })
 
   it("says what a look at every contract says, whatever comes and goes", () => {

@@ -66,6 +66,7 @@ const started = (count: number, whileLoading: ReadonlyArray<WatchEntryRow> = [])
   const host = Layer.mock(ActorHost, {
     onCommitted: (table, listener) => void listeners.set(table, listener),
     onCallEnded: () => {},
+    onDecided: () => {},
     facts: () => noFacts,
     stats: () => ({ resident: 0, waiting: 0 })
   })

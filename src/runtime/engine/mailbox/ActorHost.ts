@@ -53,6 +53,8 @@ export class ActorHost extends Context.Service<
     readonly facts: () => Facts
     /** Calls `listener` with every committed row of a table, after COMMIT and before the answer. */
     onCommitted<T extends TableName>(table: T, listener: RowListener<T>): void
+    /** Calls `judge` at the end of every decision that writes, in the same turn: what it puts is of the same commit. */
+    onDecided(judge: (turn: Turn) => void): void
     /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
     onCallEnded(listener: (ref: string) => void): void
     /** Counts for metrics and tests. */
@@ -84,6 +86,7 @@ export class ActorHost extends Context.Service<
           read: (subject, look) => host.read(subject, look),
           facts: host.facts,
           onCommitted: (table, listener) => host.committed.listen(table, listener),
+          onDecided: (judge) => void host.judges.push(judge),
           onCallEnded: (listener) => host.committed.listenToEnds(listener),
           stats: () => ({ resident: host.actors.size, waiting: host.waiting }),
           drain: host.drain
@@ -103,6 +106,7 @@ class Host {
   readonly committed: CommittedRows
   readonly lane: InternalLane
   readonly loading: SubjectLoading
+  readonly judges: Array<(turn: Turn) => void> = []
   waiting = 0
   private uses = 0
   private readonly quiet = Latch.makeUnsafe(true)
@@ -262,6 +266,7 @@ class Host {
     try {
       const partner = command.partner?.() ?? null
       value = command.decide(turn)
+      if (!draft.isEmpty) for (const judge of this.judges) judge(turn)
       const stored = command.store?.(value, turn) ?? null
       const { once } = command.by
       if (once !== undefined && !draft.isEmpty) draft.claim(once.name, once.owner)

@@ -2,7 +2,13 @@
  * An account's money with its risk, as a decision or a reader sees it: what every rule on money leaving asks (A3-08). The one
  * place that gathers what the account has open.
  */
-import { accountRisk, type AccountRisk, type AccountState, type CashOf } from "../../../machines/margin/accountRisk.ts"
+import {
+  accountRisk,
+  type AccountRisk,
+  type AccountState,
+  type CashOf,
+  type RiskState
+} from "../../../machines/margin/accountRisk.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
@@ -11,28 +17,36 @@ import { contractsIn, openContracts, termsOf } from "../barrier/contractDecision
 import { rfqsInTurn } from "../rfq/rfqDecisions.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { RiskMonitorRow } from "../../store/tables/margin.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 
 export interface AccountNow {
   readonly cashOf: CashOf
   readonly risk: AccountRisk
+  /** The risk state that is recorded: money gates ask it besides the one that live marks imply (A1-12, A3-08). */
+  readonly recorded: RiskState
 }
 
 /** As the turn sees it: what the turn itself has booked included. */
 export const accountInTurn = (turn: Turn, client: ClientRow): AccountNow => {
   const cashOf: CashOf = (currency) => balanceOf(turn, client.id, client.partnerId, currency).cash
-  return { cashOf, risk: accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)) }, turn.facts) }
+  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)) }, turn.facts)
+  return { cashOf, risk, recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
 
 /** As it is committed. */
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow => {
   const cashOf: CashOf = (currency) => state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
-  return { cashOf, risk: accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")) }, facts) }
+  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")) }, facts)
+  return { cashOf, risk, recorded: recordedIn(state) }
 }
 
-/** Of so much USDC and whatever else the account holds, for readers that have no more of it than that. */
-export const riskOfCash = (cash: bigint, facts: Facts): AccountRisk =>
-  accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n), ...nothingOpen }, facts)
+/** The client's recorded risk state, as it is committed. */
+export const recordedIn = (state: SubjectState): RiskState => state.one("riskMonitors")?.state ?? "NORMAL"
+
+/** The client's risk monitor as the turn sees it; undefined for one that never left NORMAL. */
+export const monitorInTurn = (turn: Turn): RiskMonitorRow | undefined =>
+  turn.draft.written("riskMonitors")[0] ?? turn.state.one("riskMonitors")
 
 /** Contracts, and accepts of requests to open one that the venue has not answered (F7). */
 const openIn = (

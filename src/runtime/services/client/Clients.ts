@@ -10,7 +10,8 @@ import { SealingService } from "../../engine/sealing/SealingService.ts"
 import { Settings } from "../../Settings.ts"
 import { type ClientFilter, clientIdByRef, listedClients } from "../../store/reads/clientReads.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { clientSubject, clientWire, clientWireOf, ownClient, verificationView } from "./clientState.ts"
+import { RiskStates } from "../margin/RiskStates.ts"
+import { clientSubject, clientWire, clientWireOf, ownClient, shownRiskState, verificationView } from "./clientState.ts"
 import { cutPage, onePast, type PageEnd } from "../../store/paging.ts"
 
 export type ClientQuery = ClientFilter
@@ -38,6 +39,7 @@ export class Clients extends Context.Service<
       const sql = yield* PgClient.PgClient
       const sealing = yield* SealingService
       const settings = yield* Settings
+      const states = yield* RiskStates
       const away = () => new Unavailable({ unknown: false })
 
       const look = <A>(
@@ -68,7 +70,11 @@ export class Clients extends Context.Service<
             Effect.map((rows) => {
               const { shown, end } = cutPage(rows, query.limit, ({ row }) => row.id)
               const facts = host.facts()
-              return { clients: shown.map(({ row, usdc }) => clientWireOf(row, usdc, facts)), ...end }
+              const clients = shown.map(({ row, usdc }) => {
+                const riskState = shownRiskState(states.of(row.id), facts)
+                return clientWireOf(row, { cash: usdc, riskState })
+              })
+              return { clients, ...end }
             })
           )
       })

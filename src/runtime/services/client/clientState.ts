@@ -8,6 +8,7 @@ import {
   type VerificationView
 } from "../../../machines/client/ClientWire.ts"
 import type { Facts } from "../../../machines/market/Facts.ts"
+import type { RiskState } from "../../../machines/margin/accountRisk.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import {
   type BlockCode,
@@ -25,7 +26,7 @@ import type { AssessmentRow } from "../../store/tables/appropriateness.ts"
 import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { BlockRow } from "../../store/tables/verification.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
-import { riskOfCash } from "../account/accountNow.ts"
+import { recordedIn } from "../account/accountNow.ts"
 import type { PartnerView } from "../partner/Directory.ts"
 
 export const clientSubject = (clientId: number): string => `client:${clientId}`
@@ -68,10 +69,20 @@ export const instanceOf = (client: ClientRow, partner: PartnerView): Instance =>
 })
 
 export const clientWire = (state: SubjectState, client: ClientRow, facts: Facts): ClientWire =>
-  clientWireOf(client, usdcBalance(state)?.cash ?? 0n, facts)
+  clientWireOf(client, { cash: usdcBalance(state)?.cash ?? 0n, riskState: shownRiskState(recordedIn(state), facts) })
 
-/** The client row of the specification from its stored row, USDC cash and the market of the moment. */
-export const clientWireOf = (client: ClientRow, cash: bigint, facts: Facts): ClientWire => ({
+/** As client rows show it: null while no market is attached (A1-12). */
+export const shownRiskState = (recorded: RiskState, { takenAt }: Facts): RiskState | null =>
+  takenAt === null ? null : recorded
+
+interface Shown {
+  /** USDC, micro units. */
+  readonly cash: bigint
+  readonly riskState: RiskState | null
+}
+
+/** The client row of the specification from its stored row, its USDC cash and its recorded risk state. */
+export const clientWireOf = (client: ClientRow, { cash, riskState }: Shown): ClientWire => ({
   clientId: client.id,
   clientUid: client.uid,
   partnerClientRef: client.partnerClientRef,
@@ -80,7 +91,7 @@ export const clientWireOf = (client: ClientRow, cash: bigint, facts: Facts): Cli
   verificationLevel: client.level,
   lifecycleState: client.state,
   categorization: client.categorization,
-  riskState: riskOfCash(cash, facts).shownRiskState,
+  riskState,
   cashUsdc: formatAmount(cash, "USDC"),
   createdAt: client.createdAt
 })

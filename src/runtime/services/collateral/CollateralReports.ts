@@ -23,6 +23,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import { Settings } from "../../Settings.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
+import { accountInTurn } from "../account/accountNow.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { clientSubject, instanceOf, ownClient } from "../client/clientState.ts"
 import { type CollateralFacts, economicGates, rowlessGates } from "./collateralGates.ts"
@@ -141,9 +142,12 @@ const decide = (input: Decision): CollateralVerdict => {
   return refusal === null ? book(input, partner) : refuse(refusal)
 }
 
-/** The client's line once the request is booked. */
-const balancesAfter = ({ turn, balance, request: { direction, amount } }: Decision): CollateralBalances =>
-  balancesOf(balance.cash + (direction === "DEPOSIT" ? amount : -amount), balance.reserved, turn.facts)
+/** The client's line once the request is booked: the free margin moves with the cash (F4, F7). */
+const balancesAfter = ({ turn, client, balance, request: { direction, amount } }: Decision): CollateralBalances => {
+  const moved = direction === "DEPOSIT" ? amount : -amount
+  const { freeMargin } = accountInTurn(turn, client).risk
+  return balancesOf({ cash: balance.cash + moved, reserved: balance.reserved, freeMargin: freeMargin + moved })
+}
 
 /** Booked, or written down as REFUSED by the first economic rule that says no. */
 const book = (input: Decision, partner: PartnerView): CollateralVerdict => {

@@ -6,16 +6,22 @@
 import { Effect } from "effect"
 import type { CollateralBalances, CollateralContext } from "../../../machines/collateral/CollateralReport.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
-import { type Facts, noFacts } from "../../../machines/market/Facts.ts"
 import { formatAmount } from "../../../machines/shared/Money.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
-import { riskOfCash } from "../account/accountNow.ts"
 import type { RowReads } from "../../ports/RowReads.ts"
 import type { CollateralReportRow } from "../../store/tables/collateral.ts"
 
-/** The line of a balance, in micro-USDC, as answers show it. */
-export const balancesOf = (cash: bigint, reserved: bigint, facts: Facts): CollateralBalances => {
-  const { free, freeMargin } = riskOfCash(cash, facts)
+/** The client's line as answers show it: micro-USDC. */
+export interface Line {
+  readonly cash: bigint
+  readonly reserved: bigint
+  /** May be negative. */
+  readonly freeMargin: bigint
+}
+
+/** The line as text; free is the lesser of cash and free margin (F23). */
+export const balancesOf = ({ cash, reserved, freeMargin }: Line): CollateralBalances => {
+  const free = cash < freeMargin ? cash : freeMargin
   const usdc = (minor: bigint) => formatAmount(minor, "USDC")
   return {
     cash: usdc(cash),
@@ -39,7 +45,7 @@ export const withBalances = (
 ): Effect.Effect<CollateralReportRow, Unavailable> => {
   if (row.state !== "BOOKED" || keptBalances(row) !== null) return Effect.succeed(row)
   return Effect.map(lineUpTo(stored, row), ({ cash, reserved }) => {
-    const line = balancesOf(cash, reserved, noFacts)
+    const line = balancesOf({ cash, reserved, freeMargin: cash })
     const kept = {
       cashAfter: line.cash,
       reservedAfter: line.reserved,

@@ -3,7 +3,7 @@
  * the standing ones leave no row, the economic ones leave a REFUSED report that keeps its reference.
  */
 import type { CollateralBody } from "../../../machines/collateral/CollateralBody.ts"
-import type { AccountRisk } from "../../../machines/margin/accountRisk.ts"
+import { type AccountRisk, graverOf, type RiskState } from "../../../machines/margin/accountRisk.ts"
 import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { conflict } from "../../../machines/shared/Refusal.ts"
@@ -92,14 +92,19 @@ const onTheBooks: CollateralGate = {
 /** The account's risk before the report. */
 const riskOf = ({ turn, client }: CollateralFacts): AccountRisk => accountInTurn(turn, client).risk
 
+const riskStateOf = ({ turn, client }: CollateralFacts): RiskState => {
+  const { risk, recorded } = accountInTurn(turn, client)
+  return graverOf(risk.riskState, recorded)
+}
+
 const margin: CollateralGate = {
   gate: "marginState",
   refusal: (facts) =>
-    facts.request.direction === "WITHDRAWAL" && riskOf(facts).riskState !== "NORMAL"
+    facts.request.direction === "WITHDRAWAL" && riskStateOf(facts) !== "NORMAL"
       ? conflict("The account is in margin call or close-out.")
       : null,
   compared: (facts) =>
-    facts.request.direction === "WITHDRAWAL" ? { figure: riskOf(facts).riskState, limit: "NORMAL" } : null
+    facts.request.direction === "WITHDRAWAL" ? { figure: riskStateOf(facts), limit: "NORMAL" } : null
 }
 
 const freeMargin: CollateralGate = {

@@ -3,14 +3,13 @@
  * above, and the next two that are to be armed again. A tick that crosses none looks at four levels, however many there are,
  * and costs no turn. What it finds is judged again in the client's turn.
  */
+import type { Level } from "../../../machines/barrier/BarrierContract.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
 import { type Entries, LevelHeap } from "./LevelHeap.ts"
 
 /** Within 10 basis points of the mark a level is near; beyond 20 it is armed again (A2-31). */
 const nearShare = 1_000
 const awayShare = 500
-
-export type Level = "BARRIER" | "TAKE_PROFIT"
 
 /** An open contract. Prices are decimal texts. */
 export interface WatchedContract {
@@ -53,9 +52,12 @@ export class LevelIndex {
     this.symbols.delete(contractId)
   }
 
-  /** A mark of a market: `near` hears each armed level that it is near to, once. Answers how many levels were looked at. */
-  tick(symbol: string, mark: MoneyDecimal, near: (level: NearLevel) => void): number {
-    return this.markets.get(symbol)?.tick(mark, near) ?? 0
+  /**
+   * A mark of a market: `near` hears each armed level that it is near to, once; not one that it has reached, where the
+   * contract ends. Answers how many levels were looked at; after `most` of them the rest waits for another tick.
+   */
+  tick(symbol: string, mark: MoneyDecimal, near: (level: NearLevel) => void, most = Infinity): number {
+    return this.markets.get(symbol)?.tick(mark, near, most) ?? 0
   }
 }
 
@@ -103,40 +105,42 @@ class MarketLevels {
     this.free.push(slot)
   }
 
-  tick(mark: MoneyDecimal, near: (level: NearLevel) => void): number {
+  tick(mark: MoneyDecimal, near: (level: NearLevel) => void, most: number): number {
     const units = this.unitsOf(mark)
     let looked = 0
-    for (let entry = this.below.first; entry !== -1; entry = this.below.first) {
-      looked++
-      if ((units - this.levelOf(entry)) * nearShare > units) break
-      this.say(entry, near)
+    /** Goes through the levels of a heap, the first one first, until `act` leaves one where it is. */
+    const go = (heap: LevelHeap, isBelow: boolean, act: (entry: number, away: number) => boolean): void => {
+      for (let entry = heap.first; entry !== -1 && looked < most; entry = heap.first) {
+        looked++
+        const level = this.levelOf(entry)
+        if (!act(entry, isBelow ? units - level : level - units)) return
+      }
     }
-    for (let entry = this.above.first; entry !== -1; entry = this.above.first) {
-      looked++
-      if ((this.levelOf(entry) - units) * nearShare > units) break
-      this.say(entry, near)
+    const arrive = (entry: number, away: number): boolean => {
+      if (away * nearShare > units) return false
+      this.move(entry, (this.heapOf[entry] as number) + 2)
+      if (away > 0) near(this.named(entry))
+      return true
     }
-    for (let entry = this.saidBelow.first; entry !== -1; entry = this.saidBelow.first) {
-      looked++
-      if ((units - this.levelOf(entry)) * awayShare <= units) break
-      this.move(entry, 1)
+    const depart = (entry: number, away: number): boolean => {
+      if (away * awayShare <= units) return false
+      this.move(entry, (this.heapOf[entry] as number) - 2)
+      return true
     }
-    for (let entry = this.saidAbove.first; entry !== -1; entry = this.saidAbove.first) {
-      looked++
-      if ((this.levelOf(entry) - units) * awayShare <= units) break
-      this.move(entry, 2)
-    }
+    go(this.below, true, arrive)
+    go(this.above, false, arrive)
+    go(this.saidBelow, true, depart)
+    go(this.saidAbove, false, depart)
     return looked
   }
 
-  private say(entry: number, near: (level: NearLevel) => void): void {
-    this.move(entry, (this.heapOf[entry] as number) + 2)
+  private named(entry: number): NearLevel {
     const slot = entry >> 1
-    near({
+    return {
       contractId: this.contracts[slot] as number,
       clientId: this.clients[slot] as number,
       level: entry % 2 === 0 ? "BARRIER" : "TAKE_PROFIT"
-    })
+    }
   }
 
   private enter(entry: number, level: string, isBelow: boolean, said: boolean): void {

@@ -58,6 +58,8 @@ export interface MirrorCounts {
   absurd: number
 }
 
+type MarkListener = (symbol: string, mark: Mark) => void
+
 export class MarketMirror {
   /** As it was last read; null: never. */
   listing: VenueListing | null = null
@@ -68,10 +70,16 @@ export class MarketMirror {
   changes = 0
   /** The last marks of markets that are gone, or have said none since they are listed so: all are stale. */
   private readonly past = new Map<string, Mark>()
+  private readonly listeners: Array<MarkListener> = []
   private facts: { readonly of: number; readonly marks: Facts["marks"]; readonly instruments: Facts["instruments"] } = {
     of: -1,
     marks: new Map(),
     instruments: new Map()
+  }
+
+  /** Calls `listener` with every mark that comes. It is in the feed's way: what takes time belongs elsewhere. */
+  onMark(listener: MarkListener): void {
+    this.listeners.push(listener)
   }
 
   /** Takes a listing over; what of it can't be true, as sentences. Markets that stay keep their figures. */
@@ -149,6 +157,8 @@ export class MarketMirror {
         if (absurd !== null) return this.refused(absurd)
         this.counts.applied++
         this.changes++
+        const mark = ticker.mark()
+        if (mark !== null) for (const listener of this.listeners) listener(message.symbol, mark)
         return applied
       }
       case "book":

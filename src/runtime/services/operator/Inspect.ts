@@ -24,7 +24,15 @@ import type { BalanceRow } from "../../store/tables/ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import { type AuditEntry, AuditTrail } from "./AuditTrail.ts"
 import { findClient } from "../client/findClient.ts"
-import { clientContext, clientSubject, clientWire, clientWireOf, verificationView } from "../client/clientState.ts"
+import { RiskStates } from "../margin/RiskStates.ts"
+import {
+  clientContext,
+  clientSubject,
+  clientWire,
+  clientWireOf,
+  shownRiskState,
+  verificationView
+} from "../client/clientState.ts"
 import { Directory } from "../partner/Directory.ts"
 import { findInstance, type PendingTimer } from "./machineInstances.ts"
 import { cutPage, onePast, type PageEnd, pageOf, type PageQuery } from "../../store/paging.ts"
@@ -99,6 +107,7 @@ export class Inspect extends Context.Service<
     Effect.gen(function* () {
       const host = yield* ActorHost
       const directory = yield* Directory
+      const states = yield* RiskStates
       const audit = yield* AuditTrail
       const settings = yield* Settings
       const sql = yield* PgClient.PgClient
@@ -121,7 +130,10 @@ export class Inspect extends Context.Service<
             )
             const facts = host.facts()
             const clients = shown.map((row) => ({
-              ...clientWireOf(row, cash.get(row.id) ?? 0n, facts),
+              ...clientWireOf(row, {
+                cash: cash.get(row.id) ?? 0n,
+                riskState: shownRiskState(states.of(row.id), facts)
+              }),
               partnerId: row.partnerId
             }))
             return accept({ clients, ...end })

@@ -45,10 +45,11 @@ export interface ClientTurn {
 }
 
 /** The client's money in a currency with the risk of the whole account (A3-08). */
-export const freeMoney = ({ cashOf, risk }: AccountNow, currency: Currency): FreeMoney => ({
+export const freeMoney = ({ cashOf, risk, recorded }: AccountNow, currency: Currency): FreeMoney => ({
   currency,
   cash: cashOf(currency),
-  risk
+  risk,
+  recorded
 })
 
 export interface WithdrawalFiling extends WithdrawalFacts {

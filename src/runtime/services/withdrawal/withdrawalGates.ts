@@ -2,6 +2,7 @@
  * The gates of a withdrawal request that need the client, in the published order (doc 3, Money write gates and
  * Withdrawal request rules; A3-02, A3-08): none of them leaves a row.
  */
+import { graverOf } from "../../../machines/margin/accountRisk.ts"
 import type { Gate, Gates } from "../../../machines/shared/Gates.ts"
 import { formatAmount, maxMinor } from "../../../machines/shared/Money.ts"
 import { accept, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
@@ -53,11 +54,10 @@ const freeBalance: WithdrawalGate = {
   })
 }
 
-const freeMoneyOf = ({ turn, client, balance, request }: WithdrawalFacts): FreeMoney => ({
-  currency: request.currency,
-  cash: balance.cash,
-  risk: accountInTurn(turn, client).risk
-})
+const freeMoneyOf = ({ turn, client, balance, request }: WithdrawalFacts): FreeMoney => {
+  const { risk, recorded } = accountInTurn(turn, client)
+  return { currency: request.currency, cash: balance.cash, risk, recorded }
+}
 
 const margin: WithdrawalGate = {
   gate: "margin",
@@ -66,9 +66,10 @@ const margin: WithdrawalGate = {
     return sentence === null ? null : invalidWhole(sentence)
   },
   compared: (facts) => {
-    const { risk } = freeMoneyOf(facts)
+    const { risk, recorded } = freeMoneyOf(facts)
     const { currency, amount } = facts.request
-    const standing = unjudged(risk) ? `${risk.riskState} on stale prices` : risk.riskState
+    const state = graverOf(risk.riskState, recorded)
+    const standing = unjudged(risk) ? `${state} on stale prices` : state
     return currency === "USDC"
       ? {
           figure: `${standing}, ${formatAmount(amount, "USDC")}`,

@@ -1,0 +1,99 @@
+/**
+ * A close-out episode (F9, F10; D23). Its steps are taken by `services/margin/riskDecisions.ts` in its client's turns: what
+ * ends meanwhile ends it too, and what opens meanwhile joins it. A shortfall is written off once.
+ */
+import { setup } from "xstate"
+import type { MachineEffect } from "../Effects.ts"
+import { type CloseOutContext, type CloseOutEvent, type CloseOutInput, closeOutName } from "./CloseOut.ts"
+
+const nothing = "0.000000"
+
+const closeOut = setup({
+  types: {
+    context: {} as CloseOutContext,
+    events: {} as CloseOutEvent,
+    emitted: {} as MachineEffect,
+    input: {} as CloseOutInput
+  },
+  guards: { unprotected: ({ context }) => context.writtenOff === nothing }
+})
+
+const note = (action: string) => closeOut.emit({ type: "audit", action, before: null, after: null, reason: null })
+const ended = closeOut.emit(({ event }) => ({
+  type: "audit",
+  action: "closeout.end",
+  before: null,
+  after: "DONE",
+  reason: event.type === "END" && event.recovered ? "recovered" : null
+}))
+
+const writeOff = closeOut.emit(({ context: { closeOutId, startedAt, writtenOff } }) => ({
+  type: "ledger.post",
+  entry: "NBP_WRITEOFF",
+  key: `nbp:${closeOutId}`,
+  currency: "USDC",
+  amount: writtenOff,
+  reason: null,
+  refs: { episodeId: closeOutName(closeOutId), closedOutAt: startedAt }
+}))
+
+const cancelling = closeOut.assign(({ event }) => (event.type === "CANCEL" ? { cancelUntil: event.until } : {}))
+const tearing = closeOut.assign(({ event }) =>
+  event.type === "TEAR_UP" ? { tornAt: event.at, contracts: event.contracts } : {}
+)
+const protectedBy = closeOut.assign(({ event }) => (event.type === "WRITE_OFF" ? { writtenOff: event.amount } : {}))
+const over = closeOut.assign(({ event }) => (event.type === "END" ? { endedAt: event.at } : {}))
+
+const end = { target: "DONE", actions: [over, ended] } as const
+const tearUp = { target: "TEARING_UP", actions: [tearing, note("closeout.tearUp")] } as const
+const wait = { target: "WAITING_MARK", actions: note("closeout.wait") } as const
+const protect = { target: "PROTECTING", actions: note("closeout.protect") } as const
+
+export const closeOutMachine = closeOut.createMachine({
+  id: "closeOut",
+  version: "1",
+  context: ({ input }) => ({
+    ...input,
+    endedAt: null,
+    cancelUntil: null,
+    tornAt: null,
+    contracts: 0,
+    writtenOff: nothing
+  }),
+  initial: "STARTED",
+  states: {
+    STARTED: {
+      description: "Too little is held: the account is RESTRICTED by CLOSE_OUT until it is NORMAL again.",
+      entry: note("closeout.start"),
+      on: {
+        CANCEL: { target: "CANCELLING", actions: [cancelling, note("closeout.cancel")] },
+        TEAR_UP: tearUp,
+        WAIT: wait,
+        PROTECT: protect,
+        END: end
+      }
+    },
+    CANCELLING: {
+      description: "Its requests to open are being cancelled, for two seconds at the most.",
+      on: { TEAR_UP: tearUp, WAIT: wait, PROTECT: protect, END: end }
+    },
+    WAITING_MARK: {
+      description: "Nothing of what is open has a fresh mark.",
+      on: { TEAR_UP: tearUp, PROTECT: protect, END: end }
+    },
+    TEARING_UP: {
+      description: "The venue is asked to end its contracts at the mark.",
+      on: { TEAR_UP: { ...tearUp, target: "TEARING_UP" }, WAIT: wait, PROTECT: protect, END: end }
+    },
+    PROTECTING: {
+      description: "Nothing is open any more; what is in flight is waited for, then a shortfall is written off.",
+      on: {
+        TEAR_UP: tearUp,
+        WAIT: wait,
+        WRITE_OFF: { guard: "unprotected", actions: [protectedBy, writeOff, note("closeout.writeOff")] },
+        END: end
+      }
+    },
+    DONE: { type: "final", description: "The account has recovered, or nothing of it is left open." }
+  }
+})

@@ -1,0 +1,71 @@
+/** Close-out episodes as literal rows (F9, F10; D23). */
+import { rowsOf } from "../TransitionRow.ts"
+import type { CloseOutEvent } from "./CloseOut.ts"
+import { closeOutInput } from "./closeOutSamples.ts"
+
+const row = rowsOf<CloseOutEvent>(closeOutInput)
+
+const cancel: CloseOutEvent = { type: "CANCEL", until: 2_100 }
+const tearUp: CloseOutEvent = { type: "TEAR_UP", at: 200, contracts: 2 }
+const wait: CloseOutEvent = { type: "WAIT" }
+const protect: CloseOutEvent = { type: "PROTECT" }
+const writeOff: CloseOutEvent = { type: "WRITE_OFF", amount: "1.500000" }
+const end: CloseOutEvent = { type: "END", at: 300, recovered: false }
+const recovered: CloseOutEvent = { ...end, recovered: true }
+
+const torn = ["audit closeout.tearUp"]
+const ends = ["audit closeout.end"]
+
+export const closeOutRows = [
+  row("F9: STARTED, requests to open are cancelled", "STARTED", [], cancel, "CANCELLING", ["audit closeout.cancel"], {
+    cancelUntil: 2_100
+  }),
+  row("F9: STARTED, contracts are torn up", "STARTED", [], tearUp, "TEARING_UP", torn, { contracts: 2, tornAt: 200 }),
+  row("F3: STARTED, no fresh mark", "STARTED", [], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row("F10: STARTED, nothing is open", "STARTED", [], protect, "PROTECTING", ["audit closeout.protect"]),
+  row("F9: STARTED, recovered", "STARTED", [], recovered, "DONE", ends, { endedAt: 300 }),
+  row("F9: CANCELLING, contracts are torn up", "CANCELLING", [cancel], tearUp, "TEARING_UP", torn),
+  row("F3: CANCELLING, no fresh mark", "CANCELLING", [cancel], wait, "WAITING_MARK", ["audit closeout.wait"]),
+  row("F10: CANCELLING, nothing is open", "CANCELLING", [cancel], protect, "PROTECTING", ["audit closeout.protect"]),
+  row("F9: CANCELLING, recovered", "CANCELLING", [cancel], recovered, "DONE", ends),
+  row("F9: CANCELLING, cancelled already", "CANCELLING", [cancel], cancel, "refused"),
+  row("F3: WAITING_MARK, a mark is fresh again", "WAITING_MARK", [wait], tearUp, "TEARING_UP", torn),
+  row("F10: WAITING_MARK, the contracts ended", "WAITING_MARK", [wait], protect, "PROTECTING", [
+    "audit closeout.protect"
+  ]),
+  row("F9: WAITING_MARK, recovered", "WAITING_MARK", [wait], recovered, "DONE", ends),
+  row(
+    "F9: TEARING_UP, what opened meanwhile joins",
+    "TEARING_UP",
+    [tearUp],
+    { ...tearUp, at: 1_300, contracts: 3 },
+    "TEARING_UP",
+    torn,
+    { contracts: 3, tornAt: 1_300 }
+  ),
+  row("F3: TEARING_UP, the marks have gone stale", "TEARING_UP", [tearUp], wait, "WAITING_MARK", [
+    "audit closeout.wait"
+  ]),
+  row("F10: TEARING_UP, all have ended", "TEARING_UP", [tearUp], protect, "PROTECTING", ["audit closeout.protect"]),
+  row("F9: TEARING_UP, recovered", "TEARING_UP", [tearUp], recovered, "DONE", ends),
+  row("F9: PROTECTING, what opened meanwhile joins", "PROTECTING", [protect], tearUp, "TEARING_UP", torn),
+  row("F3: PROTECTING, what opened meanwhile has no fresh mark", "PROTECTING", [protect], wait, "WAITING_MARK", [
+    "audit closeout.wait"
+  ]),
+  row(
+    "F10: PROTECTING, the shortfall is written off",
+    "PROTECTING",
+    [protect],
+    writeOff,
+    "PROTECTING",
+    ["ledger.post NBP_WRITEOFF", "audit closeout.writeOff"],
+    { writtenOff: "1.500000" }
+  ),
+  row("F10: PROTECTING, written off already", "PROTECTING", [protect, writeOff], writeOff, "refused"),
+  row("F10: PROTECTING, over", "PROTECTING", [protect, writeOff], end, "DONE", ends, {
+    endedAt: 300,
+    writtenOff: "1.500000"
+  }),
+  row("F10: STARTED, nothing is written off before all has ended", "STARTED", [], writeOff, "refused"),
+  row("D23: DONE, a second end", "DONE", [end], recovered, "refused")
+]

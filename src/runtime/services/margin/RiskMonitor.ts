@@ -1,0 +1,83 @@
+/**
+ * Follows the accounts that marks can move (D23): those whose recorded risk state is not NORMAL. With contracts alone and cash
+ * for all their premiums an account is NORMAL at any mark (F7), and what takes cash or opens a contract is judged in its own
+ * commit. Once a second each is looked at without a turn; only where something follows it takes one. What a crash leaves
+ * half-way goes on from the rows.
+ */
+import { Effect, Layer } from "effect"
+import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+import type { Facts } from "../../../machines/market/Facts.ts"
+import { ActorHost, type Attribution } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { accountIn, recordedIn } from "../account/accountNow.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { Directory } from "../partner/Directory.ts"
+import { judgeRisk, stateToRecord } from "./riskDecisions.ts"
+import { RiskStates } from "./RiskStates.ts"
+
+/** A crossed mark is acted on within this time (F9). */
+const lookEvery = "1 second"
+/** Accounts that are looked at side by side. */
+const atOnce = 64
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
+
+export const layerRiskMonitor = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const host = yield* ActorHost
+    const directory = yield* Directory
+    const states = yield* RiskStates
+    /** Those whose close-out was said to rest on stale marks. */
+    const said = new Set<number>()
+
+    const look = (clientId: number): Effect.Effect<void> => {
+      const subject = clientSubject(clientId)
+      return host.read(subject, standing).pipe(
+        Effect.tap(({ onStaleMarks }) => say(clientId, onStaleMarks)),
+        Effect.flatMap(({ isDue }) =>
+          isDue
+            ? host.dispatch({ subject, by, lane: "internal", decide: (turn) => judgeRisk(turn, directory) })
+            : Effect.void
+        ),
+        Effect.catchCause((cause) => Effect.logWarning("the risk of an account could not be judged", cause))
+      )
+    }
+    const say = (clientId: number, onStaleMarks: boolean): Effect.Effect<void> => {
+      if (!onStaleMarks) return Effect.sync(() => void said.delete(clientId))
+      if (said.has(clientId)) return Effect.void
+      said.add(clientId)
+      return Effect.logWarning(`client ${clientId} is in a close-out that rests on stale marks`)
+    }
+
+    const lookAtAll = Effect.suspend(() =>
+      Effect.forEach(states.watched(), look, { concurrency: atOnce, discard: true })
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(lookEvery), lookAtAll)))
+  })
+)
+
+/** Registers the judgement of every turn; apart from the monitor, so that it is there before anything is decided. */
+export const layerRiskJudgement = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const directory = yield* Directory
+    ;(yield* ActorHost).onDecided((turn) => judgeRisk(turn, directory))
+  })
+)
+
+interface Standing {
+  /** Something may follow from how the account stands. */
+  readonly isDue: boolean
+  /** It is in a close-out by marks of which one is stale (F3). */
+  readonly onStaleMarks: boolean
+}
+
+const standing = (state: SubjectState, facts: Facts): Standing => {
+  const { risk } = accountIn(state, facts)
+  const recorded = recordedIn(state)
+  const goesOn = state.all("closeOuts").some((row) => (liveCloseOutStates as ReadonlyArray<string>).includes(row.state))
+  const opensOne = stateToRecord(risk, recorded) === "CLOSE_OUT" && risk.anyExposure
+  return {
+    isDue: facts.takenAt !== null && (goesOn || opensOne || stateToRecord(risk, recorded) !== recorded),
+    onStaleMarks: risk.riskState === "CLOSE_OUT" && risk.anyExposure && !risk.marksFresh
+  }
+}

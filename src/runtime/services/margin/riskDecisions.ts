@@ -1,0 +1,202 @@
+/**
+ * What follows from an account's risk, in its client's turn and in the commit of its cause (D23): the recorded state moves,
+ * a close-out begins, goes its next step or ends (F9), a shortfall is written off (F10), and the restriction CLOSE_OUT is set
+ * and lifted. Asked at the end of every turn that moves money, contracts or requests, and by the monitor when marks moved.
+ */
+import { isFresh } from "../../../machines/market/Facts.ts"
+import type { AccountRisk, RiskState } from "../../../machines/margin/accountRisk.ts"
+import {
+  cancelMillis,
+  type CloseOutEvent,
+  liveCloseOutStates,
+  tearAgainMillis
+} from "../../../machines/margin/CloseOut.ts"
+import { formatAmount } from "../../../machines/shared/Money.ts"
+import { restrictionSentences } from "../../../machines/client/Restriction.ts"
+import { advance, start } from "../../effects/advance.ts"
+import { firstRow } from "../../effects/machineRow.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import type { CloseOutRow, RiskMonitorRow } from "../../store/tables/margin.ts"
+import { accountInTurn, monitorInTurn } from "../account/accountNow.ts"
+import { openContracts, tearUp } from "../barrier/contractDecisions.ts"
+import { type ClientTurn, liftRestriction, restrictClient } from "../client/clientDecisions.ts"
+import { instanceOf } from "../client/clientState.ts"
+import type { Directory } from "../partner/Directory.ts"
+import { cancelOpeningRequests, isOpen, rfqsInTurn } from "../rfq/rfqDecisions.ts"
+
+/** Contracts that one turn asks the venue to tear up; the next look goes on with the rest. */
+const tornAtOnce = 256
+/** Why the restriction is set and lifted, as its audit rows say it. */
+const began = "close-out"
+const recovered = "the account is NORMAL again"
+
+/** Judges the turn's client, if it has one, as the turn leaves it. Without a market nothing is judged (A1-12). */
+export const judgeRisk = (turn: Turn, directory: Directory["Service"]): void => {
+  const committed = turn.state.one("clients")
+  if (committed === undefined || turn.facts.takenAt === null) return
+  const client = turn.draft.written("clients")[0] ?? committed
+  if (isAtRest(turn, client)) return
+  const partner = directory.partner(client.partnerId)
+  if (partner === null) throw new Error(`client:${client.id} has no partner`)
+  const by = { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
+  new Judgement({ turn: { ...turn, by }, instance: instanceOf(client, partner), by: "SYSTEM" }, client).run()
+}
+
+/** Whether nothing can follow: money alone, none of it missing, and nothing recorded that has to be taken back. */
+const isAtRest = (turn: Turn, client: ClientRow): boolean => {
+  const monitor = monitorInTurn(turn)
+  if (monitor !== undefined && monitor.state !== "NORMAL") return false
+  return openContracts(turn).length === 0 && accountInTurn(turn, client).cashOf("USDC") >= 0n
+}
+
+/** The state to record (F7). What nobody knows the price of begins no close-out (F3). */
+export const stateToRecord = (risk: AccountRisk, recorded: RiskState): RiskState =>
+  risk.riskState === "CLOSE_OUT" && recorded !== "CLOSE_OUT" && risk.anyExposure && !risk.anyMarkFresh
+    ? "MARGIN_CALL"
+    : risk.riskState
+
+class Judgement {
+  private readonly at: ClientTurn
+  private readonly turn: Turn
+  private readonly clientId: number
+  private readonly partnerId: number
+  private readonly retail: boolean
+
+  constructor(at: ClientTurn, { id, partnerId, categorization }: ClientRow) {
+    this.at = at
+    this.turn = at.turn
+    this.clientId = id
+    this.partnerId = partnerId
+    this.retail = categorization === "RETAIL"
+  }
+
+  run(): void {
+    const state = this.record()
+    const goesOn = this.liveEpisode()
+    const episode = state === "CLOSE_OUT" ? (goesOn ?? this.begin()) : goesOn
+    if (episode !== null) {
+      if (state === "CLOSE_OUT") this.step(episode)
+      else this.move(episode, { type: "END", at: this.turn.now, recovered: true })
+    }
+    this.restrict(this.record(), episode !== null)
+  }
+
+  /** Moves the recorded state to where the account's figures are; answers it. */
+  private record(): RiskState {
+    const { turn, clientId, partnerId } = this
+    const { risk, recorded } = accountInTurn(turn, this.client())
+    const state = stateToRecord(risk, recorded)
+    if (state === recorded) return state
+    const monitor: RiskMonitorRow =
+      monitorInTurn(turn) ?? firstRow("riskMonitors", { clientId }, { clientId, partnerId }).row
+    const type = state === "NORMAL" ? "RECOVER" : state === "MARGIN_CALL" ? "CALL" : "CLOSE_OUT"
+    advance(turn, "riskMonitors", monitor, { type, at: turn.now }, { of: this.at.instance })
+    return state
+  }
+
+  /** A close-out begins where there is something to close, or to protect from (F9, F10). */
+  private begin(): CloseOutRow | null {
+    const { turn, clientId, partnerId } = this
+    const { risk, cashOf } = accountInTurn(turn, this.client())
+    const protects = this.retail && cashOf("USDC") < 0n
+    if (openContracts(turn).length === 0 && !protects && this.openings().length === 0) return null
+    const id = turn.nextId("closeOut")
+    const usdc = (minor: bigint) => formatAmount(minor, "USDC")
+    return start(turn, "closeOuts", {
+      of: this.at.instance,
+      input: {
+        closeOutId: id,
+        clientId,
+        startedAt: turn.now,
+        closeOutEquity: usdc(risk.closeOutEquity),
+        marginBase: usdc(risk.marginBase)
+      },
+      columns: { id, partnerId, clientId, startedAt: turn.now }
+    })
+  }
+
+  /** As far as the episode goes in this turn. */
+  private step(episode: CloseOutRow): void {
+    const { turn } = this
+    cancelOpeningRequests(turn, restrictionSentences.CLOSE_OUT)
+    const { cancelUntil } = episode.context
+    const waits = this.openings().length > 0 && (cancelUntil === null || turn.now < cancelUntil)
+    if (waits && (episode.state === "STARTED" || episode.state === "CANCELLING")) {
+      if (episode.state === "STARTED") this.move(episode, { type: "CANCEL", until: turn.now + cancelMillis })
+      return
+    }
+    const contracts = openContracts(turn)
+    if (contracts.length > 0) this.tearUp(episode, contracts)
+    else this.protect(episode)
+  }
+
+  /** Asks the venue to end at the mark what has a fresh one; what it refused a second ago is asked for again (F9). */
+  private tearUp(episode: CloseOutRow, contracts: ReadonlyArray<BarrierContractRow>): void {
+    const { turn } = this
+    const { tornAt } = episode.context
+    const isDue = ({ context }: BarrierContractRow): boolean =>
+      context.tearUps === 0 || tornAt === null || turn.now - tornAt >= tearAgainMillis
+    const due = contracts.filter((row) => !row.context.tearing && this.isFresh(row) && isDue(row)).slice(0, tornAtOnce)
+    if (due.length > 0) {
+      const first = due.filter(({ context }) => context.tearUps === 0).length
+      for (const row of due) tearUp(turn, row)
+      this.move(episode, { type: "TEAR_UP", at: turn.now, contracts: episode.context.contracts + first })
+    } else if (contracts.every((row) => !row.context.tearing && !this.isFresh(row))) {
+      this.move(episode, { type: "WAIT" })
+    }
+  }
+
+  /** Nothing is open: once nothing is in flight either, a shortfall of a retail client is put back, and it is over (F10). */
+  private protect(episode: CloseOutRow): void {
+    const { turn } = this
+    const row = this.move(episode, { type: "PROTECT" }) ?? episode
+    const inFlight = rfqsInTurn(turn).some(({ context }) => context.accepting !== null)
+    if (inFlight || this.openings().length > 0) return
+    const cash = accountInTurn(turn, this.client()).cashOf("USDC")
+    const writesOff = this.retail && cash < 0n
+    const after = writesOff ? this.move(row, { type: "WRITE_OFF", amount: formatAmount(-cash, "USDC") }) : null
+    this.move(after ?? row, { type: "END", at: turn.now, recovered: false })
+  }
+
+  /**
+   * The restriction stands from an episode that its commit does not end until the account is NORMAL (F9, F10). A client that
+   * takes no restriction may open nothing anyway.
+   */
+  private restrict(state: RiskState, closedOut: boolean): void {
+    const client = this.client()
+    const isSet = client.context.restrictions.includes("CLOSE_OUT")
+    if (state === "NORMAL" && isSet) liftRestriction(this.at, client, "CLOSE_OUT", recovered)
+    if (state !== "NORMAL" && closedOut && !isSet) restrictClient(this.at, client, "CLOSE_OUT", began)
+  }
+
+  private move(row: CloseOutRow, event: CloseOutEvent): CloseOutRow | null {
+    return advance(this.turn, "closeOuts", row, event, { of: this.at.instance })
+  }
+
+  private client(): ClientRow {
+    const row = this.turn.draft.written("clients")[0] ?? this.turn.state.one("clients")
+    if (row === undefined) throw new Error(`client:${this.clientId} is gone`)
+    return row
+  }
+
+  private liveEpisode(): CloseOutRow | null {
+    const [written] = this.turn.draft.written("closeOuts")
+    const row = written ?? this.turn.state.one("closeOuts")
+    return row !== undefined && (liveCloseOutStates as ReadonlyArray<string>).includes(row.state) ? row : null
+  }
+
+  /** Requests to open that the venue may still have open, without those whose accept is in flight. */
+  private openings(): ReadonlyArray<RfqRow> {
+    return rfqsInTurn(this.turn).filter(
+      (row) => (isOpen(row) || row.venueOpen) && row.closeContractId === null && row.context.accepting === null
+    )
+  }
+
+  private isFresh({ symbol }: BarrierContractRow): boolean {
+    const { marks, takenAt } = this.turn.facts
+    const mark = marks.get(symbol)
+    return mark !== undefined && takenAt !== null && isFresh(mark, takenAt)
+  }
+}

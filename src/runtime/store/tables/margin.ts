@@ -1,0 +1,40 @@
+/** Recorded risk states and close-out episodes (D23). */
+import { liveCloseOutStates } from "../../../machines/margin/CloseOut.ts"
+import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
+
+export interface RiskMonitorRow extends MachineRow<"riskMonitor"> {
+  readonly clientId: number
+  readonly partnerId: number
+}
+
+export interface CloseOutRow extends MachineRow<"closeOut"> {
+  readonly id: number
+  readonly partnerId: number
+  readonly clientId: number
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+
+export const marginTables = {
+  /** One of each client that has ever left NORMAL. */
+  riskMonitors: table<RiskMonitorRow>()({
+    title: "risk monitor",
+    machine: "riskMonitor",
+    key: ["clientId"],
+    mode: "upsert",
+    columns: { clientId: "id", partnerId: "id", ...machineColumns },
+    residence: ofClient,
+    open: null
+  }),
+  closeOuts: table<CloseOutRow>()({
+    title: "close-out",
+    machine: "closeOut",
+    mirrors: ({ endedAt }) => ({ endedAt }),
+    key: ["id"],
+    mode: "upsert",
+    columns: { id: "id", partnerId: "id", clientId: "id", ...machineColumns, startedAt: "id", endedAt: "id?" },
+    residence: { ...ofClient, only: onlyIn(...liveCloseOutStates) },
+    open: null,
+    id: ["closeOut", "usual"]
+  })
+}
