@@ -2,11 +2,8 @@
  * The one list of machines: tests, diagrams, the atlas and `machine show` walk it, and the host runs what stands here.
  * A new machine is one folder and one entry (architecture: registry.ts).
  */
-import type { AnyStateMachine, EventFrom, InputFrom, StateValueFrom } from "xstate"
 import { assessmentMachine } from "./appropriateness/assessmentMachine.ts"
 import { assessmentInput, assessmentSamples } from "./appropriateness/assessmentSamples.ts"
-import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"
-import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
 import { clientMachine } from "./client/clientMachine.ts"
 import { clientInput, clientSamples } from "./client/clientSamples.ts"
 import { collateralMachine } from "./collateral/collateralMachine.ts"
@@ -17,8 +14,6 @@ import { depositMachine } from "./deposit/depositMachine.ts"
 import { depositInput, depositSamples } from "./deposit/depositSamples.ts"
 import { kycMachine } from "./kyc/kycMachine.ts"
 import { kycInput, kycSamples } from "./kyc/kycSamples.ts"
-import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
-import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
 import { approvalMachine } from "./operator/approvalMachine.ts"
 import { approvalInput, approvalSamples } from "./operator/approvalSamples.ts"
 import { apiKeyMachine } from "./partner/apiKeyMachine.ts"
@@ -27,8 +22,6 @@ import { partnerMachine } from "./partner/partnerMachine.ts"
 import { partnerInput, partnerSamples } from "./partner/partnerSamples.ts"
 import { relianceMachine } from "./partner/relianceMachine.ts"
 import { relianceInput, relianceSamples } from "./partner/relianceSamples.ts"
-import { rfqMachine } from "./rfq/rfqMachine.ts"
-import { closeRfqInput, openRfqInput, rfqSamples } from "./rfq/rfqSamples.ts"
 import { screeningPassMachine } from "./screening/screeningPassMachine.ts"
 import { screeningPassInputs, screeningPassSamples } from "./screening/screeningPassSamples.ts"
 import { watchImportMachine } from "./screening/watchImportMachine.ts"
@@ -37,39 +30,16 @@ import { settlementMachine } from "./settlement/settlementMachine.ts"
 import { settlementInput, settlementSamples } from "./settlement/settlementSamples.ts"
 import { reconBreakMachine } from "./reconciliation/reconBreakMachine.ts"
 import { reconBreakInput, reconBreakSamples } from "./reconciliation/reconBreakSamples.ts"
-import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
-import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
 import { blockMachine } from "./verification/blockMachine.ts"
 import { blockInputs, blockSamples } from "./verification/blockSamples.ts"
 import { deliveryMachine } from "./webhook/deliveryMachine.ts"
 import { endpointMachine } from "./webhook/endpointMachine.ts"
 import { deliveryInputs, deliverySamples, endpointInput, endpointSamples } from "./webhook/webhookSamples.ts"
-import { closeOutMachine } from "./margin/closeOutMachine.ts"
-import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
-import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
-import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
-import { nobody, operator, partner, type Reach } from "./sandbox/Reach.ts"
+import { entry, type StoredStateOf } from "./registryEntry.ts"
+import { nobody, operator, partner } from "./sandbox/Reach.ts"
+import { tradingMachines } from "./tradingRegistry.ts"
 import { withdrawalMachine } from "./withdrawal/withdrawalMachine.ts"
 import { withdrawalInput, withdrawalSamples } from "./withdrawal/withdrawalSamples.ts"
-
-/** The state names as stored: NEW decides a creation and never reaches a row. */
-type StoredStateOf<M extends AnyStateMachine> = Exclude<Extract<StateValueFrom<M>, string>, "NEW">
-
-/** What the registry knows of a machine beside the machine itself. */
-export interface MachineEntry<M extends AnyStateMachine = AnyStateMachine> {
-  readonly machine: M
-  /** Events covering both sides of every guard. */
-  readonly samples: ReadonlyArray<EventFrom<M>>
-  /** Starting points; more than one where the input decides a guard or an effect. */
-  readonly inputs: ReadonlyArray<InputFrom<M>>
-  readonly title: string
-  readonly meaning: string
-  readonly clause: string
-  /** How a sandbox brings an object into each of its stored states. */
-  readonly reached: { readonly [S in StoredStateOf<M>]: Reach }
-}
-
-const entry = <M extends AnyStateMachine>(definition: MachineEntry<M>): MachineEntry<M> => definition
 
 export const machines = {
   partner: entry({
@@ -294,96 +264,7 @@ export const machines = {
       CLOSED: operator("`break close ID --reason R`")
     }
   }),
-  venueProbe: entry({
-    machine: venueProbeMachine,
-    samples: venueProbeSamples,
-    inputs: [venueProbeInput],
-    title: "Venue probe",
-    meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
-    clause: "D6; operator surface, sim venue",
-    reached: {
-      IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
-      EXECUTED: operator("`sim venue probe C`"),
-      REFUSED: operator("`sim venue fault reject --route order`, then `sim venue probe C`"),
-      VOID: operator("`sim venue fault timeout-before --route order`, then `sim venue probe C`")
-    }
-  }),
-  rfq: entry({
-    machine: rfqMachine,
-    samples: rfqSamples,
-    inputs: [openRfqInput, closeRfqInput],
-    title: "Request for quotes",
-    meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
-    clause: "doc 2, RFQ; D4",
-    reached: {
-      CREATING: operator("`sim venue fault hang --route rfq`, then POST .../rfq, until the venue answers"),
-      OPEN: partner("POST .../rfq with autoAccept false"),
-      ACCEPTED: partner("POST .../rfq with autoAccept true, once a dealer has quoted"),
-      CANCELLED: partner("POST .../rfq/{rfqId}/cancel of an OPEN request"),
-      EXPIRED: partner("POST .../rfq with autoAccept false and expiresInMs 1000, a second later"),
-      REJECTED: operator("`sim venue fault reject --route rfq`, then POST .../rfq")
-    }
-  }),
-  barrierContract: entry({
-    machine: barrierContractMachine,
-    samples: barrierContractSamples,
-    inputs: [barrierContractInput],
-    title: "Knock-out contract",
-    meaning: "A contract between two levels, until the venue says how it ended.",
-    clause: "doc 2, Barrier contract; D5",
-    reached: {
-      OPEN: partner("an accepted quote of POST .../rfq"),
-      KNOCKED_OUT: operator("`sim venue price BTC-USDC-KO` through the barrier of an OPEN contract"),
-      TAKE_PROFIT: operator("`sim venue price BTC-USDC-KO` through the take profit of an OPEN contract"),
-      EXPIRED: operator("`sim clock advance` beyond the expiry of an OPEN contract"),
-      EARLY_CLOSE: partner("POST .../barriers/{contractId}/close, once its dealer has quoted"),
-      TORN_UP: operator("`ledger adjust C` that leaves the client in a close-out"),
-      CLOSED: operator("`sim venue delist BTC-USDC-KO` with an OPEN contract")
-    }
-  }),
-  riskMonitor: entry({
-    machine: riskMonitorMachine,
-    samples: riskMonitorSamples,
-    inputs: [riskMonitorInput],
-    title: "Risk monitor",
-    meaning: "The recorded risk state of an account, which client rows show.",
-    clause: "doc 2, Margin picture; D23",
-    reached: {
-      NORMAL: operator("`ledger adjust C` that puts back what a margin call missed"),
-      MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
-      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of what the open contracts may still lose")
-    }
-  }),
-  closeOut: entry({
-    machine: closeOutMachine,
-    samples: closeOutSamples,
-    inputs: [closeOutInput],
-    title: "Close-out",
-    meaning: "An episode in which an account with too little left is closed out and protected.",
-    clause: "doc 3, NBP_WRITEOFF; F9, F10, D23",
-    reached: {
-      STARTED: nobody("a step that its own commit goes on from"),
-      CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
-      WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
-      TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
-      PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),
-      DONE: operator("`ledger adjust C` that leaves the client in a close-out, once its contracts are torn up")
-    }
-  }),
-  tradingHalt: entry({
-    machine: tradingHaltMachine,
-    samples: tradingHaltSamples,
-    inputs: [openHalt, boundedHalt],
-    title: "Trading halt",
-    meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
-    clause: "doc 2, GET /trading-status; A2-11",
-    reached: {
-      ACTIVE: operator("`market halt SCOPE --message M`"),
-      ENDED: operator(
-        "`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`"
-      )
-    }
-  }),
+  ...tradingMachines,
   webhookEndpoint: entry({
     machine: endpointMachine,
     samples: endpointSamples,

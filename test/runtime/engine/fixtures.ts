@@ -12,20 +12,15 @@ import {
 import type { Journal, Outcome } from "../../../src/runtime/engine/journal/Journal.ts"
 import { makeSealing } from "../../../src/runtime/engine/sealing/Sealing.ts"
 import type { AuditRow } from "../../../src/runtime/store/tables/engine.ts"
+import { machine, noon, tradingRows } from "./tradingFixtures.ts"
 import type { EventRow } from "../../../src/runtime/store/tables/webhook.ts"
 
 type JournalShape = Journal["Service"]
 
-/** A moment, Unix ms. */
-export const noon = 1_790_000_000_000
+export { noon }
 
 export const testSealing = makeSealing({ current: 1, keys: new Map([[1, randomBytes(32)]]) })
 
-const machine = {
-  state: "ACTIVE",
-  version: "1",
-  context: { note: "as stored", list: [1, "two", null], deep: { a: 1 } }
-}
 const shard = 3
 
 type SampleRows = { readonly [T in TableName]: Tables[T] }
@@ -52,35 +47,7 @@ const rowsFor = (id: number): { readonly [T in TableName]: object } => ({
     bytes: "{}",
     droppedAt: noon
   },
-  rfqs: {
-    id,
-    partnerId: 1,
-    clientId: id,
-    ...machine,
-    symbol: "BTC-USDC-KO",
-    currency: "USDC",
-    amount: 28_500_000n,
-    createdAt: noon,
-    closeContractId: 5,
-    venueOpen: true
-  },
-  barrierContracts: {
-    id,
-    partnerId: 1,
-    clientId: id,
-    ...machine,
-    rfqId: 4,
-    symbol: "BTC-USDC-KO",
-    currency: "USDC",
-    amount: 28_500_000n,
-    commission: 120_000n,
-    openedAt: noon,
-    closedAt: noon,
-    pnl: -28_500_000n
-  },
-  riskMonitors: { clientId: id, partnerId: 1, ...machine },
-  closeOuts: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon, endedAt: noon },
-  venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon },
+  ...tradingRows(id),
   partners: {
     id,
     ...machine,

@@ -2,7 +2,7 @@
  * Tells clients once that the mark has come near to a level at which a contract of theirs ends (A2-31). Ticks take no turn:
  * the levels of all open contracts lie in an index beside the mailboxes, built from the rows at the start, and only one that
  * is near gives its client a command. What was said is kept with the contract; that the mark has gone away again is not, so a
- * restart while it is away says nothing twice (decision 0015).
+ * restart says nothing twice (decision 0015).
  */
 import { Effect, Latch, Layer } from "effect"
 import { type Mark } from "../../../machines/market/Facts.ts"

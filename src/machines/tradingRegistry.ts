@@ -1,0 +1,108 @@
+/** The machines of trading: what calls the venue, what is open there, and what watches over it. */
+import { barrierContractInput, barrierContractSamples } from "./barrier/barrierContractSamples.ts"
+import { barrierContractMachine } from "./barrier/barrierContractMachine.ts"
+import { boundedHalt, openHalt, tradingHaltSamples } from "./market/tradingHaltSamples.ts"
+import { closeOutInput, closeOutSamples } from "./margin/closeOutSamples.ts"
+import { closeOutMachine } from "./margin/closeOutMachine.ts"
+import { closeRfqInput, openRfqInput, rfqSamples } from "./rfq/rfqSamples.ts"
+import { nobody, operator, partner } from "./sandbox/Reach.ts"
+import { rfqMachine } from "./rfq/rfqMachine.ts"
+import { riskMonitorInput, riskMonitorSamples } from "./margin/riskMonitorSamples.ts"
+import { riskMonitorMachine } from "./margin/riskMonitorMachine.ts"
+import { tradingHaltMachine } from "./market/tradingHaltMachine.ts"
+import { venueProbeInput, venueProbeSamples } from "./venue/venueProbeSamples.ts"
+import { venueProbeMachine } from "./venue/venueProbeMachine.ts"
+import { entry } from "./registryEntry.ts"
+
+export const tradingMachines = {
+  venueProbe: entry({
+    machine: venueProbeMachine,
+    samples: venueProbeSamples,
+    inputs: [venueProbeInput],
+    title: "Venue probe",
+    meaning: "One order that can neither fill nor rest, sent to the venue to prove the way there and back.",
+    clause: "D6; operator surface, sim venue",
+    reached: {
+      IN_FLIGHT: operator("`sim venue probe C`, while the venue has not answered"),
+      EXECUTED: operator("`sim venue probe C`"),
+      REFUSED: operator("`sim venue fault reject --route order`, then `sim venue probe C`"),
+      VOID: operator("`sim venue fault timeout-before --route order`, then `sim venue probe C`")
+    }
+  }),
+  rfq: entry({
+    machine: rfqMachine,
+    samples: rfqSamples,
+    inputs: [openRfqInput, closeRfqInput],
+    title: "Request for quotes",
+    meaning: "A client's question to dealers, at what price they open a knock-out contract or take one back.",
+    clause: "doc 2, RFQ; D4",
+    reached: {
+      CREATING: operator("`sim venue fault hang --route rfq`, then POST .../rfq, until the venue answers"),
+      OPEN: partner("POST .../rfq with autoAccept false"),
+      ACCEPTED: partner("POST .../rfq with autoAccept true, once a dealer has quoted"),
+      CANCELLED: partner("POST .../rfq/{rfqId}/cancel of an OPEN request"),
+      EXPIRED: partner("POST .../rfq with autoAccept false and expiresInMs 1000, a second later"),
+      REJECTED: operator("`sim venue fault reject --route rfq`, then POST .../rfq")
+    }
+  }),
+  barrierContract: entry({
+    machine: barrierContractMachine,
+    samples: barrierContractSamples,
+    inputs: [barrierContractInput],
+    title: "Knock-out contract",
+    meaning: "A contract between two levels, until the venue says how it ended.",
+    clause: "doc 2, Barrier contract; D5",
+    reached: {
+      OPEN: partner("an accepted quote of POST .../rfq"),
+      KNOCKED_OUT: operator("`sim venue price BTC-USDC-KO` through the barrier of an OPEN contract"),
+      TAKE_PROFIT: operator("`sim venue price BTC-USDC-KO` through the take profit of an OPEN contract"),
+      EXPIRED: operator("`sim clock advance` beyond the expiry of an OPEN contract"),
+      EARLY_CLOSE: partner("POST .../barriers/{contractId}/close, once its dealer has quoted"),
+      TORN_UP: operator("`ledger adjust C` that leaves the client in a close-out"),
+      CLOSED: operator("`sim venue delist BTC-USDC-KO` with an OPEN contract")
+    }
+  }),
+  riskMonitor: entry({
+    machine: riskMonitorMachine,
+    samples: riskMonitorSamples,
+    inputs: [riskMonitorInput],
+    title: "Risk monitor",
+    meaning: "The recorded risk state of an account, which client rows show.",
+    clause: "doc 2, Margin picture; D23",
+    reached: {
+      NORMAL: operator("`ledger adjust C` that puts back what a margin call missed"),
+      MARGIN_CALL: operator("`ledger adjust C` that leaves less cash than the premiums of the open contracts"),
+      CLOSE_OUT: operator("`ledger adjust C` that leaves less than half of what the open contracts may still lose")
+    }
+  }),
+  closeOut: entry({
+    machine: closeOutMachine,
+    samples: closeOutSamples,
+    inputs: [closeOutInput],
+    title: "Close-out",
+    meaning: "An episode in which an account with too little left is closed out and protected.",
+    clause: "doc 3, NBP_WRITEOFF; F9, F10, D23",
+    reached: {
+      STARTED: nobody("a step that its own commit goes on from"),
+      CANCELLING: operator("`ledger adjust C` that leaves a close-out, with a request to open under way"),
+      WAITING_MARK: operator("`sim venue fault silence`, ten seconds, then `ledger adjust C` into a close-out"),
+      TEARING_UP: operator("`ledger adjust C` that leaves the open contracts in a close-out"),
+      PROTECTING: operator("a close-out whose last contract ended while an accept is in flight"),
+      DONE: operator("`ledger adjust C` that leaves the client in a close-out, once its contracts are torn up")
+    }
+  }),
+  tradingHalt: entry({
+    machine: tradingHaltMachine,
+    samples: tradingHaltSamples,
+    inputs: [openHalt, boundedHalt],
+    title: "Trading halt",
+    meaning: "The operator's word that nothing that opens risk is taken in some or all markets.",
+    clause: "doc 2, GET /trading-status; A2-11",
+    reached: {
+      ACTIVE: operator("`market halt SCOPE --message M`"),
+      ENDED: operator(
+        "`market resume SCOPE`; or `market halt SCOPE --message M --until MS` and then `sim clock advance`"
+      )
+    }
+  })
+}
