@@ -26,6 +26,7 @@ import { addSimVenueCommands } from "./commands/simVenue.ts"
 import { addSimVenueServeCommand } from "./commands/simVenueServe.ts"
 import { addSimRunCommands } from "./commands/simRun.ts"
 import { addSimVerifyCommand } from "./commands/simVerify.ts"
+import { addTradeCommands } from "./commands/trade.ts"
 import { addVenueCommands } from "./commands/venue.ts"
 import { addWebhookCommands } from "./commands/webhook.ts"
 import { addWithdrawalCommands } from "./commands/withdrawal.ts"
@@ -55,6 +56,7 @@ export const buildProgram = (cli: Cli): Command => {
   addDepositCommands(program, cli)
   addWithdrawalCommands(program, cli)
   addBreakCommands(program, cli)
+  addTradeCommands(program, cli)
   addExplainCommands(program, cli)
   addLedgerCommands(program, cli)
   addInterfirmCommands(program, cli)

@@ -1,8 +1,8 @@
-/** `brokerage explain …`: what a money write for a client would be answered now, gate by gate (operator surface; A3-02). */
+/** `brokerage explain …`: what a write for a client would be answered now, gate by gate (operator surface; A2-110, A3-02). */
 import { type Command, Option } from "commander"
 import type { Explanation } from "../../src/http/api/explanation.ts"
 import type { Cli } from "../Cli.ts"
-import { given, required, tokenOption, whole } from "../options.ts"
+import { given, required, requiredToken, tokenOption, whole } from "../options.ts"
 import { stack, table, text, type View } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
@@ -57,7 +57,7 @@ const wireExplanation = ({ write, outcome, code, sentence, data, gates }: Explan
   )
 
 export const addExplainCommands = (program: Command, cli: Cli): void => {
-  const explain = program.command("explain").description("why a partner's money write would be refused; writes nothing")
+  const explain = program.command("explain").description("why a partner's write would be refused; writes nothing")
   const question = (name: string, description: string): Command =>
     explain
       .command(name)
@@ -94,5 +94,42 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
     .action((client: string, { amount, currency, partnerRef, destination }: WithdrawalOptions, command: Command) => {
       const query = given({ amount, currency, partnerRef, destination })
       return cli.call(command, (api) => api.explain.withdrawal({ params: { client }, query }), wireExplanation)
+    })
+  addExplainRfqCommand(explain, cli)
+}
+
+interface RfqOptions {
+  readonly symbol: string
+  readonly side: string
+  readonly qty?: string
+  readonly premium?: string
+  readonly barrier: string
+  readonly takeProfit?: string
+  readonly expiryTs?: number
+  readonly strict?: true
+}
+
+const addExplainRfqCommand = (explain: Command, cli: Cli): void => {
+  explain
+    .command("rfq")
+    .description("a request for quotes on a knock-out contract")
+    .argument(clientArgument, clientMeaning)
+    .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-KO"))
+    .addOption(requiredToken("--side <side>", "which way", ["BUY", "SELL"]))
+    .addOption(required("--barrier <price>", "where it is knocked out"))
+    .option("--qty <decimal>", "how much; or --premium")
+    .option("--premium <decimal>", "what it may cost; or --qty")
+    .option("--take-profit <price>", "where it pays its potential profit")
+    .addOption(
+      new Option("--expiry-ts <ms>", "when it expires, Unix ms (default the partner route's)").argParser(
+        whole(0, Number.MAX_SAFE_INTEGER)
+      )
+    )
+    .option("--strict", "a strict take profit")
+    .action((client: string, options: RfqOptions, command: Command) => {
+      const { symbol, side, qty, premium, barrier: level, takeProfit, expiryTs, strict } = options
+      const strictTakeProfit = strict === true ? ("true" as const) : undefined
+      const query = given({ symbol, side, qty, premium, level, takeProfit, expiryTs, strictTakeProfit })
+      return cli.call(command, (api) => api.explain.rfq({ params: { client }, query }), wireExplanation)
     })
 }

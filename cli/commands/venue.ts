@@ -1,7 +1,9 @@
-/** `brokerage venue …`: what the venue said and nobody could apply (operator surface, Back office; A2-115). */
+/** `brokerage venue …`: what the venue said and nobody could apply, and what it never says (operator surface, Back office; A2-115, A2-116). */
 import type { Command } from "commander"
 import type { Cli } from "../Cli.ts"
-import { beforeOption, given, limitOption } from "../options.ts"
+import { beforeOption, given, limitOption, required, requiredToken, whole } from "../options.ts"
+import { resolutions } from "../../src/http/api/operator/operatorTokens.ts"
+import { awaitsApproval } from "./approval.ts"
 import { fields, table, time } from "../views/View.ts"
 
 interface ListOptions {
@@ -11,6 +13,7 @@ interface ListOptions {
 
 export const addVenueCommands = (program: Command, cli: Cli): void => {
   const venue = program.command("venue").description("the venue, as the back office meets it")
+  addResolveCommand(venue, cli)
   const quarantine = venue.command("quarantine").description("what the venue said and nobody could apply")
   quarantine
     .command("list")
@@ -45,5 +48,35 @@ export const addVenueCommands = (program: Command, cli: Cli): void => {
       cli.call(command, (api) => api.quarantine.drop({ params: { quarantineId } }), fields, {
         confirm: `Drop ${quarantineId}? It is not applied, and stays on file.`
       })
+    )
+}
+
+interface ResolveOptions {
+  readonly as: (typeof resolutions)[number]
+  readonly reason: string
+  readonly tradeId?: number
+  readonly price?: string
+  readonly qty?: string
+}
+
+const addResolveCommand = (venue: Command, cli: Cli): void => {
+  venue
+    .command("resolve")
+    .description("end what the venue never answers, or a contract that it does not know, with the venue's evidence")
+    .argument("<OBJECT>", "rfq:ID, or contract:ID")
+    .addOption(
+      requiredToken("--as <outcome>", "how it ended: a request executed or void, a contract closed", resolutions)
+    )
+    .addOption(required("--reason <text>", "the venue's evidence"))
+    .option("--trade-id <id>", "the venue's trade, when executed", whole(1, Number.MAX_SAFE_INTEGER))
+    .option("--price <decimal>", "at what price, when executed or closed")
+    .option("--qty <decimal>", "how much, when executed")
+    .action((object: string, { as, reason, tradeId, price, qty }: ResolveOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.venue.resolve({ payload: { object, as, reason, ...given({ tradeId, price, qty }) } }),
+        (data) => ("approvalId" in data ? awaitsApproval(data.approvalId) : fields(data)),
+        { confirm: `Resolve ${object} as ${as}? It is final, whatever the venue says later.` }
+      )
     )
 }

@@ -221,6 +221,7 @@ const rowsOfCommands = (): Readonly<Record<string, Row>> => {
     "ledger adjust": { params: client, body: { currency: "USDC", amount: "1", reason }, writes: "postings" },
     "webhook redeliver": { params: { deliveryId: "1" }, status: 404 },
     "venue probe": { body: { client: world.client }, status: 503 },
+    "venue resolve": { body: { object: "rfq:1", as: "void", reason }, status: 404 },
     "quarantine drop": { params: { quarantineId: "1" }, status: 404 },
     // The harness keeps no key file, so there is nothing to rotate.
     "encryption rotate": { status: 409 },

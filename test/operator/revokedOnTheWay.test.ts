@@ -9,6 +9,7 @@ import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { Adjustments } from "../../src/runtime/services/ledger/Adjustments.ts"
 import { Payouts } from "../../src/runtime/services/ledger/Payouts.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
+import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { Interfirm } from "../../src/runtime/services/settlement/Interfirm.ts"
 import { operator } from "../support/Service.ts"
@@ -50,7 +51,13 @@ const grantWhileRevoked = async (approvalId: number, granter: number, revoked: n
       })
     )
   )
-  const commands = Layer.mergeAll(Adjustments.layer, Payouts.layer, Partners.layer, Interfirm.layer)
+  const commands = Layer.mergeAll(
+    Adjustments.layer,
+    Payouts.layer,
+    Partners.layer,
+    Interfirm.layer,
+    VenueResolutions.layer
+  )
   const granting = service.run(
     Effect.provide(
       Effect.flatMap(Approvals, (approvals) => approvals.grant({ ...operator, keyId: granter }, approvalId)),

@@ -52,6 +52,7 @@ import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
+import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
@@ -274,7 +275,14 @@ export class SimProcess {
     const operator = Approvals.layer.pipe(
       Layer.provideMerge(Interfirm.layer),
       Layer.provideMerge(
-        Layer.mergeAll(Partners.layer, Adjustments.layer, Payouts.layer, OperatorKeys.layer, Withdrawals.layer)
+        Layer.mergeAll(
+          Partners.layer,
+          Adjustments.layer,
+          Payouts.layer,
+          OperatorKeys.layer,
+          Withdrawals.layer,
+          VenueResolutions.layer
+        )
       ),
       Layer.provideMerge(
         Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory())))

@@ -10,6 +10,8 @@ import { AuditGroup } from "./operator/AuditGroup.ts"
 import { BreakGroup } from "./operator/BreakGroup.ts"
 import { CaseGroup } from "./operator/CaseGroup.ts"
 import { ClientGroup } from "./operator/ClientGroup.ts"
+import { CloseOutGroup } from "./operator/CloseOutGroup.ts"
+import { ContractGroup } from "./operator/ContractGroup.ts"
 import { ClockGroup } from "./operator/ClockGroup.ts"
 import { DepositGroup } from "./operator/DepositGroup.ts"
 import { DocumentGroup } from "./operator/DocumentGroup.ts"
@@ -20,12 +22,14 @@ import { KeyGroup } from "./operator/KeyGroup.ts"
 import { KycGroup } from "./operator/KycGroup.ts"
 import { LedgerGroup } from "./operator/LedgerGroup.ts"
 import { MachineGroup } from "./operator/MachineGroup.ts"
+import { MarginGroup } from "./operator/MarginGroup.ts"
 import { MarketGroup } from "./operator/MarketGroup.ts"
 import { MetricsGroup } from "./operator/MetricsGroup.ts"
 import { OperatorGroup } from "./operator/OperatorGroup.ts"
 import { OperatorAuthorization, OperatorFields } from "./operator/OperatorSecurity.ts"
 import { PartnerGroup } from "./operator/PartnerGroup.ts"
 import { QuarantineGroup } from "./operator/QuarantineGroup.ts"
+import { RfqGroup } from "./operator/RfqGroup.ts"
 import { ScreeningGroup } from "./operator/ScreeningGroup.ts"
 import { SimGroup } from "./operator/SimGroup.ts"
 import { VenueGroup } from "./operator/VenueGroup.ts"
@@ -49,6 +53,10 @@ export class OperatorApi extends HttpApi.make("operator-api")
   .add(WithdrawalGroup)
   .add(BreakGroup)
   .add(MarketGroup)
+  .add(RfqGroup)
+  .add(ContractGroup)
+  .add(MarginGroup)
+  .add(CloseOutGroup)
   .add(ExplainGroup)
   .add(LedgerGroup)
   .add(InterfirmGroup)

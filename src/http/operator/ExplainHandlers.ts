@@ -3,11 +3,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomUUID } from "node:crypto"
-import { accept, invalidFields, refuse, unknown } from "../../machines/shared/Refusal.ts"
-import { ActorHost } from "../../runtime/engine/mailbox/ActorHost.ts"
+import { accept, invalidFields, refuse, unknown, type Verdict } from "../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError } from "../../runtime/engine/mailbox/ActorHost.ts"
 import { findClient } from "../../runtime/services/client/findClient.ts"
-import { Directory } from "../../runtime/services/partner/Directory.ts"
-import { Explain, type ExplainedWrite } from "../../runtime/services/money/Explain.ts"
+import { Directory, type PartnerView } from "../../runtime/services/partner/Directory.ts"
+import { Explain, type ExplainedWrite, type Explanation } from "../../runtime/services/money/Explain.ts"
+import { Rfqs } from "../../runtime/services/rfq/Rfqs.ts"
 import { ExplainGroup } from "../api/operator/ExplainGroup.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { wireExplanation } from "../explanationWire.ts"
@@ -24,22 +25,32 @@ const explainHandlers = HttpApiBuilder.group(
     const directory = yield* Directory
     const host = yield* ActorHost
     const sql = yield* PgClient.PgClient
+    const rfqs = yield* Rfqs
+    /** Asks of the client with its partner. */
+    const asking = (
+      client: string,
+      question: (clientId: number, partner: PartnerView) => Effect.Effect<Verdict<Explanation>, DispatchError>
+    ) =>
+      answer(
+        Effect.gen(function* () {
+          const found = yield* findClient(host, sql, client)
+          const partner = found === null ? null : directory.partner(found.partnerId)
+          if (found === null || partner === null) return refuse(unknown("Client"))
+          const verdict = yield* question(found.id, partner)
+          return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
+        })
+      )
     const ask = (write: ExplainedWrite, client: string, body: object, text?: string) =>
       Effect.flatMap(currentCaller, ({ by }) =>
-        answer(
-          Effect.gen(function* () {
-            const found = yield* findClient(host, sql, client)
-            const partner = found === null ? null : directory.partner(found.partnerId)
-            if (found === null || partner === null) return refuse(unknown("Client"))
-            const asked = { partnerRef: randomUUID(), ...body }
-            const verdict = yield* explain.explain(write, { partner, by, clientId: found.id, body: asked, text })
-            return verdict.ok ? accept(wireExplanation(verdict.value)) : verdict
-          })
+        asking(client, (clientId, partner) =>
+          explain.explain(write, { partner, by, clientId, body: { partnerRef: randomUUID(), ...body }, text })
         )
       )
     return handlers.handleAll({
       collateral: ({ params, query }) => ask("collateral", params.client, { direction: "WITHDRAWAL", ...query }),
       deposit: ({ params, query }) => ask("deposit", params.client, { currency: "USDC", ...query }),
+      rfq: ({ params, query }) =>
+        asking(params.client, (clientId, partner) => rfqs.explain({ partner }, clientId, rfqBody(query))),
       withdrawal: ({ params, query: { destination, ...query } }) => {
         const body = { currency: "USDC", ...query }
         if (destination === undefined) return ask("withdrawal", params.client, body)
@@ -53,5 +64,25 @@ const explainHandlers = HttpApiBuilder.group(
 )
 
 export const explain = operatorFeature({ api: ExplainGroup, layer: Layer.empty, handlers: explainHandlers })
+
+interface RfqQuestion {
+  readonly level?: string
+  readonly takeProfit?: string
+  readonly expiryTs?: number
+  readonly strictTakeProfit?: "true" | "false"
+  readonly autoAccept?: "true" | "false"
+}
+
+/** The partner's body: what is asked of the barrier stands in its member. */
+const rfqBody = ({ level, takeProfit, expiryTs, strictTakeProfit, autoAccept, ...rest }: RfqQuestion): object => ({
+  ...rest,
+  ...(autoAccept === undefined ? {} : { autoAccept: autoAccept === "true" }),
+  barrier: {
+    ...(level === undefined ? {} : { level }),
+    ...(takeProfit === undefined ? {} : { takeProfit }),
+    ...(expiryTs === undefined ? {} : { expiryTs }),
+    ...(strictTakeProfit === undefined ? {} : { strictTakeProfit: strictTakeProfit === "true" })
+  }
+})
 
 const notJson = 'The destination must be JSON, such as {"iban":"DE02..."}.'

@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { readPricePath } from "../../venue/pricePath.ts"
 import { SimVenue, type TesterCommand } from "../../runtime/services/system/SimVenue.ts"
+import { Approvals } from "../../runtime/services/operator/Approvals.ts"
+import { VenueResolutions } from "../../runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../runtime/services/venue/VenueProbes.ts"
 import { OperatorApi } from "../api/OperatorApi.ts"
 import { VenueGroup } from "../api/operator/VenueGroup.ts"
@@ -16,6 +18,7 @@ const venueHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const venue = yield* SimVenue
     const probes = yield* VenueProbes
+    const approvals = yield* Approvals
     const send = (command: TesterCommand) =>
       Effect.flatMap(currentCaller, (caller) => answer(venue.command(caller, command)))
     return handlers.handleAll({
@@ -45,13 +48,15 @@ const venueHandlers = HttpApiBuilder.group(
       "correct-fee": ({ payload }) => send({ type: "correctFee", ...payload }),
       probe: ({ payload: { client, calls = 1 } }) =>
         Effect.flatMap(currentCaller, (caller) => answer(probes.run(caller, client, calls))),
-      clear: () => send({ type: "clear" })
+      clear: () => send({ type: "clear" }),
+      resolve: ({ payload }) =>
+        Effect.flatMap(currentCaller, (caller) => answer(approvals.submit(caller, "venue resolve", payload)))
     })
   })
 )
 
 export const venue = operatorFeature({
   api: VenueGroup,
-  layer: Layer.merge(SimVenue.layer, VenueProbes.layer),
+  layer: Layer.mergeAll(SimVenue.layer, VenueProbes.layer, VenueResolutions.layer),
   handlers: venueHandlers
 })

@@ -17,6 +17,7 @@ import { quarantine } from "./QuarantineHandlers.ts"
 import { screening } from "./ScreeningHandlers.ts"
 import { sim } from "./SimHandlers.ts"
 import { approval, audit, clock, ledger, machine } from "./SystemHandlers.ts"
+import { closeout, contract, margin, rfq } from "./TradeHandlers.ts"
 import { venue } from "./VenueHandlers.ts"
 import { webhook } from "./WebhookHandlers.ts"
 import { breaks, withdrawal } from "./WithdrawalHandlers.ts"
@@ -39,6 +40,10 @@ const features = {
   withdrawal,
   break: breaks,
   market,
+  rfq,
+  contract,
+  margin,
+  closeout,
   explain,
   ledger,
   interfirm,

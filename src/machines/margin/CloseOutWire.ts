@@ -1,7 +1,7 @@
 /** A close-out episode as staff read it (operator surface, closeout). */
 import { Schema } from "effect"
 import { Id } from "../shared/Ids.ts"
-import { liveCloseOutStates } from "./CloseOut.ts"
+import { type CloseOutContext, liveCloseOutStates } from "./CloseOut.ts"
 
 /** The steps of an episode; it waits where nothing open has a fresh mark. */
 export const closeOutStates = [...liveCloseOutStates, "DONE"] as const
@@ -23,3 +23,19 @@ export const CloseOutWire = Schema.Struct({
   writtenOff: usdc.annotate({ description: "What negative balance protection put back; zero while nothing." })
 }).annotate({ identifier: "CloseOut" })
 export type CloseOutWire = typeof CloseOutWire.Type
+
+export const closeOutWire = (state: CloseOutState, context: CloseOutContext, clientUid: string): CloseOutWire => {
+  const { closeOutId, clientId, startedAt, endedAt, closeOutEquity, marginBase, contracts, writtenOff } = context
+  return {
+    closeOutId,
+    clientId,
+    clientUid,
+    state,
+    startedAt,
+    endedAt,
+    closeOutEquity,
+    marginBase,
+    contracts,
+    writtenOff
+  }
+}

@@ -24,6 +24,7 @@ const tester = (table: TableName, conditions: ReadonlyArray<Condition>): ((row: 
     return (row: object): boolean => {
       const held = (row as Record<string, Column>)[name] ?? null
       if (held === null) return false
+      if (comparison === "<>") return held !== value
       if (typeof value === "string") return held === value
       return comparison === ">=" ? BigInt(held) >= BigInt(value) : BigInt(held) === BigInt(value)
     }

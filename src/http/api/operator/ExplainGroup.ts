@@ -1,7 +1,7 @@
-/** `explain`: what a partner's money write for a client would be answered now, gate by gate (operator surface; A3-02, A3-14). */
+/** `explain`: what a partner's write for a client would be answered now, gate by gate (operator surface; A2-110, A3-02, A3-14). */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { text } from "../../../machines/shared/Fields.ts"
+import { text, token } from "../../../machines/shared/Fields.ts"
 import { Explanation } from "../explanation.ts"
 import { everyone, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
@@ -9,6 +9,8 @@ import { Cursor, onlyFields, Reference } from "./OperatorFieldSchemas.ts"
 
 /** A field of the body that may be empty or wrong: the write's own rules judge it. */
 const sent = Schema.optionalKey(Schema.String.annotate({ message: "It must be sent once." }))
+
+const mark = (label: string) => Schema.optionalKey(token(label, ["true", "false"]))
 
 /** As in the partner's body, and judged by the write's own rules; a reference that is not named is a fresh one. */
 const question = {
@@ -42,6 +44,23 @@ export class ExplainGroup extends HttpApiGroup.make("explain")
       params,
       // The destination as JSON.
       query: onlyFields({ ...question, destination: sent }),
+      success
+    }).pipe(openTo(everyone)),
+    HttpApiEndpoint.get("rfq", "/clients/:client/explain/rfq", {
+      params,
+      // The members of the partner's body; those of its barrier stand beside the others.
+      query: onlyFields({
+        symbol: sent,
+        side: sent,
+        qty: sent,
+        premium: sent,
+        level: sent,
+        takeProfit: sent,
+        expiryTs: Cursor("The expiry"),
+        strictTakeProfit: mark("The strict take profit"),
+        expiresInMs: Cursor("The quoting window"),
+        autoAccept: mark("Whether a quote is accepted by itself")
+      }),
       success
     }).pipe(openTo(everyone))
   )

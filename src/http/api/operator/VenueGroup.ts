@@ -1,4 +1,7 @@
-/** What a tester does to the simulated venue (operator surface, sim venue; C1): a sandbox's alone, an endpoint a command. */
+/**
+ * What a tester does to the simulated venue (operator surface, sim venue; C1): a sandbox's alone, an endpoint a command. And
+ * `venue resolve`, which is every service's.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
@@ -16,6 +19,7 @@ import { VenueCommandAnswer, VenueView } from "../../../venue/VenueCommand.ts"
 import { admin, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
 import { OptionalBody, rangeOf } from "./OperatorFieldSchemas.ts"
+import { venueResolve } from "./venueResolve.ts"
 
 const shaped = (label: string, pattern: RegExp, form: string) => {
   const message = `${label} must be ${form}.`
@@ -150,5 +154,6 @@ export class VenueGroup extends HttpApiGroup.make("venue").add(
     }),
     success: Answer(ProbesView)
   }).pipe(openTo(admin)),
-  HttpApiEndpoint.post("clear", path("clear"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin))
+  HttpApiEndpoint.post("clear", path("clear"), { payload: OptionalBody({}), success: answers }).pipe(openTo(admin)),
+  venueResolve
 ) {}

@@ -64,6 +64,7 @@ export const writingCommands: Readonly<Record<string, FourEyes | null>> = {
   "venue correct-fee": null,
   "venue probe": null,
   "venue clear": null,
+  "venue resolve": "usual",
   "quarantine drop": null,
   "approval grant": null,
   "approval refuse": null

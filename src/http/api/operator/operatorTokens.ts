@@ -15,6 +15,18 @@ export const depositStatuses = ["PENDING", "CONFIRMED", "REJECTED"] as const
 /** The statuses of a withdrawal request and of a reconciliation break again: their files carry schemas too. */
 export const withdrawalStatuses = ["REQUESTED", "APPROVED", "PAID", "REJECTED", "CANCELLED"] as const
 export const breakStatuses = ["OPEN", "CLOSED"] as const
+/** The states of requests for quotes and of knock-out contracts again, and how `venue resolve` ends one: for the same reason. */
+export const rfqStates = ["OPEN", "ACCEPTED", "CANCELLED", "EXPIRED", "REJECTED"] as const
+export const contractStates = [
+  "OPEN",
+  "KNOCKED_OUT",
+  "TAKE_PROFIT",
+  "EXPIRED",
+  "EARLY_CLOSE",
+  "TORN_UP",
+  "CLOSED"
+] as const
+export const resolutions = ["executed", "void", "closed"] as const
 /** The outcomes of the appropriateness test again: their file carries a schema too. */
 export const assessmentOutcomes = ["PASS", "WARN", "FAIL"] as const
 /** The client currencies again, because their table carries a schema; test/operator holds both lists equal. */

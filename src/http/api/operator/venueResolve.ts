@@ -7,11 +7,10 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { text, token } from "../../../machines/shared/Fields.ts"
 import { admin, openTo } from "./CommandRules.ts"
 import { Answer } from "./OperatorErrors.ts"
+import { resolutions } from "./operatorTokens.ts"
 import { ApprovalPending, rangeOf, Reason } from "./OperatorFieldSchemas.ts"
 
-/** How it ended: `executed` needs tradeId, price and qty; `closed`, of a contract alone, the price; `void` nothing. */
-export const resolutions = ["executed", "void", "closed"] as const
-
+/** `executed` needs tradeId, price and qty; `closed`, of a contract alone, the price; `void` nothing. */
 export const ResolveBody = Schema.Struct({
   /** KIND:ID, as the audit names it. */
   object: text("The object", 64),

@@ -16,6 +16,7 @@ import type { IssuedKey } from "../partner/partnerDecisions.ts"
 import { type KeyBody, type PartnerProfile, Partners } from "../partner/Partners.ts"
 import { type Payout, type PayoutBody, Payouts } from "../ledger/Payouts.ts"
 import { Withdrawals } from "../withdrawal/Withdrawals.ts"
+import { type Resolved, type ResolveRequest, VenueResolutions } from "../venue/VenueResolutions.ts"
 import type { CustodyBody } from "../partner/partnerEnds.ts"
 
 // Types and no interfaces, here and of the requests: what is kept as JSON must be JSON to the compiler.
@@ -48,6 +49,7 @@ export interface GuardedCommands {
   "break close": { readonly args: OfBreak & Reasoned; readonly result: BreakView }
   "client payout": { readonly args: OfClient & PayoutBody; readonly result: Payout }
   "partner custody": { readonly args: OfPartner & CustodyBody; readonly result: PartnerProfile }
+  "venue resolve": { readonly args: ResolveRequest; readonly result: Resolved }
 }
 export type GuardedName = keyof GuardedCommands
 export type ArgsOf<C extends GuardedName> = GuardedCommands[C]["args"]
@@ -70,7 +72,7 @@ const bound = <A, C extends GuardedName>(verdict: Verdict<A>, bind: (value: A) =
 export const guardedCommands: Effect.Effect<
   GuardedTable,
   never,
-  Adjustments | Breaks | Interfirm | Partners | Payouts | Withdrawals
+  Adjustments | Breaks | Interfirm | Partners | Payouts | VenueResolutions | Withdrawals
 > = Effect.gen(function* () {
   const adjustments = yield* Adjustments
   const interfirm = yield* Interfirm
@@ -78,6 +80,7 @@ export const guardedCommands: Effect.Effect<
   const withdrawals = yield* Withdrawals
   const payouts = yield* Payouts
   const breaks = yield* Breaks
+  const resolutions = yield* VenueResolutions
   const stepOf = (
     to: "APPROVED" | "PAID"
   ): GuardedCommand<"withdrawal approve"> & GuardedCommand<"withdrawal pay"> => ({
@@ -145,6 +148,10 @@ export const guardedCommands: Effect.Effect<
           bound(verdict, ({ partnerId }) => ({ bind: { ...request, partner: String(partnerId) } }))
         ),
       run: (caller, { partner, ...request }) => partners.custody(caller, partner, request)
+    },
+    "venue resolve": {
+      check: (request) => Effect.map(resolutions.check(request), (verdict) => bound(verdict, (bind) => ({ bind }))),
+      run: (caller, request) => resolutions.resolve(caller, request)
     }
   }
 })

@@ -54,6 +54,9 @@ export interface RfqWrite<A> {
   readonly store: StoreAnswer<Verdict<A>>
 }
 
+/** Whose clients are looked at. */
+type OfPartner = Pick<Caller, "partner">
+
 type Answered<A> = Effect.Effect<Verdict<A>, DispatchError>
 
 export class Rfqs extends Context.Service<
@@ -61,7 +64,9 @@ export class Rfqs extends Context.Service<
   {
     request(caller: Caller, write: RfqWrite<RfqWire>): Answered<RfqWire>
     preview(caller: Caller, clientId: number, body: unknown): Answered<RfqPreview>
-    explain(caller: Caller, clientId: number, body: unknown): Answered<Explanation>
+    explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation>
+    /** Any request as it is shown: for staff. */
+    shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable>
     /** Those that are OPEN, newest first; null: the client is none of the partner's. */
     list(caller: Caller, clientId: number): Effect.Effect<RfqsWire | null, Unavailable>
     /** Null: the client has no such request. */
@@ -154,9 +159,9 @@ class Requests {
     return this.looking(caller, clientId, (at) => previewOf({ rfq, terms, facts: rfqFacts(at, rfq, market, markets) }))
   }
 
-  explain(caller: Caller, clientId: number, body: unknown): Answered<Explanation> {
+  explain(of: OfPartner, clientId: number, body: unknown): Answered<Explanation> {
     const { clock, markets } = this.parts
-    return this.looking(caller, clientId, (at) =>
+    return this.looking(of, clientId, (at) =>
       accept(explainRequest(body, clock.now(), markets, ({ rfq, market }) => rfqFacts(at, rfq, market, markets)))
     )
   }
@@ -175,6 +180,13 @@ class Requests {
       row === null || row.state === "CREATING"
         ? Effect.succeed(null)
         : this.seen(caller, clientId, (at) => this.wire(row, at))
+    )
+  }
+
+  shown(row: RfqRow): Effect.Effect<RfqWire, Unavailable> {
+    const wire = this.seenOf(row.partnerId, row.clientId, (at) => this.wire(row, at))
+    return Effect.flatMap(wire, (found) =>
+      found === null ? Effect.die(new Error(`rfq:${row.id} has no client`)) : Effect.succeed(found)
     )
   }
 
@@ -242,9 +254,16 @@ class Requests {
   }
 
   /** Looks at the caller's client as it is committed; null: it is none of the partner's. */
-  private seen<A>(caller: Caller, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
+  private seen<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => A): Effect.Effect<A | null, Unavailable> {
+    return this.seenOf(of.partner.row.id, clientId, look)
+  }
+
+  private seenOf<A>(
+    partnerId: number,
+    clientId: number,
+    look: (at: ClientNow) => A
+  ): Effect.Effect<A | null, Unavailable> {
     const { host, clock, directory } = this.parts
-    const partnerId = caller.partner.row.id
     return host.read(clientSubject(clientId), (state, facts) => {
       const client = ownClient(state, partnerId)
       const partnerState = directory.partner(partnerId)?.row.state ?? "CLOSED"
@@ -252,8 +271,8 @@ class Requests {
     })
   }
 
-  private looking<A>(caller: Caller, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
-    return Effect.map(this.seen(caller, clientId, look), (found) => found ?? refuse(noClient))
+  private looking<A>(of: OfPartner, clientId: number, look: (at: ClientNow) => Verdict<A>): Answered<A> {
+    return Effect.map(this.seen(of, clientId, look), (found) => found ?? refuse(noClient))
   }
 
   /** The client's request: in its mailbox, or ended and stored. */

@@ -1,0 +1,186 @@
+/**
+ * `brokerage rfq|contract|margin|closeout …`: what clients have asked for and have open, and how they stand (operator
+ * surface, Back office).
+ */
+import type { Command } from "commander"
+import { contractStates, rfqStates } from "../../src/http/api/operator/operatorTokens.ts"
+import type { Cli } from "../Cli.ts"
+import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
+import { fields, page, stack, table, text, time } from "../views/View.ts"
+import { clientArgument, clientMeaning } from "./client.ts"
+
+interface ListOptions<State> {
+  readonly client?: string
+  readonly state?: State
+  readonly limit?: number
+  readonly before?: number
+}
+
+const listOf = (parent: Command, states: ReadonlyArray<string>): Command =>
+  parent
+    .command("list")
+    .description("newest first")
+    .option("--client <C>", "only of this client: id or uid")
+    .addOption(tokenOption("--state <state>", "only these", states))
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+
+export const addTradeCommands = (program: Command, cli: Cli): void => {
+  addRfqCommands(program.command("rfq").description("requests for quotes of clients"), cli)
+  addContractCommands(program.command("contract").description("knock-out contracts of clients"), cli)
+  addMarginCommands(program.command("margin").description("what clients hold against what is tied up"), cli)
+  addCloseOutCommands(program.command("closeout").description("close-out episodes"), cli)
+}
+
+const addRfqCommands = (rfq: Command, cli: Cli): void => {
+  listOf(rfq, rfqStates).action(
+    ({ client, state, limit, before }: ListOptions<(typeof rfqStates)[number]>, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.rfq.list({ query: given({ client, state, limit, before }) }),
+        (data) =>
+          page(
+            table(
+              data.rfqs,
+              {
+                id: (row) => row.rfqId,
+                client: (row) => row.clientUid,
+                market: (row) => row.symbol,
+                side: (row) => row.side,
+                qty: (row) => row.qty,
+                barrier: (row) => row.barrierLevel,
+                closes: (row) => row.closeContractId,
+                state: (row) => (row.accepting ? `${row.state}, accepting` : row.state),
+                quotes: (row) => row.quotes.length,
+                contract: (row) => row.contractId,
+                created: (row) => time(row.createdAt)
+              },
+              "no requests"
+            ),
+            data
+          )
+      )
+  )
+  rfq
+    .command("show")
+    .description("one request with its quotes")
+    .argument("<ID>", "request id")
+    .action((rfqId: string, _: object, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.rfq.show({ params: { rfqId } }),
+        ({ quotes, ...request }) =>
+          stack(
+            fields(request),
+            text(""),
+            table(
+              quotes,
+              {
+                quote: (row) => row.quoteId,
+                price: (row) => row.price,
+                qty: (row) => row.qty,
+                "valid until": (row) => time(row.validUntil),
+                state: (row) => row.state,
+                acceptable: (row) => (row.acceptable ? "yes" : row.notAcceptableReason)
+              },
+              "no quotes"
+            )
+          )
+      )
+    )
+}
+
+const addContractCommands = (contract: Command, cli: Cli): void => {
+  listOf(contract, contractStates).action(
+    ({ client, state, limit, before }: ListOptions<(typeof contractStates)[number]>, command: Command) =>
+      cli.call(
+        command,
+        (api) => api.contract.list({ query: given({ client, state, limit, before }) }),
+        (data) =>
+          page(
+            table(
+              data.contracts,
+              {
+                id: (row) => row.contractId,
+                client: (row) => row.clientUid,
+                market: (row) => row.symbol,
+                side: (row) => row.side,
+                qty: (row) => row.qty,
+                entry: (row) => row.entry,
+                barrier: (row) => row.barrierLevel,
+                premium: (row) => row.premium,
+                state: (row) => row.state,
+                pnl: (row) => row.pnl ?? row.unrealizedPnl,
+                opened: (row) => time(row.openedAt),
+                closed: (row) => time(row.closedAt)
+              },
+              "no contracts"
+            ),
+            data
+          )
+      )
+  )
+  contract
+    .command("show")
+    .description("one contract, with live figures while it is open")
+    .argument("<ID>", "contract id")
+    .action((contractId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.contract.show({ params: { contractId } }), fields)
+    )
+}
+
+const addMarginCommands = (margin: Command, cli: Cli): void => {
+  margin
+    .command("show")
+    .description("equity, margin and risk state on live marks")
+    .argument(clientArgument, clientMeaning)
+    .action((client: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.margin.show({ params: { client } }), fields)
+    )
+}
+
+interface CloseOutOptions {
+  readonly open?: true
+  readonly limit?: number
+  readonly before?: number
+}
+
+const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
+  closeout
+    .command("list")
+    .description("newest first")
+    .option("--open", "only those that go on")
+    .addOption(limitOption(500))
+    .addOption(beforeOption)
+    .action(({ open, limit, before }: CloseOutOptions, command: Command) =>
+      cli.call(
+        command,
+        (api) =>
+          api.closeout.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
+        (data) =>
+          page(
+            table(
+              data.closeouts,
+              {
+                id: (row) => row.closeOutId,
+                client: (row) => row.clientUid,
+                state: (row) => row.state,
+                contracts: (row) => row.contracts,
+                "written off": (row) => row.writtenOff,
+                started: (row) => time(row.startedAt),
+                ended: (row) => time(row.endedAt)
+              },
+              "no close-outs"
+            ),
+            data
+          )
+      )
+    )
+  closeout
+    .command("show")
+    .description("one episode")
+    .argument("<ID>", "episode id, as in CO-7 or 7")
+    .action((closeOutId: string, _: object, command: Command) =>
+      cli.call(command, (api) => api.closeout.show({ params: { closeOutId } }), fields)
+    )
+}

@@ -1,0 +1,64 @@
+/** Handlers of the reads of requests for quotes, contracts, margin and close-outs: each is one call of a service (operator surface). */
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { TradeReads } from "../../runtime/services/operator/TradeReads.ts"
+import { CloseOutGroup } from "../api/operator/CloseOutGroup.ts"
+import { ContractGroup } from "../api/operator/ContractGroup.ts"
+import { MarginGroup } from "../api/operator/MarginGroup.ts"
+import { RfqGroup } from "../api/operator/RfqGroup.ts"
+import { OperatorApi } from "../api/OperatorApi.ts"
+import { operatorFeature } from "./operatorFeature.ts"
+import { answer } from "./toOperatorError.ts"
+
+const usual = 100
+
+const rfqHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "rfq",
+  Effect.fnUntraced(function* (handlers) {
+    const reads = yield* TradeReads
+    return handlers.handleAll({
+      list: ({ query: { limit = usual, ...rest } }) => answer(reads.rfqs({ limit, ...rest })),
+      show: ({ params }) => answer(reads.rfq(params.rfqId))
+    })
+  })
+)
+
+const contractHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "contract",
+  Effect.fnUntraced(function* (handlers) {
+    const reads = yield* TradeReads
+    return handlers.handleAll({
+      list: ({ query: { limit = usual, ...rest } }) => answer(reads.contracts({ limit, ...rest })),
+      show: ({ params }) => answer(reads.contract(params.contractId))
+    })
+  })
+)
+
+const marginHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "margin",
+  Effect.fnUntraced(function* (handlers) {
+    const reads = yield* TradeReads
+    return handlers.handleAll({ show: ({ params }) => answer(reads.margin(params.client)) })
+  })
+)
+
+const closeOutHandlers = HttpApiBuilder.group(
+  OperatorApi,
+  "closeout",
+  Effect.fnUntraced(function* (handlers) {
+    const reads = yield* TradeReads
+    return handlers.handleAll({
+      list: ({ query: { limit = usual, open, ...rest } }) =>
+        answer(reads.closeOuts({ limit, ...rest, ...(open === undefined ? {} : { open: open === "true" }) })),
+      show: ({ params }) => answer(reads.closeOut(params.closeOutId))
+    })
+  })
+)
+
+export const rfq = operatorFeature({ api: RfqGroup, layer: TradeReads.layer, handlers: rfqHandlers })
+export const contract = operatorFeature({ api: ContractGroup, layer: Layer.empty, handlers: contractHandlers })
+export const margin = operatorFeature({ api: MarginGroup, layer: Layer.empty, handlers: marginHandlers })
+export const closeout = operatorFeature({ api: CloseOutGroup, layer: Layer.empty, handlers: closeOutHandlers })

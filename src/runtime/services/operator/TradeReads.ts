@@ -1,0 +1,144 @@
+/**
+ * Requests for quotes, knock-out contracts, margin and close-outs of all clients as staff read them (operator surface). What
+ * partners read is shown the same way, with whose it is.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { ContractWire } from "../../../machines/barrier/ContractWire.ts"
+import { type CloseOutWire, closeOutWire } from "../../../machines/margin/CloseOutWire.ts"
+import type { MarginPicture } from "../../../machines/margin/marginPicture.ts"
+import type { RfqWire } from "../../../machines/rfq/RfqWire.ts"
+import { parseId } from "../../../machines/shared/Ids.ts"
+import { accept, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ActorHost, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { TableName, Tables } from "../../store/Catalogue.ts"
+import { type Condition, cutPage, onePast, type PageCut, type PageEnd, type PageQuery } from "../../store/paging.ts"
+import type { BarrierContractRow } from "../../store/tables/barrier.ts"
+import type { CloseOutRow } from "../../store/tables/margin.ts"
+import { contractWire } from "../barrier/contractView.ts"
+import { findClient } from "../client/findClient.ts"
+import { Margin } from "../margin/Margin.ts"
+import { Rfqs } from "../rfq/Rfqs.ts"
+import { firstRow } from "../shared/listReads.ts"
+
+export interface TradeQuery extends PageQuery {
+  /** Id or uid. */
+  readonly client?: string
+  readonly state?: string
+}
+
+export type ContractView = ContractWire & { readonly clientId: number; readonly clientUid: string }
+
+type Found<A> = Effect.Effect<Verdict<A>, Unavailable>
+
+export class TradeReads extends Context.Service<
+  TradeReads,
+  {
+    rfqs(query: TradeQuery): Found<PageEnd & { readonly rfqs: ReadonlyArray<RfqWire> }>
+    rfq(id: string): Found<RfqWire>
+    contracts(query: TradeQuery): Found<PageEnd & { readonly contracts: ReadonlyArray<ContractView> }>
+    contract(id: string): Found<ContractView>
+    /** `open`: those that go on alone, or those that are over alone. */
+    closeOuts(
+      query: PageQuery & { readonly open?: boolean }
+    ): Found<PageEnd & { readonly closeouts: ReadonlyArray<CloseOutWire> }>
+    closeOut(id: string): Found<CloseOutWire>
+    /** Refused without a venue. */
+    margin(client: string): Found<MarginPicture>
+  }
+>()("brokerage/runtime/services/operator/TradeReads") {
+  static readonly layer = Layer.effect(
+    TradeReads,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const sql = yield* PgClient.PgClient
+      const clock = yield* BusinessClock
+      const stored = yield* RowReads
+      const rfqs = yield* Rfqs
+      const margin = yield* Margin
+
+      const idOf = ({ id }: { readonly id: number }): number => id
+      /** One page of a table of clients' rows; refused for a client that is unknown. */
+      const pageOf = <T extends "rfqs" | "barrierContracts">(
+        table: T,
+        { client, state, ...query }: TradeQuery
+      ): Found<PageCut<Tables[T]>> =>
+        Effect.gen(function* () {
+          const found = client === undefined ? null : yield* findClient(host, sql, client)
+          if (found === null && client !== undefined) return refuse(unknown("Client"))
+          const conditions: ReadonlyArray<Condition> = [
+            ...(found === null ? [] : [{ column: "client_id", value: found.id }]),
+            ...(state === undefined ? [] : [{ column: "state", value: state }])
+          ]
+          const rows = yield* stored.page(table, conditions, onePast(query))
+          return accept(cutPage(rows, query.limit, idOf))
+        })
+      const one = <T extends TableName>(table: T, what: string, id: string): Found<Tables[T]> => {
+        const value = parseId(id)
+        return value === undefined
+          ? Effect.succeed(refuse(unknown(what)))
+          : Effect.map(firstRow(stored, table, [{ column: "id", value }]), (row) =>
+              row === null ? refuse(unknown(what)) : accept(row)
+            )
+      }
+      const contractView = (row: BarrierContractRow): ContractView => ({
+        ...contractWire(row, host.facts(), clock.now()),
+        clientId: row.clientId,
+        clientUid: row.context.account
+      })
+      const closeOutViews = (rows: ReadonlyArray<CloseOutRow>) =>
+        Effect.map(stored.among("clients", [...new Set(rows.map(({ clientId }) => clientId))]), (clients) => {
+          const uids = new Map(clients.map(({ id, uid }) => [id, uid]))
+          return rows.map(({ state, context }) =>
+            closeOutWire(state, context, uids.get(context.clientId) ?? String(context.clientId))
+          )
+        })
+
+      return TradeReads.of({
+        rfqs: (query) =>
+          Effect.gen(function* () {
+            const page = yield* pageOf("rfqs", query)
+            if (!page.ok) return page
+            const { shown, end } = page.value
+            return accept({ rfqs: yield* Effect.forEach(shown, (row) => rfqs.shown(row), { concurrency: 16 }), ...end })
+          }),
+        rfq: (id) =>
+          Effect.flatMap(one("rfqs", "Request", id), (found) =>
+            found.ok ? Effect.map(rfqs.shown(found.value), accept) : Effect.succeed(found)
+          ),
+        contracts: (query) =>
+          Effect.map(pageOf("barrierContracts", query), (page) =>
+            page.ok ? accept({ contracts: page.value.shown.map(contractView), ...page.value.end }) : page
+          ),
+        contract: (id) =>
+          Effect.map(one("barrierContracts", "Contract", id), (found) =>
+            found.ok ? accept(contractView(found.value)) : found
+          ),
+        closeOuts: ({ open, ...query }) =>
+          Effect.gen(function* () {
+            const conditions: ReadonlyArray<Condition> =
+              open === undefined
+                ? []
+                : [{ column: "state", value: "DONE", ...(open ? { comparison: "<>" as const } : {}) }]
+            const rows = yield* stored.page("closeOuts", conditions, onePast(query))
+            const { shown, end } = cutPage(rows, query.limit, ({ id }) => id)
+            return accept({ closeouts: yield* closeOutViews(shown), ...end })
+          }),
+        closeOut: (id) =>
+          Effect.flatMap(one("closeOuts", "Close-out", id.replace(/^CO-/, "")), (found) =>
+            found.ok
+              ? Effect.map(closeOutViews([found.value]), ([view]) =>
+                  view === undefined ? refuse(unknown("Close-out")) : accept(view)
+                )
+              : Effect.succeed(found)
+          ),
+        margin: (client) =>
+          Effect.flatMap(findClient(host, sql, client), (found) =>
+            found === null ? Effect.succeed(refuse(unknown("Client"))) : margin.picture(found.partnerId, found.id)
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,158 @@
+/**
+ * `venue resolve`: staff end with the venue's evidence what the venue never answers, or a contract that it does not know
+ * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`).
+ */
+import { Context, Effect, Layer } from "effect"
+import { parseId } from "../../../machines/shared/Ids.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { contractInTurn } from "../barrier/contractDecisions.ts"
+import { clientSubject, instanceOf } from "../client/clientState.ts"
+import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { Directory } from "../partner/Directory.ts"
+import { type ResolvedState, resolveClosed, resolveExecuted, resolveVoid } from "../rfq/resolveDecisions.ts"
+import { rfqInTurn } from "../rfq/rfqDecisions.ts"
+import { firstRow } from "../shared/listReads.ts"
+import { venueHandlers } from "./VenueHandlers.ts"
+
+export type Resolution = "executed" | "void" | "closed"
+
+// A type and no interface: it is kept as JSON with its approval.
+export type ResolveRequest = {
+  /** KIND:ID, as the audit names it; `contract` for short. */
+  readonly object: string
+  readonly as: Resolution
+  readonly reason: string
+  readonly tradeId?: number
+  readonly price?: string
+  readonly qty?: string
+}
+
+export interface Resolved extends ResolvedState {
+  readonly object: string
+  readonly as: Resolution
+}
+
+export class VenueResolutions extends Context.Service<
+  VenueResolutions,
+  {
+    /** Whether it could run now: asked before it is put before a second pair of eyes. */
+    check(request: ResolveRequest): Effect.Effect<Verdict<ResolveRequest>, Unavailable>
+    resolve(caller: OperatorCaller, request: ResolveRequest): Effect.Effect<Verdict<Resolved>, DispatchError>
+  }
+>()("brokerage/runtime/services/venue/VenueResolutions") {
+  static readonly layer = Layer.effect(
+    VenueResolutions,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const stored = yield* RowReads
+      const directory = yield* Directory
+      const handlers = yield* venueHandlers
+
+      /** The row of what is named, with the evidence that it needs. */
+      const find = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> => {
+        const named = namedBy(request.object)
+        if (!named.ok) return Effect.succeed(named)
+        const { table, id } = named.value
+        return Effect.map(firstRow(stored, table, [{ column: "id", value: id }]), (row): Verdict<Named> => {
+          if (row === null) return refuse(unknown(table === "rfqs" ? "Request" : "Contract"))
+          const wrong = evidenceErrors(table, request, row.context)
+          return wrong === null ? accept({ table, row } as Named) : refuse(wrong)
+        })
+      }
+
+      const inTurn = (turn: Turn, named: Named, request: ResolveRequest): Verdict<ResolvedState> => {
+        const { reason, as, tradeId = 0, price = "", qty = "" } = request
+        if (named.table === "rfqs") {
+          const row = rfqInTurn(turn, named.row.id) ?? named.row
+          return as === "void"
+            ? resolveVoid(turn, handlers, row, reason)
+            : resolveExecuted(turn, handlers, row, { reason, tradeId, price, qty })
+        }
+        const client = turn.state.one("clients")
+        const partner = directory.partner(named.row.partnerId)
+        if (client === undefined || partner === null) return refuse(unknown("Contract"))
+        const row = contractInTurn(turn, named.row.id) ?? named.row
+        return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
+      }
+
+      return VenueResolutions.of({
+        check: (request) =>
+          Effect.map(find(request), (found) =>
+            found.ok ? accept({ ...request, object: objectOf(found.value) }) : found
+          ),
+        resolve: (caller, request) =>
+          Effect.gen(function* () {
+            const found = yield* find(request)
+            if (!found.ok) return found
+            const ended = yield* host.dispatch({
+              subject: clientSubject(found.value.row.clientId),
+              by: caller.by,
+              decide: (turn) => inTurn(turn, found.value, request)
+            })
+            return ended.ok ? accept({ object: objectOf(found.value), as: request.as, ...ended.value }) : ended
+          })
+      })
+    })
+  )
+}
+
+type Named =
+  | { readonly table: "rfqs"; readonly row: RfqRow }
+  | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
+
+const tables = { rfq: "rfqs", barrierContract: "barrierContracts", contract: "barrierContracts" } as const
+
+const objectOf = ({ table, row }: Named): string => (table === "rfqs" ? `rfq:${row.id}` : `barrierContract:${row.id}`)
+
+/** The object that is named KIND:ID. */
+const namedBy = (
+  object: string
+): Verdict<{ readonly table: (typeof tables)[keyof typeof tables]; readonly id: number }> => {
+  const [kind = "", text = "", ...rest] = object.split(":")
+  const id = parseId(text)
+  if (!Object.hasOwn(tables, kind) || id === undefined || rest.length > 0) {
+    return refuse(invalidFields({ object: "The object must be rfq:ID or contract:ID." }))
+  }
+  return accept({ table: tables[kind as keyof typeof tables], id })
+}
+
+interface Grids {
+  readonly priceDecimals: number
+  readonly qtyDecimals: number
+}
+
+/** What each way of ending needs, and takes: nothing that would not be looked at. */
+const evidenceErrors = (
+  table: Named["table"],
+  { as, tradeId, price, qty }: ResolveRequest,
+  { priceDecimals, qtyDecimals }: Grids
+): Refusal | null => {
+  const errors: Record<string, string> = {}
+  const isContract = table === "barrierContracts"
+  if (isContract !== (as === "closed")) {
+    errors["as"] = isContract ? "A contract is resolved as closed." : "A request is resolved as executed or void."
+  }
+  const takes = { tradeId: as === "executed", price: as !== "void", qty: as === "executed" }
+  const given = { tradeId, price, qty }
+  const names = { tradeId: "trade id", price: "price", qty: "quantity" } as const
+  for (const field of ["tradeId", "price", "qty"] as const) {
+    if (takes[field] && given[field] === undefined) errors[field] = `The ${names[field]} is required.`
+    if (!takes[field] && given[field] !== undefined) errors[field] = `The ${names[field]} does not go with ${as}.`
+  }
+  if (takes.price && price !== undefined && !isOnGrid(price, priceDecimals)) {
+    errors["price"] = `The price must be a positive decimal with at most ${priceDecimals} places.`
+  }
+  if (takes.qty && qty !== undefined && !isOnGrid(qty, qtyDecimals)) {
+    errors["qty"] = `The quantity must be a positive decimal with at most ${qtyDecimals} places.`
+  }
+  return Object.keys(errors).length === 0 ? null : invalidFields(errors)
+}
+
+const isOnGrid = (text: string, decimals: number): boolean =>
+  /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,12})?$/.test(text) &&
+  new MoneyDecimal(text).gt(0) &&
+  new MoneyDecimal(text).decimalPlaces() <= decimals

@@ -1,0 +1,208 @@
+/**
+ * What staff read of requests, contracts, margin and close-outs, and what they end with the venue's evidence, through the
+ * command line (operator surface, rfq, contract, margin, closeout, venue resolve, explain rfq; A2-110, A2-116, D5).
+ */
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import type { RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { query, rowCounts } from "../support/Builders.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { stepsOf } from "../support/steps.ts"
+import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
+
+const world = barrierVenue()
+const sound = (): RequestFault => ({})
+let service: OperatorService
+let steps: ReturnType<typeof barrierSteps>
+let clientId: number
+let uid: string
+beforeAll(async () => {
+  service = await startOperatorService({ layerVenue: world.layerVenue })
+  const { key } = await service.partner({ code: "TRD", custody: "PARTNER" })
+  steps = barrierSteps(service, key, stepsOf(service, key))
+  clientId = await steps.trader()
+  uid = (await service.done(["client", "show", String(clientId)])).clientUid
+})
+afterAll(() => service.stop())
+beforeEach(() => world.failing(sound))
+
+const request = async (of = clientId): Promise<number> =>
+  (await steps.post(of, "/rfq", steps.asked())).json.data.rfqId as number
+const opened = async (of = clientId): Promise<{ readonly rfqId: number; readonly contractId: number }> => {
+  const rfqId = await request(of)
+  world.quote(rfqId, "60000")
+  const { contractId } = await steps.until(of, rfqId, ({ state }) => state === "ACCEPTED")
+  return { rfqId, contractId }
+}
+const refused = async (line: ReadonlyArray<string>) => {
+  const { status, refusal } = await service.cli(line)
+  return [status, refusal.code, refusal.data?.errors ?? refusal.msg]
+}
+const shownTo = async (line: ReadonlyArray<string>): Promise<string> =>
+  (await runRecorded([...line, ...service.connection("SUPPORT")])).stdout
+
+describe("requests and contracts as staff read them", () => {
+  it("lists, newest first, of one client and state, page by page; one of them with its quotes", async () => {
+    const { rfqId, contractId } = await opened()
+    const waiting = await request()
+    const all = await service.done(["rfq", "list", "--client", uid, "--limit", "1"], "SUPPORT")
+    assert.deepStrictEqual([all.rfqs[0].rfqId, all.hasMore, all.nextBefore], [waiting, true, waiting])
+    const rest = await service.done(["rfq", "list", "--client", String(clientId), "--before", String(waiting)])
+    assert.deepStrictEqual(
+      [rest.rfqs[0].rfqId, rest.rfqs[0].state, rest.rfqs[0].contractId],
+      [rfqId, "ACCEPTED", contractId]
+    )
+    const accepted = await service.done(["rfq", "list", "--state", "ACCEPTED"])
+    assert.isTrue(accepted.rfqs.every(({ state }: { readonly state: string }) => state === "ACCEPTED"))
+    world.quote(waiting, "61000")
+    const [quote] = (
+      await steps.looking(
+        () => service.done(["rfq", "show", String(waiting)]),
+        ({ quotes }) => quotes.length === 1
+      )
+    ).quotes
+    assert.deepInclude(quote, { price: "61000.0", acceptable: false })
+    assert.match(await shownTo(["rfq", "show", String(waiting)]), /QUOTE +PRICE/)
+    await steps.post(clientId, `/rfq/${waiting}/cancel`, {})
+    const shown = await service.done(["contract", "show", String(contractId)], "SUPPORT")
+    assert.deepInclude(shown, { contractId, clientId, clientUid: uid, state: "OPEN", premium: "190.000000", rfqId })
+    const contracts = await service.done(["contract", "list", "--client", uid, "--state", "OPEN"])
+    assert.include(
+      contracts.contracts.map(({ contractId: id }: { readonly contractId: number }) => id),
+      contractId
+    )
+    assert.match(await shownTo(["contract", "list"]), /ID +CLIENT +MARKET/)
+  })
+
+  it("the margin picture, and a close-out from its beginning to its end", async () => {
+    const short = await steps.trader("200.00")
+    const { contractId } = await opened(short)
+    assert.deepInclude(await service.done(["margin", "show", String(short)], "SUPPORT"), {
+      clientId: short,
+      barriers: 1,
+      riskState: "NORMAL"
+    })
+    assert.deepStrictEqual((await service.done(["closeout", "list"])).closeouts, [])
+    await service.done(["ledger", "adjust", String(short), "--currency", "USDC", "--amount", "-190", "--reason", "r"])
+    const { closeouts } = await steps.looking(
+      () => service.done(["closeout", "list"]),
+      (page) => page.closeouts.some(({ endedAt }: { readonly endedAt: number | null }) => endedAt !== null)
+    )
+    const episode = closeouts.at(-1)
+    assert.deepInclude(episode, { clientId: short, state: "DONE", contracts: 1 })
+    assert.deepStrictEqual(await service.done(["closeout", "show", `CO-${episode.closeOutId}`]), episode)
+    assert.deepStrictEqual((await service.done(["closeout", "list", "--open"])).closeouts, [])
+    assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "TORN_UP")
+    assert.match(await shownTo(["closeout", "list"]), /WRITTEN OFF/)
+  })
+
+  it("what is nobody's is not found, and a state that is none is refused", async () => {
+    for (const what of ["rfq", "contract", "closeout"]) {
+      for (const id of ["999999", "9223372036854775808", "x"]) {
+        assert.strictEqual((await refused([what, "show", id]))[1], 4004, `${what} ${id}`)
+      }
+    }
+    assert.strictEqual((await refused(["margin", "show", "999999"]))[1], 4004)
+    assert.strictEqual((await refused(["rfq", "list", "--client", "999999"]))[1], 4004)
+    assert.strictEqual((await service.cli(["rfq", "list", "--state", "DONE"])).status, 2)
+  })
+})
+
+describe("explain rfq", () => {
+  it("A2-110: says gate by gate what the request would be answered, and writes nothing", async () => {
+    const before = await rowCounts(service)
+    const line = ["explain", "rfq", uid, "--symbol", "BTC-USDC-KO", "--side", "BUY", "--qty", "0.1", "--barrier"]
+    const fine = await service.done([...line, "58000"], "SUPPORT")
+    assert.deepInclude(fine, { write: "rfq", outcome: "ACCEPTED" })
+    assert.isTrue(fine.gates.every(({ status }: { readonly status: string }) => status === "passed"))
+    const wrong = await service.done([...line, "61000"])
+    assert.deepInclude(wrong, { outcome: "REFUSED", code: 4000 })
+    const asked = await steps.post(clientId, "/rfq", steps.asked({ "barrier.level": "61000" }))
+    assert.strictEqual(asked.json.msg, wrong.sentence)
+    assert.match(await shownTo([...line, "61000"]), /^The rfq would be refused \(4000\): /)
+    assert.deepStrictEqual(await rowCounts(service), before)
+  })
+})
+
+describe("venue resolve", () => {
+  const reason = ["--reason", "the venue's letter of today"]
+  /** A request whose accept was made, and is not answered. */
+  const hanging = async (): Promise<number> => {
+    const rfqId = await request()
+    const lost = ["acceptQuote", "lookup", "voidRefs"]
+    world.failing((asked) => (lost.includes(asked) ? { lost: "before" } : {}))
+    world.quote(rfqId, "60000")
+    await steps.until(clientId, rfqId, ({ accepting }) => accepting)
+    return rfqId
+  }
+
+  it("A2-116: void frees the hold, and the request waits on; it is written down with the evidence", async () => {
+    const rfqId = await hanging()
+    assert.deepStrictEqual(await service.done(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason]), {
+      object: `rfq:${rfqId}`,
+      as: "void",
+      state: "OPEN",
+      breakId: null
+    })
+    const { entries } = await service.done(["audit", "tail", "--limit", "50"])
+    assert.isTrue(
+      entries.some(
+        ({ action, object, reason: why }: { action: string; object: string; reason: string }) =>
+          action === "venue.resolve" && object === `rfq:${rfqId}` && why === reason[1]
+      )
+    )
+    assert.strictEqual((await refused(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason]))[1], 4092)
+  })
+
+  it("A2-116: executed opens the contract as the venue's papers say", async () => {
+    const rfqId = await hanging()
+    const evidence = ["--trade-id", "77", "--price", "60000.0", "--qty", "0.1"]
+    const line = ["venue", "resolve", `rfq:${rfqId}`, "--as", "executed", ...evidence, ...reason]
+    const counts = await rowCounts(service)
+    assert.strictEqual((await service.cli([...line, "--dry-run"])).status, 0)
+    assert.deepStrictEqual(await rowCounts(service), counts)
+    assert.deepInclude(await service.done(line), { state: "ACCEPTED", breakId: null })
+    const { contractId } = await service.done(["rfq", "show", String(rfqId)])
+    const [row] = await query<{ readonly n: bigint }>(
+      service,
+      `SELECT count(*) AS n FROM ledger_transactions WHERE key = 'commission:contract:${contractId}'`
+    )
+    assert.strictEqual(row?.n, 1n)
+    const closing = ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0", ...reason]
+    assert.deepInclude(await service.done(closing), { object: `barrierContract:${contractId}`, state: "CLOSED" })
+    assert.deepInclude(await service.done(["contract", "show", String(contractId)]), {
+      closeReason: "finalSettlement",
+      pnl: "10.000000"
+    })
+    assert.strictEqual((await refused(closing))[1], 4092)
+  })
+
+  it("takes what goes with the outcome and nothing else", async () => {
+    const { rfqId, contractId } = await opened()
+    const resolve = (object: string, ...rest: ReadonlyArray<string>) =>
+      refused(["venue", "resolve", object, ...rest, ...reason])
+    assert.deepStrictEqual(await resolve("client:1", "--as", "void"), [
+      1,
+      4000,
+      { object: "The object must be rfq:ID or contract:ID." }
+    ])
+    assert.strictEqual((await resolve("rfq:999999", "--as", "void"))[1], 4004)
+    assert.deepStrictEqual((await resolve(`rfq:${rfqId}`, "--as", "executed"))[2], {
+      tradeId: "The trade id is required.",
+      price: "The price is required.",
+      qty: "The quantity is required."
+    })
+    assert.deepStrictEqual((await resolve(`rfq:${rfqId}`, "--as", "void", "--price", "1"))[2], {
+      price: "The price does not go with void."
+    })
+    assert.deepStrictEqual((await resolve(`contract:${contractId}`, "--as", "void"))[2], {
+      as: "A contract is resolved as closed."
+    })
+    assert.deepStrictEqual((await resolve(`contract:${contractId}`, "--as", "closed", "--price", "60000.123"))[2], {
+      price: "The price must be a positive decimal with at most 1 places."
+    })
+    assert.strictEqual((await resolve(`rfq:${rfqId}`, "--as", "void"))[1], 4092, "nothing of it is in flight")
+    const { status } = await service.cli(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason], "FINANCE")
+    assert.strictEqual(status, 1)
+  })
+})
