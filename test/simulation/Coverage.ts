@@ -25,8 +25,8 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   withdrawalRequest: "withdrawals",
   reconBreak: "breaks",
   venueProbe: "venue",
-  rfq: "venue",
-  barrierContract: "venue",
+  rfq: "accepts",
+  barrierContract: "contracts",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"

@@ -14,6 +14,7 @@ import { isFinal } from "./Auditor.ts"
 import { ComplianceDesk } from "./ComplianceDesk.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
+import { TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
 /** Steps of each partner session, and of the operator. */
@@ -35,6 +36,7 @@ export class Workload {
   readonly unanswered: Array<Unanswered> = []
   readonly desk: OperatorDesk
   private readonly compliance: ComplianceDesk
+  private readonly traders: TraderDesk
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
@@ -50,6 +52,7 @@ export class Workload {
     this.pace = this.random.pick([900, 900, 150])
     this.desk = new OperatorDesk(world)
     this.compliance = new ComplianceDesk(world, this.desk)
+    this.traders = new TraderDesk(world)
   }
 
   get idle(): boolean {
@@ -144,6 +147,7 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
+    if (partner.trades && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
     if (partner.reviewed && random.chance(0.5)) return this.issue(partner, this.paper(partner, client), done)
@@ -265,6 +269,17 @@ export class Workload {
       ? this.withdrawal(partner, held.clientId, null)
       : this.collateral(partner, held.clientId, null, "WITHDRAWAL")
     return { ...call, body: { ...(call.body as object), amount } }
+  }
+
+  private trade(partner: PartnerAccount, clientId: number): PartnerCall {
+    const next = this.traders.next(partner, clientId)
+    if (next === "money") return this.money(partner, clientId, null)
+    if (next === "money in") {
+      const call = this.moneyIn(partner, clientId)
+      return { ...call, body: { ...(call.body as object), amount: this.amount(90_000) } }
+    }
+    const call = this.call(partner, next.method, next.path, next.body)
+    return next.keyed ? call : { ...call, key: null }
   }
 
   /** What brings a client on: the whole file again after a rejection, the two halves of level MICA_MIFID, a document. */
