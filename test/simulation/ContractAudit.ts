@@ -312,6 +312,6 @@ const settled = ({ state, amount, context }: BarrierContractRow): bigint | null 
 
 /** What never changes of a contract. */
 const frozen = ({ amount, commission, clientId, rfqId, context }: BarrierContractRow): string => {
-  const { closedAt, settlePrice, pnl, closeReason, closeRfqId, tearing, tearUps, ...terms } = context
-  return JSON.stringify([String(amount), String(commission), clientId, rfqId, terms])
+  const ending = { closedAt: 0, settlePrice: 0, pnl: 0, closeReason: 0, closeRfqId: 0, tearing: 0, tearUps: 0 }
+  return JSON.stringify([String(amount), String(commission), clientId, rfqId, { ...context, ...ending }])
 }

@@ -24,6 +24,14 @@ const hourMillis = 3_600_000
 const least = 100_000_000n
 
 export class TraderDesk {
+  /** What level MICA_MIFID needs of a client, in any order. */
+  readonly papers: ReadonlyArray<(clientId: number) => Trade> = [
+    (clientId) => ({ method: "PUT", path: `${pathOf(clientId)}/mifid`, body: sampleMifid(), keyed: true }),
+    (clientId) => {
+      const answers = Object.fromEntries(Object.entries(answersFor(questionnaire1, "PASS")))
+      return { method: "POST", path: `${pathOf(clientId)}/appropriateness`, body: { version: 1, answers }, keyed: true }
+    }
+  ]
   private readonly world: World
   private readonly random: SeededRandom
 
@@ -35,11 +43,11 @@ export class TraderDesk {
   /** The next thing that a client asks for; "money": it brings or takes some. */
   next(partner: PartnerAccount, clientId: number): Trade | "money in" | "money" {
     const { random, world } = this
-    const on = `/partner/v1/clients/${clientId}`
-    const row = world.auditor.commits.review
-    if (row.levels.get(clientId) !== "MICA_MIFID" && random.chance(0.95)) return this.paper(on)
-    const cash = world.auditor.commits.cash.get(clientId)?.at(-1)?.cash ?? 0n
-    if (cash < least && random.chance(0.9)) return "money in"
+    const on = pathOf(clientId)
+    const { cash, review } = world.auditor.commits
+    if (review.levels.get(clientId) !== "MICA_MIFID" && random.chance(0.95)) return random.pick(this.papers)(clientId)
+    const held = cash.get(clientId)?.at(-1)?.cash ?? 0n
+    if (held < least && random.chance(0.9)) return "money in"
     const draw = random.next()
     if (draw < 0.3) return this.accept(on, clientId) ?? this.request(on)
     if (draw < 0.42) return this.close(on, clientId) ?? this.request(on)
@@ -48,13 +56,6 @@ export class TraderDesk {
       return { ...this.request(on), path: `${on}/rfq/${random.pick(["preview", "explain"])}`, keyed: false }
     if (draw < 0.62) return "money"
     return this.request(on)
-  }
-
-  /** A pass and the four blocks, in any order. */
-  private paper(on: string): Trade {
-    if (this.random.chance(0.5)) return { method: "PUT", path: `${on}/mifid`, body: sampleMifid(), keyed: true }
-    const answers = Object.fromEntries(Object.entries(answersFor(questionnaire1, "PASS")))
-    return { method: "POST", path: `${on}/appropriateness`, body: { version: 1, answers }, keyed: true }
   }
 
   /** A request to open: near or far, long or short, now and then one that is refused. */
@@ -119,4 +120,5 @@ export class TraderDesk {
   }
 }
 
+const pathOf = (clientId: number): string => `/partner/v1/clients/${clientId}`
 const isOpen = ({ state }: RfqRow | BarrierContractRow): boolean => state === "OPEN"

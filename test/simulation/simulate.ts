@@ -141,14 +141,15 @@ const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: Par
   ]
 }
 
-/** The partners, before any fault. */
-const setUp = (world: World, { desk }: Workload): (() => boolean) => {
+/** The partners, and clients that may trade, before any fault. */
+const setUp = (world: World, workload: Workload): (() => boolean) => {
+  const { desk } = workload
   let ready = false
   const process = world.launch()
   const firms = firmsOf(world.seed)
   const next = (index: number): void => {
     const firm = firms[index]
-    if (firm === undefined) ready = true
+    if (firm === undefined) workload.setUpTraders(() => (ready = true))
     else desk.setUp(...firm, () => next(index + 1))
   }
   const wait = (): void => void world.outside.after(1, () => (process.ready ? desk.setUpKeys(() => next(0)) : wait()))
