@@ -42,6 +42,7 @@ import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
+import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
@@ -105,7 +106,9 @@ const services = [
   Payouts,
   Questionnaires,
   Barriers,
+  QuoteBoard,
   Rfqs,
+  RowReads,
   ScreeningImports,
   VenueProbes,
   WatchLists

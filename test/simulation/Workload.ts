@@ -13,6 +13,7 @@ import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
 import { isFinal } from "./Auditor.ts"
 import { ComplianceDesk } from "./ComplianceDesk.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
+import { DealingDesk } from "./DealingDesk.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
 import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
@@ -22,6 +23,7 @@ const partnerSteps = 13
 const operatorSteps = 16
 const operatorSessions = 2
 const complianceSteps = 20
+const dealingSteps = 25
 const sessionsPerPartner = 2
 const tradingSessions = 4
 /** Clients that may trade before any fault. */
@@ -40,6 +42,7 @@ export class Workload {
   readonly desk: OperatorDesk
   private readonly compliance: ComplianceDesk
   private readonly traders: TraderDesk
+  private readonly dealing: DealingDesk
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
@@ -56,6 +59,7 @@ export class Workload {
     this.desk = new OperatorDesk(world)
     this.compliance = new ComplianceDesk(world, this.desk)
     this.traders = new TraderDesk(world)
+    this.dealing = new DealingDesk(world)
   }
 
   get idle(): boolean {
@@ -73,6 +77,7 @@ export class Workload {
       this.session(operatorSteps, (done) => this.desk.step(done))
     }
     this.session(complianceSteps, (done) => this.compliance.step(done))
+    this.session(dealingSteps, (done) => this.dealing.step(done))
   }
 
   /** Brings the first clients of whoever trades as far as their first request; run before any fault. */

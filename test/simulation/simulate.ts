@@ -126,18 +126,17 @@ const standstill = ({ processes, store, venueAudit }: World): string => {
 }
 
 /**
- * Two partners that hold their clients' collateral, one whose clients' money the broker holds, one that goes over, one whose
+ * A partner that holds its clients' collateral, one whose clients' money the broker holds, one that goes over, one whose
  * clients compliance is after, and one whose clients trade, both under either model.
  */
 const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: PartnerTerms]> => {
   const plain = { changesCustody: false, reviewed: false, trades: false }
   return [
     ["ALPHA", { ...plain, custody: "PARTNER", sandbox: true }],
-    ["BRAVO", { ...plain, custody: "PARTNER", sandbox: true }],
+    ["BRAVO", { ...plain, custody: seed % 4 < 2 ? "PARTNER" : "BROKER", sandbox: true, trades: true }],
     ["CEDAR", { ...plain, custody: "BROKER", sandbox: false }],
     ["DELTA", { ...plain, custody: "BROKER", sandbox: true, changesCustody: true }],
-    ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }],
-    ["FOLIO", { ...plain, custody: seed % 4 < 2 ? "PARTNER" : "BROKER", sandbox: true, trades: true }]
+    ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }]
   ]
 }
 
