@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 beforeEach(() => world.failing(sound))
 
-const request = async (of = clientId): Promise<number> =>
-  (await steps.post(of, "/rfq", steps.asked())).json.data.rfqId as number
+const request = async (of = clientId, paths: object = {}): Promise<number> =>
+  (await steps.post(of, "/rfq", steps.asked({ ...paths }))).json.data.rfqId as number
 const opened = async (of = clientId): Promise<{ readonly rfqId: number; readonly contractId: number }> => {
   const rfqId = await request(of)
   world.quote(rfqId, "60000")
@@ -44,7 +44,7 @@ const shownTo = async (line: ReadonlyArray<string>): Promise<string> =>
 describe("requests and contracts as staff read them", () => {
   it("lists, newest first, of one client and state, page by page; one of them with its quotes", async () => {
     const { rfqId, contractId } = await opened()
-    const waiting = await request()
+    const waiting = await request(clientId, { autoAccept: false })
     const all = await service.done(["rfq", "list", "--client", uid, "--limit", "1"], "SUPPORT")
     assert.deepStrictEqual([all.rfqs[0].rfqId, all.hasMore, all.nextBefore], [waiting, true, waiting])
     const rest = await service.done(["rfq", "list", "--client", String(clientId), "--before", String(waiting)])
@@ -61,7 +61,7 @@ describe("requests and contracts as staff read them", () => {
         ({ quotes }) => quotes.length === 1
       )
     ).quotes
-    assert.deepInclude(quote, { price: "61000.0", acceptable: false })
+    assert.deepInclude(quote, { price: "61000.0", acceptable: true })
     assert.match(await shownTo(["rfq", "show", String(waiting)]), /QUOTE +PRICE/)
     await steps.post(clientId, `/rfq/${waiting}/cancel`, {})
     const shown = await service.done(["contract", "show", String(contractId)], "SUPPORT")

@@ -25,7 +25,11 @@ const passing: ReadonlySet<string> = new Set(
 )
 
 /** Whether the answer ends its request. */
-export const isFinal = ({ status, body }: PartnerAnswer): boolean => status !== 500 && !passing.has(body)
+export const isFinal = ({ status, body }: PartnerAnswer): boolean =>
+  status !== 500 && !passing.has(body) && !isVenueAway(status, body)
+
+/** The venue was not reached, and nothing was written: an answer that is known by what is in flight says so in its data. */
+const isVenueAway = (status: number, body: string): boolean => status === 502 && !body.includes('"data":')
 
 /** A collateral answer that names a report: booked, replayed or refused for good. */
 export interface Acknowledged {
@@ -231,4 +235,5 @@ export class Auditor {
 }
 
 /** Routes whose answers are stored under the key. */
-const isKept = ({ path }: PartnerCall): boolean => !path.endsWith("/webhook")
+const isKept = ({ path }: PartnerCall): boolean =>
+  !/\/(webhook|preview|explain|cancel)$/.test(path) || path.includes("/withdrawals/")

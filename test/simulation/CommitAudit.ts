@@ -3,6 +3,7 @@
  * telling of the rules that shares nothing with the service but the rows (doc 3, Collateral report rules, Settlement item,
  * Webhook registration and delivery; D11).
  */
+import type { PolledKind } from "../../src/machines/Effects.ts"
 import { machines } from "../../src/machines/registry.ts"
 import { parseAmount } from "../../src/machines/shared/Money.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
@@ -12,6 +13,7 @@ import type { AuditRow } from "../../src/runtime/store/tables/engine.ts"
 import type { CollateralReportRow } from "../../src/runtime/store/tables/collateral.ts"
 import type { DeliveryRow, EventRow, NotificationRow } from "../../src/runtime/store/tables/webhook.ts"
 import type { PartnerRow } from "../../src/runtime/store/tables/partner.ts"
+import type { ContractAudit } from "./ContractAudit.ts"
 import type { Findings } from "./Findings.ts"
 import { MoneyAudit } from "./MoneyAudit.ts"
 import { Coverage } from "./Coverage.ts"
@@ -38,6 +40,17 @@ export const minor = (amount: string): bigint => {
   return parsed
 }
 
+/** Transactions that a partner settles with its client when it holds the client's money (F28). */
+const owing: ReadonlySet<string> = new Set(["MANUAL", "COMMISSION", "BARRIER_SETTLE", "NBP_WRITEOFF"])
+const polled: ReadonlySet<string> = new Set<PolledKind>([
+  "APPROPRIATENESS_RETAKE",
+  "BARRIER_OPENED",
+  "BARRIER_SETTLED",
+  "RFQ_EXPIRED",
+  "MARGIN_CALL",
+  "CLOSE_OUT"
+])
+
 interface Version {
   readonly at: number
   readonly cash: bigint
@@ -58,6 +71,8 @@ export class CommitAudit {
   readonly operator: OperatorAudit
   readonly screening: ScreeningAudit
   readonly coverage = new Coverage()
+  /** What contracts tie up of a client's cash. */
+  trading: Pick<ContractAudit, "tied" | "isExposed"> = { tied: () => 0n, isExposed: () => false }
   /** Answer rows written, and commits with audit rows of a request, by their names. */
   private readonly executions = new Map<string, number>()
   private readonly sums = new Map<string, bigint>()
@@ -101,7 +116,7 @@ export class CommitAudit {
       open: (partnerId) => [...this.held(partnerId), ...this.money.open(partnerId)]
     })
     this.money = new MoneyAudit(findings, {
-      cash: (clientId) => this.cash.get(clientId)?.at(-1)?.cash ?? 0n,
+      free: (clientId) => (this.cash.get(clientId)?.at(-1)?.cash ?? 0n) - this.trading.tied(clientId),
       restrictions: (clientId) => this.restrictions.get(clientId) ?? [],
       custody: (partnerId) => this.partners.get(partnerId)?.custodyModel
     })
@@ -205,9 +220,12 @@ export class CommitAudit {
     const restricted = this.restrictions.get(row.clientId) ?? []
     const barred =
       restricted.includes("FROZEN") || (direction === "WITHDRAWAL" && restricted.includes("NO_WITHDRAWALS"))
-    const refused = barred || (direction === "WITHDRAWAL" && minor(amount) > cash)
+    const free = cash - this.trading.tied(row.clientId)
+    // While what an account is worth follows a mark, a stale one lets no money out (F3).
+    const stale = direction === "WITHDRAWAL" && row.state === "REFUSED" && this.trading.isExposed(row.clientId)
+    const refused = barred || stale || (direction === "WITHDRAWAL" && minor(amount) > free)
     const say = () =>
-      `report ${row.id}: ${direction} ${amount} on ${cash}${barred ? " (restricted)" : ""} is ${row.state}`
+      `report ${row.id}: ${direction} ${amount} on ${cash}, ${free} free${barred ? " (restricted)" : ""} is ${row.state}`
     const custody = this.partners.get(row.partnerId)?.custodyModel
     this.findings.expect(custody === "PARTNER", "custody", () => `${say()} under ${custody} custody`)
     this.findings.expect(row.state === (refused ? "REFUSED" : "BOOKED"), "rules", say)
@@ -277,7 +295,7 @@ export class CommitAudit {
   unforwarded(): ReadonlyArray<NotificationRow> {
     return this.notifications.filter(({ id, partnerId, kind, ts }) => {
       // What partners only poll is not sent on (A2-64).
-      if (kind === "APPROPRIATENESS_RETAKE") return false
+      if (polled.has(kind)) return false
       const from = this.activeEndpoints.get(partnerId)
       return from !== undefined && ts >= from && !this.forwarded.has(`feed:${id}`)
     })
@@ -287,16 +305,17 @@ export class CommitAudit {
     const fresh = (rows.settlementItems ?? []).filter(({ id }) => !this.items.has(id))
     for (const { id } of fresh) this.items.add(id)
     // Under BROKER custody the money is with the service, so a correction is owed to nobody.
-    const due = (rows.ledgerTransactions ?? []).filter(
-      ({ type, partnerId }) => type === "MANUAL" && this.partners.get(partnerId)?.custodyModel === "PARTNER"
-    )
-    for (const { txId } of due) this.owed.add(txId)
     const amountOf = (txId: number) =>
       (rows.postings ?? []).find((posting) => posting.txId === txId && posting.clientId !== null)?.amount
+    const due = (rows.ledgerTransactions ?? []).filter(
+      ({ txId, type, partnerId }) =>
+        owing.has(type) && amountOf(txId) !== 0n && this.partners.get(partnerId)?.custodyModel === "PARTNER"
+    )
+    for (const { txId } of due) this.owed.add(txId)
     const same =
       fresh.length === due.length &&
       due.every(({ txId }) => fresh.some((item) => item.txId === txId && item.amount === amountOf(txId)))
-    this.findings.expect(same, "settlement-item", () => `${due.length} manual postings, ${fresh.length} items`)
+    this.findings.expect(same, "settlement-item", () => `${due.length} postings that are owed, ${fresh.length} items`)
   }
 
   private checkDeliveries({ rows, claims }: Commit): void {

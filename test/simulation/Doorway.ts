@@ -7,12 +7,14 @@ import { createHash } from "node:crypto"
 import { partnerPrefix } from "../../src/http/api/PartnerApi.ts"
 import { handlersByOperation } from "../../src/http/Dispatcher.ts"
 import { appropriateness } from "../../src/http/handlers/appropriateness.ts"
+import { barriers } from "../../src/http/handlers/barriers.ts"
 import { clients } from "../../src/http/handlers/clients.ts"
 import { collateral } from "../../src/http/handlers/collateral.ts"
 import { deposits } from "../../src/http/handlers/deposits.ts"
 import { documents } from "../../src/http/handlers/documents.ts"
 import type { AnyHandlers, AnyWrite, Served } from "../../src/http/handlers/feature.ts"
 import { kyc } from "../../src/http/handlers/kyc.ts"
+import { rfq } from "../../src/http/handlers/rfq.ts"
 import { SettlementReports } from "../../src/runtime/services/settlement/SettlementReports.ts"
 import { settlement } from "../../src/http/handlers/settlement.ts"
 import { withdrawals } from "../../src/http/handlers/withdrawals.ts"
@@ -140,6 +142,8 @@ const simulated: ReadonlyArray<Served<PartnerPrincipal, Services>> = [
   kyc,
   appropriateness,
   documents,
+  rfq,
+  barriers,
   { ...settlement, handlers: Effect.provideService(settlement.handlers, SettlementReports, reports) },
   webhook
 ]

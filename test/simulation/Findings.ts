@@ -36,6 +36,10 @@ export const invariants = {
   "delivery-body": "what arrives is committed, with the stored bytes",
   signature: "a delivery is signed with the present secret",
   venue: "a call of the venue is made once, executed once, and in the end known on both sides alike",
+  accepts:
+    "a quote is accepted while it stands, at its price and with money for it, and its hold ends by the venue's word",
+  contracts:
+    "each contract of the venue has one row with its terms, ends once as the venue says, with one commission and one settlement",
   states: "machine states are declared ones",
   writer: "a replaced process writes nothing",
   barred: "nothing is done for a suspended partner or with a revoked key, and nobody is onboarded without reliance",

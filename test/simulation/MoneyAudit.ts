@@ -10,7 +10,8 @@ import type { Findings } from "./Findings.ts"
 
 /** What stands before a commit, as the auditor of commits knows it. */
 export interface MoneyFacts {
-  readonly cash: (clientId: number) => bigint
+  /** Cash without what contracts tie up. */
+  readonly free: (clientId: number) => bigint
   readonly restrictions: (clientId: number) => ReadonlyArray<string>
   readonly custody: (partnerId: number) => "BROKER" | "PARTNER" | undefined
 }
@@ -126,8 +127,8 @@ export class MoneyAudit {
     const other = this.references.get(reference)
     this.findings.expect(other === undefined, "claims", () => `${other} and ${row.id} have the same reference`)
     this.references.set(reference, row.id)
-    const covered = kind === "deposits" || amount <= this.facts.cash(clientId)
-    this.findings.expect(covered, kind, () => `${text()} on ${this.facts.cash(clientId)}`)
+    const covered = kind === "deposits" || amount <= this.facts.free(clientId)
+    this.findings.expect(covered, kind, () => `${text()} on ${this.facts.free(clientId)}`)
     const custody = this.facts.custody(partnerId)
     this.findings.expect(custody === "BROKER", "custody", () => `${text()} under ${custody} custody`)
   }

@@ -196,7 +196,7 @@ export class OperatorDesk {
   private halt(done: () => void): void {
     const { random, world } = this
     const caller = this.caller()
-    const scope = random.pick(["ALL", "PERP", "SPOT"])
+    const scope = random.pick(["ALL", "PERP", "SPOT", "BARRIER"])
     const until = random.chance(0.6) ? world.timeline.now + random.between(2_000, 60_000) : null
     const request = { scope, message: "Maintenance.", until }
     const resumes = random.chance(0.3)

@@ -28,6 +28,7 @@ import { BulkReports } from "../../src/runtime/services/settlement/BulkReports.t
 import { Breaks } from "../../src/runtime/services/reconciliation/Breaks.ts"
 import { Clients } from "../../src/runtime/services/client/Clients.ts"
 import { clientTimers } from "../../src/runtime/services/client/clientTimers.ts"
+import { MarketFeed } from "../../src/runtime/services/market/MarketFeed.ts"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
 import { systemTimers } from "../../src/runtime/services/system/systemTimers.ts"
 import { CollateralReports } from "../../src/runtime/services/collateral/CollateralReports.ts"
@@ -41,19 +42,26 @@ import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
+import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
 import { Screening } from "../../src/runtime/services/screening/Screening.ts"
 import { SettlementItems } from "../../src/runtime/services/settlement/SettlementItems.ts"
 import { Venue, type VenueShape } from "../../src/runtime/ports/Venue.ts"
 import { VenueCalls } from "../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../src/runtime/services/venue/VenueEvents.ts"
-import { layerRiskJudgement } from "../../src/runtime/services/margin/RiskMonitor.ts"
+import { layerNearLevels } from "../../src/runtime/services/margin/NearLevels.ts"
+import { layerRiskJudgement, layerRiskMonitor } from "../../src/runtime/services/margin/RiskMonitor.ts"
 import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
+import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
+import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
+import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
+import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { VenueProbes } from "../../src/runtime/services/venue/VenueProbes.ts"
+import { layerVenueQuarantine } from "../../src/runtime/services/venue/venueQuarantine.ts"
 import { Timers } from "../../src/runtime/engine/timers/Timers.ts"
 import { Withdrawals } from "../../src/runtime/services/withdrawal/Withdrawals.ts"
 import { Webhooks } from "../../src/runtime/services/webhook/Webhooks.ts"
@@ -101,6 +109,10 @@ const services = [
   OperatorKeys,
   Payouts,
   Questionnaires,
+  Barriers,
+  QuoteBoard,
+  Rfqs,
+  RowReads,
   ScreeningImports,
   VenueProbes,
   WatchLists
@@ -252,7 +264,10 @@ export class SimProcess {
       DeliveryFiguresMemory.layer({ store, away }),
       everywherePublic
     )
-    const engine = ActorHost.layer({ residentLimit: residentClients }).pipe(Layer.provideMerge(base))
+    const feed = MarketFeed.layer.pipe(Layer.provide(layerVenueQuarantine), Layer.provideMerge(base))
+    const engine = Layer.unwrap(
+      Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: residentClients, facts }))
+    ).pipe(Layer.provideMerge(Layer.merge(feed, VenueLink.layer)))
     const views = Layer.mergeAll(Directory.layer, Screening.layer, QuoteBoard.layer, RiskStates.layer).pipe(
       (all) => layerRiskJudgement.pipe(Layer.provideMerge(all)),
       Layer.provideMerge(engine)
@@ -272,6 +287,15 @@ export class SimProcess {
     const timers = Timers.layer(handlers).pipe(
       Layer.provide([DueTimersMemory.layer({ store, away }), ScreeningPasses.layer])
     )
+    const halts = MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory()))
+    const trading = Layer.mergeAll(
+      VenueProbes.layer,
+      Barriers.layer,
+      layerAutoAccept,
+      layerOpeningWatch,
+      layerNearLevels,
+      layerRiskMonitor
+    ).pipe(Layer.provideMerge(Rfqs.layer), Layer.provideMerge(Layer.merge(VenueCalls.layer(venueHandlers), halts)))
     const operator = Approvals.layer.pipe(
       Layer.provideMerge(Interfirm.layer),
       Layer.provideMerge(
@@ -284,9 +308,7 @@ export class SimProcess {
           VenueResolutions.layer
         )
       ),
-      Layer.provideMerge(
-        Layer.mergeAll(Breaks.layer, MarketHalts.layer.pipe(Layer.provide(layerListedMarketsMemory())))
-      )
+      Layer.provideMerge(Layer.mergeAll(Breaks.layer, halts))
     )
     return Layer.mergeAll(
       workers,
@@ -306,8 +328,8 @@ export class SimProcess {
       Lifecycle.layer,
       ScreeningImports.layer,
       WatchLists.layer,
-      VenueProbes.layer.pipe(Layer.provide(VenueCalls.layer(venueHandlers))),
-      VenueEvents.layer(venueHandlers).pipe(Layer.provide(VenueLink.layer)),
+      VenueEvents.layer(venueHandlers),
+      trading,
       Appropriateness.layer.pipe(Layer.provideMerge(Questionnaires.layer))
     ).pipe(Layer.provideMerge(views))
   }

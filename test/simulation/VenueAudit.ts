@@ -6,6 +6,7 @@
 import { refOfFact } from "../../src/machines/venue/VenueEvent.ts"
 import type { Commit } from "../../src/runtime/engine/journal/Commit.ts"
 import type { MemoryStore } from "../../src/runtime/engine/journal/MemoryStore.ts"
+import type { ContractAudit } from "./ContractAudit.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Findings } from "./Findings.ts"
 import type { AccountEvent, VenueLane } from "./VenueLane.ts"
@@ -14,6 +15,7 @@ export interface VenueAuditParts {
   readonly findings: Findings
   readonly store: MemoryStore
   readonly venue: VenueLane
+  readonly contracts: ContractAudit
   readonly took: (path: VenuePath) => void
 }
 
@@ -22,6 +24,8 @@ export class VenueAudit {
   /** How far each account is taken, and whose it is. */
   private readonly sequences = new Map<string, number>()
   private readonly accounts = new Map<number, string>()
+  /** Names of all calls that a commit has asked for. */
+  private readonly asked = new Set<string>()
   private cursor = 0
   /** Where the service went on after the venue had forgotten what it would have read. */
   private wentOnFrom = 0
@@ -33,6 +37,7 @@ export class VenueAudit {
   take({ rows }: Commit): void {
     const { took } = this.parts
     for (const { id, uid } of rows.clients ?? []) this.accounts.set(id, uid)
+    for (const { ref } of rows.venueCalls ?? []) this.asked.add(ref)
     // An account that is opened has no events yet.
     const taken = (rows.venueAccounts ?? []).filter((row) => row.sequence > 0)
     for (const { clientId, sequence } of taken) this.checkSequence(clientId, sequence)
@@ -40,6 +45,14 @@ export class VenueAudit {
     if (ended) took(taken.length > 0 ? "end known by an event" : "end known by an answer")
     if (rows.venueProbes?.some(({ state }) => state === "VOID") === true) took("call voided")
     for (const { number } of rows.venueCursor ?? []) this.checkCursor(number)
+  }
+
+  /** A call leaves a process. Accounts are opened before the first of theirs, under names of their own. */
+  called(refs: ReadonlyArray<string>): void {
+    for (const ref of refs) {
+      const known = this.asked.has(ref) || isAccount(ref)
+      this.parts.findings.expect(known, "venue", () => `${ref} is called, and no commit asked for it`)
+    }
   }
 
   /**
@@ -69,7 +82,9 @@ export class VenueAudit {
 
   /** Whether the store has what an event says of its object, or it is set aside. */
   private isApplied({ fact, number }: AccountEvent): boolean {
-    const { store, venue } = this.parts
+    const { contracts, store, venue } = this.parts
+    const applied = contracts.isApplied(fact)
+    if (applied !== null) return applied
     const ref = refOfFact(fact)
     const probe = store.rows("venueProbes").find(({ id }) => `P-${id}` === ref)
     if (probe?.state === "EXECUTED" || venue.spoiled.has(number)) return true
@@ -100,7 +115,9 @@ export class VenueAudit {
    */
   private missing(): ReadonlyArray<AccountEvent> {
     const { core, events } = this.parts.venue
-    return events.filter(({ fact: { account, sequence }, number }) => {
+    return events.filter(({ fact: { account, sequence, type }, number }) => {
+      // Heard without a turn, and read again by whoever begins anew.
+      if (type === "quote") return false
       const taken = this.sequences.get(account)
       if (sequence <= (taken ?? 0)) return false
       return core.keeps(number) && (taken !== undefined || number > this.wentOnFrom)
@@ -116,13 +133,11 @@ export class VenueAudit {
 
   /** Once everything has come to rest. */
   checkEnd(): void {
-    const { findings, store, venue } = this.parts
+    const { contracts, findings, store, venue } = this.parts
     const probes = store.rows("venueProbes")
     const outcomes = venue.core.lookup(probes.map(({ id }) => `P-${id}`))
     for (const [at, { id, state }] of probes.entries()) {
       const ref = `P-${id}`
-      const came = venue.core.came.get(ref) ?? 0
-      findings.expect(came <= 1, "venue", () => `${ref} was called ${came} times`)
       const executed = venue.core.executions(ref)
       findings.expect(
         executed === (state === "EXECUTED" ? 1 : 0),
@@ -132,11 +147,13 @@ export class VenueAudit {
       const there = outcomes[at]?.outcome
       findings.expect(there === state, "venue", () => `${ref} is ${state} here and ${there} at the venue`)
     }
-    const known = new Set(probes.map(({ id }) => `P-${id}`))
-    for (const ref of venue.core.came.keys()) {
-      const isProbe = ref.startsWith("P-")
-      findings.expect(!isProbe || known.has(ref), "venue", () => `${ref} was called, and no commit asked for it`)
+    for (const [ref, came] of venue.core.came) {
+      findings.expect(came <= 1 || isAccount(ref), "venue", () => `${ref} was called ${came} times`)
     }
+    for (const { fact, number } of venue.events) {
+      if (!venue.core.keeps(number) && !this.isApplied({ fact, number, at: 0 })) contracts.forgotten(fact)
+    }
+    contracts.checkEnd()
     findings.expect(store.rows("venueCalls").length === 0, "venue", () => "calls are left in flight")
     findings.expect(this.caughtUp, "venue", () => `of ${venue.core.number} events ${this.behind()}`)
     // What is set aside without a number says that the venue does not give what it said.
@@ -156,3 +173,6 @@ export class VenueAudit {
     return `the cursor has ${cursor?.number ?? 0}, not taken: ${numbers.join(", ") || "none"}`
   }
 }
+
+/** The name of a call that opens an account. */
+const isAccount = (ref: string): boolean => ref.startsWith("U-")

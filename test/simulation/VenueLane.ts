@@ -12,6 +12,7 @@ import type { AccountFact, VenueEvent } from "../../src/machines/venue/VenueEven
 import { type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { VenuePath } from "./Coverage.ts"
 import type { Lane, Timeline } from "./Timeline.ts"
+import { VenueDesk } from "./VenueDesk.ts"
 
 export interface VenueLaneParts {
   readonly seed: number
@@ -21,15 +22,17 @@ export interface VenueLaneParts {
   readonly random: SeededRandom
   /** Hears which path is taken. */
   readonly took: (path: VenuePath) => void
+  /** Hears the names of calls as they leave a process. */
+  readonly called: (refs: ReadonlyArray<string>) => void
   readonly note: (line: string) => void
 }
 
 export type AccountEvent = VenueEvent & { readonly fact: AccountFact }
 
-/** One market, which moves once a minute: what a seed pays for the venue stays small. */
+/** Two markets, which move by themselves once a minute: what a seed pays for the venue stays small. */
 const markets = bases
   .filter(({ base }) => base === "BTC")
-  .map((base) => ({ ...base, families: ["PERP"] as const, volatility: 0.3 }))
+  .map((base) => ({ ...base, families: ["PERP", "BARRIER"] as const, volatility: 0.3 }))
 const tickMillis = 60_000
 const beatMillis = 1_000
 /** What the service may log at level Error once a fault gave it cause, each with that fault. */
@@ -44,6 +47,7 @@ const excuses: ReadonlyArray<readonly [cause: VenuePath, words: RegExp]> = [
 
 export class VenueLane {
   readonly core: InProcessVenue
+  readonly desk: VenueDesk
   /** Every event of an account, in the order of the numbers. */
   readonly events: Array<AccountEvent> = []
   /** Numbers of events that a reader got as something that can't be believed. */
@@ -62,9 +66,10 @@ export class VenueLane {
     const { seed, timeline } = parts
     this.core = new InProcessVenue({
       venue: { seed, startAt: timeline.now, tickMillis, markets, knobs: { books: { "BTC-USDC-PERP": { levels: 1 } } } },
-      fault: (asked) => this.fault(asked),
+      fault: (asked, refs) => this.fault(asked, refs),
       deliveries: (event) => this.deliver(event)
     })
+    this.desk = new VenueDesk({ core: this.core, outside: parts.outside, random: parts.random.fork() })
     this.beat()
   }
 
@@ -155,11 +160,12 @@ export class VenueLane {
   }
 
   /** What happens to a request of the venue, or to its answer. */
-  private fault(asked: Asked): RequestFault {
-    const { random } = this.parts
+  private fault(asked: Asked, refs: ReadonlyArray<string>): RequestFault {
+    const { called, random } = this.parts
+    const isCall = asked !== "read" && asked !== "lookup" && asked !== "voidRefs"
+    if (isCall) called(refs)
     if (this.calm) return {}
     if (this.away) return { lost: "before" }
-    const isCall = asked !== "read" && asked !== "lookup" && asked !== "voidRefs"
     if (isCall && this.jump > 0) this.leap()
     const late = random.chance(0.05)
     const times = {
@@ -200,7 +206,10 @@ export class VenueLane {
   private deliver(event: VenueEvent): Deliveries {
     const { random } = this.parts
     const { fact } = event
-    if ("account" in fact) this.events.push({ ...event, fact })
+    if ("account" in fact) {
+      this.events.push({ ...event, fact })
+      this.desk.hear(fact)
+    }
     if (this.calm) return [0]
     if (this.forgetful) {
       this.forgetful = false

@@ -13,7 +13,9 @@ import { gateRefusals, refusalText } from "../../src/http/toWire.ts"
 import { isFinal } from "./Auditor.ts"
 import { ComplianceDesk } from "./ComplianceDesk.ts"
 import type { PartnerAnswer, PartnerCall } from "./Doorway.ts"
+import { DealingDesk } from "./DealingDesk.ts"
 import { OperatorDesk } from "./OperatorDesk.ts"
+import { type Trade, TraderDesk } from "./TraderDesk.ts"
 import type { PartnerAccount, World } from "./World.ts"
 
 /** Steps of each partner session, and of the operator. */
@@ -21,7 +23,11 @@ const partnerSteps = 13
 const operatorSteps = 16
 const operatorSessions = 2
 const complianceSteps = 20
+const dealingSteps = 25
 const sessionsPerPartner = 2
+const tradingSessions = 4
+/** Clients that may trade before any fault. */
+const tradersAtFirst = 2
 /** Sendings of one call before its caller gives up for now. */
 const patience = 8
 
@@ -35,6 +41,8 @@ export class Workload {
   readonly unanswered: Array<Unanswered> = []
   readonly desk: OperatorDesk
   private readonly compliance: ComplianceDesk
+  private readonly traders: TraderDesk
+  private readonly dealing: DealingDesk
   private readonly world: World
   private readonly random: SeededRandom
   private readonly sent: Array<Unanswered> = []
@@ -50,6 +58,8 @@ export class Workload {
     this.pace = this.random.pick([900, 900, 150])
     this.desk = new OperatorDesk(world)
     this.compliance = new ComplianceDesk(world, this.desk)
+    this.traders = new TraderDesk(world)
+    this.dealing = new DealingDesk(world)
   }
 
   get idle(): boolean {
@@ -59,7 +69,7 @@ export class Workload {
   start(): void {
     for (const partner of this.world.partners) {
       if (this.random.chance(0.8)) this.issue(partner, this.registration(partner), () => {})
-      for (let session = 0; session < sessionsPerPartner; session++) {
+      for (let session = 0; session < (partner.trades ? tradingSessions : sessionsPerPartner); session++) {
         this.session(partnerSteps, (done) => this.partnerStep(partner, done))
       }
     }
@@ -67,6 +77,25 @@ export class Workload {
       this.session(operatorSteps, (done) => this.desk.step(done))
     }
     this.session(complianceSteps, (done) => this.compliance.step(done))
+    this.session(dealingSteps, (done) => this.dealing.step(done))
+  }
+
+  /** Brings the first clients of whoever trades as far as their first request; run before any fault. */
+  setUpTraders(done: () => void): void {
+    const partner = this.world.partners.find(({ trades }) => trades)
+    if (partner === undefined) throw new Error("nobody trades")
+    const calls = (): ReadonlyArray<() => PartnerCall> => [
+      () => this.onboarding(partner),
+      ...this.traders.papers.map((trade) => () => this.asked(partner, trade(partner.clients.at(-1) ?? 0))),
+      () => this.funding(partner, partner.clients.at(-1) ?? 0)
+    ]
+    const all = Array.from({ length: tradersAtFirst }, calls).flat()
+    const next = (at: number): void => {
+      const call = all[at]
+      if (call === undefined) return done()
+      this.issue(partner, call(), () => next(at + 1))
+    }
+    next(0)
   }
 
   private session(steps: number, step: (done: () => void) => void): void {
@@ -144,6 +173,7 @@ export class Workload {
     if (client === null || (partner.clients.length < 3 && random.chance(0.3))) {
       return this.issue(partner, this.onboarding(partner), done)
     }
+    if (partner.trades && random.chance(0.9)) return this.issue(partner, this.trade(partner, client), done)
     const unwinding = partner.changesCustody && random.chance(0.6) ? this.unwinding(partner) : null
     if (unwinding !== null) return this.issue(partner, unwinding, done)
     if (partner.reviewed && random.chance(0.5)) return this.issue(partner, this.paper(partner, client), done)
@@ -192,7 +222,8 @@ export class Workload {
 
   private onboarding(partner: PartnerAccount): PartnerCall {
     // A published name of the sandbox: durable timers decide on its bearer.
-    const named = this.random.chance(0.3) && !partner.changesCustody ? this.random.pick(timedNames) : null
+    const named =
+      this.random.chance(partner.trades ? 0.05 : 0.3) && !partner.changesCustody ? this.random.pick(timedNames) : null
     // Every now and then a person, a reference or an e-mail that is known already.
     const n = this.persons > 0 && this.random.chance(0.25) ? this.random.between(1, this.persons) : ++this.persons
     const body = sampleOnboarding(n, "sim", this.world.timeline.now)
@@ -265,6 +296,23 @@ export class Workload {
       ? this.withdrawal(partner, held.clientId, null)
       : this.collateral(partner, held.clientId, null, "WITHDRAWAL")
     return { ...call, body: { ...(call.body as object), amount } }
+  }
+
+  private trade(partner: PartnerAccount, clientId: number): PartnerCall {
+    const next = this.traders.next(partner, clientId)
+    if (next === "money") return this.money(partner, clientId, null)
+    return next === "money in" ? this.funding(partner, clientId) : this.asked(partner, next)
+  }
+
+  private asked(partner: PartnerAccount, { method, path, body, keyed }: Trade): PartnerCall {
+    const call = this.call(partner, method, path, body)
+    return keyed ? call : { ...call, key: null }
+  }
+
+  /** Enough for a few contracts. */
+  private funding(partner: PartnerAccount, clientId: number): PartnerCall {
+    const call = this.moneyIn(partner, clientId)
+    return { ...call, body: { ...(call.body as object), amount: String(this.random.between(200, 2_000)) } }
   }
 
   /** What brings a client on: the whole file again after a rejection, the two halves of level MICA_MIFID, a document. */

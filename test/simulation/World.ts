@@ -8,6 +8,7 @@ import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.t
 import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.ts"
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
+import { ContractAudit } from "./ContractAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
@@ -24,6 +25,8 @@ export interface PartnerTerms {
   readonly sandbox: boolean
   /** It unwinds now and then, so that it can be given the other custody model. */
   readonly changesCustody: boolean
+  /** Its clients trade knock-out contracts. */
+  readonly trades: boolean
   /** Compliance rejects, pays out, refuses and reopens its clients, and finds them on lists. */
   readonly reviewed: boolean
 }
@@ -66,6 +69,7 @@ export class World {
   readonly counts = { deaths: 0, unknown: 0, replayed: 0 }
   readonly venue: VenueLane
   readonly venueAudit: VenueAudit
+  readonly contracts: ContractAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
@@ -97,13 +101,24 @@ export class World {
       outside: this.outside,
       random: this.random.fork(),
       took,
+      called: (refs) => this.venueAudit.called(refs),
       note: (line) => this.note(line)
     })
-    this.venueAudit = new VenueAudit({ findings, store: this.store, venue: this.venue, took })
+    const cash = (clientId: number) => commits.cash.get(clientId)?.at(-1)?.cash ?? 0n
+    this.contracts = new ContractAudit({ findings, venue: this.venue, cash })
+    commits.trading = this.contracts
+    this.venueAudit = new VenueAudit({
+      findings,
+      store: this.store,
+      venue: this.venue,
+      contracts: this.contracts,
+      took
+    })
     this.store.onCommit = (commit) => {
       const writer = this.timeline.current?.name ?? "nobody"
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
       this.auditor.committed(commit, this.timeline.now, writer)
+      this.contracts.take(commit)
       this.venueAudit.take(commit)
     }
   }

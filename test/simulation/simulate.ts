@@ -126,28 +126,29 @@ const standstill = ({ processes, store, venueAudit }: World): string => {
 }
 
 /**
- * Two partners that hold their clients' collateral, one whose clients' money the broker holds, one that goes over, and one
- * whose clients compliance is after, under either model.
+ * A partner that holds its clients' collateral, one whose clients' money the broker holds, one that goes over, one whose
+ * clients compliance is after, and one whose clients trade, both under either model.
  */
 const firmsOf = (seed: number): ReadonlyArray<readonly [code: string, terms: PartnerTerms]> => {
-  const plain = { changesCustody: false, reviewed: false }
+  const plain = { changesCustody: false, reviewed: false, trades: false }
   return [
     ["ALPHA", { ...plain, custody: "PARTNER", sandbox: true }],
-    ["BRAVO", { ...plain, custody: "PARTNER", sandbox: true }],
+    ["BRAVO", { ...plain, custody: seed % 4 < 2 ? "PARTNER" : "BROKER", sandbox: true, trades: true }],
     ["CEDAR", { ...plain, custody: "BROKER", sandbox: false }],
     ["DELTA", { ...plain, custody: "BROKER", sandbox: true, changesCustody: true }],
     ["ECHO", { ...plain, custody: seed % 2 === 0 ? "PARTNER" : "BROKER", sandbox: true, reviewed: true }]
   ]
 }
 
-/** The partners, before any fault. */
-const setUp = (world: World, { desk }: Workload): (() => boolean) => {
+/** The partners, and clients that may trade, before any fault. */
+const setUp = (world: World, workload: Workload): (() => boolean) => {
+  const { desk } = workload
   let ready = false
   const process = world.launch()
   const firms = firmsOf(world.seed)
   const next = (index: number): void => {
     const firm = firms[index]
-    if (firm === undefined) ready = true
+    if (firm === undefined) workload.setUpTraders(() => (ready = true))
     else desk.setUp(...firm, () => next(index + 1))
   }
   const wait = (): void => void world.outside.after(1, () => (process.ready ? desk.setUpKeys(() => next(0)) : wait()))

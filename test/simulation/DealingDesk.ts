@@ -1,0 +1,92 @@
+/**
+ * What happens to requests and contracts without their clients in a simulation: contracts are torn up as a close-out does it,
+ * staff end calls in flight as never executed, rightly and wrongly, and the market is taken off the venue's list.
+ */
+import { Effect } from "effect"
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import {
+  ActorHost,
+  type Attribution,
+  type DispatchError,
+  type Turn
+} from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { contractInTurn, tearUp } from "../../src/runtime/services/barrier/contractDecisions.ts"
+import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
+import { resolveVoid } from "../../src/runtime/services/rfq/resolveDecisions.ts"
+import { rfqInTurn } from "../../src/runtime/services/rfq/rfqDecisions.ts"
+import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import type { Services } from "./SimProcess.ts"
+import type { World } from "./World.ts"
+
+/** How often a step takes the market off the list: once in a few runs. */
+const delisting = 0.01
+
+const risk: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
+const staff: Attribution = { role: "ADMIN", keyLabel: "one", requestId: "resolve", actor: "ADMIN" }
+
+export class DealingDesk {
+  private readonly world: World
+  private readonly random: SeededRandom
+
+  constructor(world: World) {
+    this.world = world
+    this.random = world.fork()
+  }
+
+  step(done: () => void): void {
+    const { random, world } = this
+    if (random.chance(delisting)) {
+      world.note("the market of knock-out contracts is delisted")
+      world.venue.desk.delist()
+      return done()
+    }
+    if (random.chance(0.5)) return this.resolve(done)
+    return random.chance(0.3) ? this.tear(done) : done()
+  }
+
+  private tear(done: () => void): void {
+    const { contracts } = this.world.contracts
+    const open = [...contracts.values()].filter(({ state }) => state === "OPEN")
+    if (open.length === 0) return done()
+    const { id, clientId } = this.random.pick(open)
+    this.dispatch(`tear-up of ${id}`, clientId, risk, done, (turn) => {
+      const row = contractInTurn(turn, id)
+      if (row !== undefined) tearUp(turn, row)
+    })
+  }
+
+  /** Ends what is in flight of a request as never executed, whatever has become of it at the venue. */
+  private resolve(done: () => void): void {
+    const { calls, rfqs } = this.world.contracts
+    const flying = [...rfqs.values()].filter(({ id }) =>
+      [...calls].some((ref) => ref.startsWith(`A-${id}-`) || (this.random.chance(0.2) && ref === `R-${id}`))
+    )
+    if (flying.length === 0) return done()
+    const { id, clientId } = this.random.pick(flying)
+    const command = Effect.flatMap(venueHandlers, (handlers) =>
+      this.inMailbox(clientId, staff, (turn) => {
+        const row = rfqInTurn(turn, id)
+        if (row !== undefined) resolveVoid(turn, handlers, row, "The venue's papers have none.")
+      })
+    )
+    this.world.operate(`resolution of ${id}`, this.random, command, () => done())
+  }
+
+  private inMailbox(
+    clientId: number,
+    by: Attribution,
+    decide: (turn: Turn) => void
+  ): Effect.Effect<void, DispatchError, Services> {
+    return Effect.flatMap(ActorHost, (host) => host.dispatch({ subject: clientSubject(clientId), by, decide }))
+  }
+
+  private dispatch(
+    name: string,
+    clientId: number,
+    by: Attribution,
+    done: () => void,
+    decide: (turn: Turn) => void
+  ): void {
+    this.world.operate(name, this.random, this.inMailbox(clientId, by, decide), () => done())
+  }
+}

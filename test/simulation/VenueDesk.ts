@@ -1,0 +1,109 @@
+/**
+ * What lives at a simulation's venue beside its markets: a price that moves, at times across the level of a contract, dealers
+ * who quote on requests, well and badly, and what the venue has said of requests, quotes and contracts so far: the truth that
+ * the auditor holds the service to.
+ */
+import type { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
+import type { InProcessVenue } from "../../simulator/venue/InProcessVenue.ts"
+import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
+import type { VenueContract, VenueQuote, VenueRfq } from "../../src/machines/venue/venueObjects.ts"
+import type { Lane } from "./Timeline.ts"
+
+export const knockOut = "BTC-USDC-KO"
+/** Ticks of the market in one USDC. */
+export const ticksInOne = 10
+const opening = 60_000 * ticksInOne
+/** The price stays so near to where it began that no order of a probe trades. */
+const bounds = [0.98 * opening, 1.02 * opening] as const
+const dealers = ["alpha", "beta", "gamma"]
+
+export interface SaidQuote {
+  readonly rfqRef: string
+  /** As it was said first. */
+  readonly quote: VenueQuote
+}
+
+export interface VenueDeskParts {
+  readonly core: InProcessVenue
+  readonly outside: Lane
+  readonly random: SeededRandom
+}
+
+export class VenueDesk {
+  /** By id, as the venue said them last. */
+  readonly contracts = new Map<number, VenueContract>()
+  /** By ref, as the venue said them last. */
+  readonly requests = new Map<string, VenueRfq>()
+  readonly quotes = new Map<number, SaidQuote>()
+  /** Ticks. */
+  price = opening
+  private readonly parts: VenueDeskParts
+
+  constructor(parts: VenueDeskParts) {
+    this.parts = parts
+    this.move()
+  }
+
+  /** Everything that the venue says of an account comes here at once, whatever becomes of it on its way. */
+  hear(fact: AccountFact): void {
+    if (fact.type === "contract") this.contracts.set(fact.contract.id, fact.contract)
+    if (fact.type === "quote" && !this.quotes.has(fact.quote.id)) this.quotes.set(fact.quote.id, fact)
+    if (fact.type !== "rfq") return
+    const isNew = !this.requests.has(fact.rfq.ref)
+    this.requests.set(fact.rfq.ref, fact.rfq)
+    if (isNew && fact.rfq.state === "OPEN") for (const dealer of dealers) this.quoteSoon(fact.rfq, dealer)
+  }
+
+  /** Takes the market of knock-out contracts off the venue's list, which settles every contract. */
+  delist(): void {
+    this.parts.core.apply({ type: "command", command: { type: "delist", symbol: knockOut } })
+  }
+
+  private after(millis: number, task: () => void): void {
+    const { core, outside } = this.parts
+    outside.after(millis, () => {
+      core.advance(outside.timeline.now)
+      task()
+    })
+  }
+
+  private quoteSoon({ ref, qty, side, barrier, closes }: VenueRfq, dealer: string): void {
+    const { core, outside, random } = this.parts
+    if (random.chance(0.2)) return
+    this.after(random.between(5, 1_500), () => {
+      const off = random.chance(0.06)
+      const sign = side === "BUY" ? 1 : -1
+      const beyond = Math.round(Number(barrier) * ticksInOne) - sign * random.between(0, 50)
+      const near = this.price + Math.round((this.price * random.between(-8, 8)) / 10_000)
+      const price = ((off && closes === null ? beyond : near) / ticksInOne).toFixed(1)
+      const offered = random.chance(0.06) ? "0.0001" : qty
+      const validUntil = outside.timeline.now + random.pick([300, 2_000, 8_000])
+      const { id } = core.apply({ type: "quote", rfqRef: ref, dealer, price, qty: offered, validUntil })
+      if (id === null) return
+      if (random.chance(0.15)) {
+        this.after(random.between(20, 2_000), () => void core.apply({ type: "withdraw", rfqRef: ref, quoteId: id }))
+      }
+      const rfq = this.requests.get(ref)
+      if (rfq?.state === "OPEN" && random.chance(0.5)) this.quoteSoon(rfq, dealer)
+    })
+  }
+
+  /** Moves the price every now and then: a little, by a jump, or to a level of an open contract and over it. */
+  private move(): void {
+    const { core, random } = this.parts
+    this.after(random.between(300, 2_500), () => {
+      const levels = [...this.contracts.values()].flatMap(({ state, barrier, takeProfit }) =>
+        state === "OPEN" ? [barrier, ...(takeProfit === null ? [] : [takeProfit])] : []
+      )
+      const over = random.between(-20, 20)
+      const next =
+        levels.length > 0 && random.chance(0.12)
+          ? Number(random.pick(levels)) * ticksInOne + over
+          : this.price + this.price * (random.between(-100, 100) / (random.chance(0.05) ? 8_000 : 100_000))
+      this.price = Math.round(Math.min(bounds[1], Math.max(bounds[0], next)))
+      const price = (this.price / ticksInOne).toFixed(1)
+      core.apply({ type: "command", command: { type: "price", symbol: knockOut, price, only: null } })
+      this.move()
+    })
+  }
+}
