@@ -28,7 +28,7 @@ export const clients: ClientRow = {
 export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
 const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
 const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
-const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
+export const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
 export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
