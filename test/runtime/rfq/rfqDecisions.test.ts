@@ -28,6 +28,13 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepStrictEqual(posted(turn), [`commission:contract:${opened?.id} system:router`])
   })
 
+  it("D11: what the venue says is decided anew when the partner has moved meanwhile, so that every event has its delivery", () => {
+    const turn = turnWith(true)
+    say(turn, contract)
+    const { partner } = turn.draft.build({ subject: "client:1", expected: 1 }, null)
+    assert.deepStrictEqual(partner, { partnerId: 1, epoch: 1 })
+  })
+
   it("D5: a contract ends once, with one settlement of what it paid and its item", () => {
     const turn = turnWith(true)
     say(turn, contract)
