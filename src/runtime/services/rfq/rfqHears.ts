@@ -116,7 +116,8 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
-    if (contract === null) return alarm(turn, row, "rfq.executedUnseen", "the venue does not show what it executed")
+    // What the venue does not show stays in flight (`definite`).
+    if (contract === null) return
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
@@ -170,7 +171,7 @@ const executed = (
   const closed = owned.recall.row(owned.turn, "barrierContracts", row.closeContractId)
   const end = endOf(contract)
   if (closed === null || end === null) {
-    return alarm(owned.turn, row, "rfq.executedUnseen", "its contract is not known, or open at the venue")
+    return alarm(owned.turn, row, "rfq.otherContract", "what it closes is not known, or open at the venue")
   }
   if (closed.state !== "OPEN") return endedAgain(owned.turn, closed, end)
   closedBy(owned, closed, end, { row, quoteId, quotes })
