@@ -25,6 +25,7 @@ import {
 } from "../barrier/contractDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
@@ -68,7 +69,7 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
 /** With whom the objects of the turn's client belong to. */
 export const hearing = (turn: Turn, { directory, recall, board }: HearingParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
-  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
   return { turn, recall, board, of: instanceOf(client, partner) }
 }
