@@ -7,7 +7,7 @@ import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProce
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
 import { Venue, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
-import type { Asked } from "../../simulator/venue/InProcessVenue.ts"
+import type { Asked, Deliveries } from "../../simulator/venue/InProcessVenue.ts"
 
 export const knockOut = "BTC-USDC-KO"
 
@@ -17,10 +17,11 @@ export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
   let hiding: boolean | "events" = false
   let forgetful = false
+  let delivered: () => Deliveries = () => [0]
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
     fault: (asked, refs) => fault(asked, refs),
-    deliveries: () => (hiding === false ? [0] : [])
+    deliveries: () => (hiding === false ? delivered() : [])
   })
   const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
     hiding === true || forgetful ? { ...outcome, contract: null } : outcome
@@ -53,6 +54,8 @@ export const barrierVenue = () => {
     layerVenue: Layer.sync(Venue, port),
     /** While it hides, it executes as always, but says no event; nor does it show a contract, unless `on` is "events". */
     hide: (on: boolean | "events") => void (hiding = on),
+    /** When each event comes from now on, ms after it was said; more than once: it is doubled. */
+    delivering: (next: typeof delivered) => void (delivered = next),
     /** While it forgets, it knows no contract when it is asked. */
     forget: (on: boolean) => void (forgetful = on),
     /** Holds index, mark and last. */

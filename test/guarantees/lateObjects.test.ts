@@ -4,13 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
-import type { AccountFact } from "../../../src/machines/venue/VenueEvent.ts"
-import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
-import { advance, start } from "../../../src/runtime/effects/advance.ts"
-import { ActorHost } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
-import { sampleRows } from "../engine/fixtures.ts"
-import { begin, CallWorld, uidOf } from "../venue/CallWorld.ts"
+import { openRfqInput } from "../../src/machines/rfq/rfqSamples.ts"
+import type { AccountFact } from "../../src/machines/venue/VenueEvent.ts"
+import type { VenueContract } from "../../src/machines/venue/venueObjects.ts"
+import { advance, start } from "../../src/runtime/effects/advance.ts"
+import { ActorHost } from "../../src/runtime/engine/mailbox/ActorHost.ts"
+import { sampleRows } from "../runtime/engine/fixtures.ts"
+import { begin, CallWorld, uidOf } from "../runtime/venue/CallWorld.ts"
 
 const by = { role: "ADMIN", keyLabel: "test", requestId: "test", actor: "ADMIN" }
 const clientId = 1
