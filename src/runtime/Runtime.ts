@@ -59,6 +59,7 @@ import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
+import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
 import { layerVenueQuarantine } from "./services/venue/venueQuarantine.ts"
 import { WebhookAddresses } from "./services/webhook/WebhookAddresses.ts"
@@ -161,7 +162,8 @@ export const layerRuntime = (options: RuntimeOptions) => {
     KeyRotation.layer(options.keyStore ?? null),
     OperatorKeys.layer,
     Partners.layer,
-    VenueCalls.layer(venueHandlers)
+    VenueCalls.layer(venueHandlers),
+    hasVenue(options) ? VenueComparison.layer : VenueComparison.none
   ).pipe(Layer.provideMerge(KeyUsage.layer), Layer.provideMerge(views))
 }
 

@@ -15,14 +15,15 @@ const hidden = new VenueUnanswered({ reason: "hidden" })
 
 export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
-  let hiding = false
+  let hiding: boolean | "events" = false
+  let forgetful = false
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
     fault: (asked, refs) => fault(asked, refs),
-    deliveries: () => (hiding ? [] : [0])
+    deliveries: () => (hiding === false ? [0] : [])
   })
   const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
-    hiding ? { ...outcome, contract: null } : outcome
+    hiding === true || forgetful ? { ...outcome, contract: null } : outcome
   const port = (): VenueShape => {
     const whole = venue.port()
     return {
@@ -30,8 +31,12 @@ export const barrierVenue = () => {
       write: (name, request) => Effect.map(whole.write(name, request), shown),
       lookup: (refs) => Effect.map(whole.lookup(refs), (outcomes) => outcomes.map(shown)),
       voidRefs: (refs) => Effect.map(whole.voidRefs(refs), (outcomes) => outcomes.map(shown)),
-      accountEvents: (account, after) => (hiding ? Effect.fail(hidden) : whole.accountEvents(account, after)),
-      events: (after) => Stream.suspend(() => (hiding ? Stream.fail(hidden) : whole.events(after)))
+      account: (account) =>
+        Effect.map(whole.account(account), (found) =>
+          found !== null && forgetful ? { ...found, contracts: [] } : found
+        ),
+      accountEvents: (account, after) => (hiding !== false ? Effect.fail(hidden) : whole.accountEvents(account, after)),
+      events: (after) => Stream.suspend(() => (hiding !== false ? Stream.fail(hidden) : whole.events(after)))
     }
   }
   const price = (mark: string) =>
@@ -46,8 +51,10 @@ export const barrierVenue = () => {
   return {
     venue,
     layerVenue: Layer.sync(Venue, port),
-    /** While it hides, it executes as always, but shows no contract and says no event. */
-    hide: (on: boolean) => void (hiding = on),
+    /** While it hides, it executes as always, but says no event; nor does it show a contract, unless `on` is "events". */
+    hide: (on: boolean | "events") => void (hiding = on),
+    /** While it forgets, it knows no contract when it is asked. */
+    forget: (on: boolean) => void (forgetful = on),
     /** Holds index, mark and last. */
     price,
     /** Its time stands still from now on, and so do its prices; its connections live. */

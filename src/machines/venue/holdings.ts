@@ -3,14 +3,14 @@
  */
 import type { VenueAccount } from "./venueObjects.ts"
 
-export const holdingKinds = ["position", "contract", "swap"] as const
+export const holdingKinds = ["position", "contract", "request", "swap"] as const
 export type HoldingKind = (typeof holdingKinds)[number]
 
 export interface Holding {
   readonly kind: HoldingKind
-  /** The market of a position; the venue's id of a contract or swap. */
+  /** The market of a position; the venue's id of a contract or swap; the ref of a request. */
   readonly name: string
-  /** A position's signed quantity; a contract's or swap's quantity while it is open. */
+  /** A position's signed quantity; a contract's or swap's quantity while it is open; OPEN of a request. */
   readonly figure: string
 }
 

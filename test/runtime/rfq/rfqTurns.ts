@@ -29,7 +29,7 @@ export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, re
 const stamp = (partnerId: number) => ({ partnerId, epoch: 1 })
 const directory = { partner: () => view, stamp } as Partial<Directory["Service"]> as Directory["Service"]
 const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
-const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
+export const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
 export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),

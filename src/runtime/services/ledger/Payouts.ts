@@ -25,6 +25,8 @@ import {
 import { cleanText } from "../../../machines/shared/Text.ts"
 import { moneyOutRefusal } from "../../../machines/withdrawal/moneyOut.ts"
 import { ActorHost, type DispatchError, Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
+import { openExposure } from "../shared/openWork.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { balanceOf } from "../../ledger/Ledger.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
@@ -89,13 +91,18 @@ export class Payouts extends Context.Service<
           )
 
       /** What stands against paying a client now. */
-      const refusalOf = (row: ClientRow, account: AccountNow, movement: Movement): Refusal | null => {
+      const refusalOf = (
+        row: ClientRow,
+        state: SubjectState,
+        account: AccountNow,
+        movement: Movement
+      ): Refusal | null => {
         const partner = directory.partner(row.partnerId)
         if (partner === null) return unknown("Client")
         const paused = breaks.pausing({ clientId: row.id, partnerId: row.partnerId })
         return (
           shutRefusal(row, partner, closingPartners(host)) ??
-          payoutRefusal({ client: row, partner, account, paused }, movement)
+          payoutRefusal({ client: row, partner, account, paused, open: openExposure(state) }, movement)
         )
       }
 
@@ -121,7 +128,7 @@ export class Payouts extends Context.Service<
               return replay.ok ? accept({ clientId: found.id, paid: replay.value }) : replay
             }
             return yield* host.read(clientSubject(found.id), (state, facts) => {
-              const refusal = refusalOf(state.one("clients") ?? found, accountIn(state, facts), movement)
+              const refusal = refusalOf(state.one("clients") ?? found, state, accountIn(state, facts), movement)
               return refusal === null ? accept({ clientId: found.id, paid: null }) : refuse(refusal)
             })
           }),
@@ -145,7 +152,7 @@ export class Payouts extends Context.Service<
                   const partner = directory.partner(found.partnerId)
                   if (row === undefined || partner === null) return refuse(unknown("Client"))
                   const of = { turn, client: row, partner }
-                  const refusal = refusalOf(row, accountInTurn(of.turn, of.client), movement)
+                  const refusal = refusalOf(row, turn.state, accountInTurn(of.turn, of.client), movement)
                   return refusal === null ? accept(payOut(of, movement)) : refuse(refusal)
                 }
               }
@@ -198,6 +205,8 @@ interface Paying {
   readonly partner: PartnerView
   readonly account: AccountNow
   readonly paused: boolean
+  /** Sentences on what ties up the client's money: named where the payout is refused. */
+  readonly open: ReadonlyArray<string>
 }
 
 /** Whether the client's partner has a route for the currency: collateral is USDC alone. */
@@ -205,13 +214,17 @@ const canBeAskedFor = ({ row }: PartnerView, currency: Currency): boolean =>
   row.custodyModel === "BROKER" || currency === "USDC"
 
 /** Only what the client can't ask for, and only what a withdrawal would let out. */
-const payoutRefusal = ({ client, partner, account, paused }: Paying, { currency, minor }: Movement): Refusal | null => {
+const payoutRefusal = (
+  { client, partner, account, paused, open }: Paying,
+  { currency, minor }: Movement
+): Refusal | null => {
   if (client.level !== "NONE" && canBeAskedFor(partner, currency)) {
     return conflict(`The client is at level ${client.level}, so the partner can ask for the money itself.`)
   }
   const { restrictions } = clientContext(client)
   const sentence = moneyOutRefusal({ ...freeMoney(account, currency), restrictions, paused }, minor)
-  return sentence === null ? null : conflict(sentence)
+  if (sentence === null) return null
+  return open.length === 0 ? conflict(sentence) : conflict(sentence, { blockers: open })
 }
 
 const payOut = ({ turn, client, partner }: ClientTurn, movement: Movement): Payout => {

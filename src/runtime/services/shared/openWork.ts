@@ -3,14 +3,26 @@
  * table says of itself what is open in it, so that no account closes over a noun that nobody thought of.
  */
 import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
-import { catalogue } from "../../store/Catalogue.ts"
-import { openSentence, openTables } from "../../store/openRows.ts"
+import { catalogue, type TableName } from "../../store/Catalogue.ts"
+import { openSentence, type OpenTable, openTables } from "../../store/openRows.ts"
 
 const held = openTables.filter(({ table }) => catalogue[table].residence?.subject === "client")
 
+/** Tables whose open rows tie up money of their client. */
+const exposing: ReadonlyArray<TableName> = ["rfqs", "barrierContracts"]
+
 /** Of a client, as its mailbox holds them: a sentence for each table with open rows. */
-export const openInMailbox = (state: SubjectState): ReadonlyArray<string> =>
-  held.flatMap(({ table, open }) => {
+export const openInMailbox = (state: SubjectState): ReadonlyArray<string> => sentences(state, held)
+
+/** Those of them that keep money from leaving: open requests for quotes and contracts. */
+export const openExposure = (state: SubjectState): ReadonlyArray<string> =>
+  sentences(
+    state,
+    held.filter(({ table }) => exposing.includes(table))
+  )
+
+const sentences = (state: SubjectState, tables: ReadonlyArray<OpenTable>): ReadonlyArray<string> =>
+  tables.flatMap(({ table, open }) => {
     const counts = Map.groupBy(state.all(table) as ReadonlyArray<{ readonly state?: string }>, (row) => row.state)
     return openSentence(open, (each) => counts.get(each)?.length ?? 0)
   })

@@ -11,6 +11,7 @@ import { statementTexts } from "../../engine/journal/batchStatement.ts"
 import { Journal } from "../../engine/journal/Journal.ts"
 import { withinTime } from "../../engine/withinTime.ts"
 import { MarketFeed } from "../market/MarketFeed.ts"
+import { VenueComparison } from "../reconciliation/VenueComparison.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { setAsideCount } from "../venue/venueQuarantine.ts"
 import { DeliveryWorker } from "../webhook/DeliveryWorker.ts"
@@ -43,6 +44,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
       const clock = yield* BusinessClock
       const webhooks = yield* DeliveryWorker
       const calls = yield* VenueCalls
+      const comparison = yield* VenueComparison
       const feed = yield* MarketFeed
       const lag = yield* loopLag
       const fork = Effect.runForkWith(yield* Effect.context<never>())
@@ -99,7 +101,7 @@ export class Metrics extends Context.Service<Metrics, { readonly text: Effect.Ef
               held: journal.held(),
               texts: statementTexts(),
               webhooks: webhooks.stats(),
-              venue: { ...calls.figures(), setAside: setAsideCount() },
+              venue: { ...calls.figures(), setAside: setAsideCount(), differences: comparison.figures().alarms },
               answers: answerCounts(),
               memory: process.memoryUsage(),
               lag: lag.figures(),

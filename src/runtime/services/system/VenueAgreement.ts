@@ -1,6 +1,7 @@
 /**
  * Whether service and venue agree (operator surface, sim verify): waits until nothing is in flight between them, then holds
- * what each account has here against what it has there. Without a venue there is nothing to differ.
+ * what each account has here against what it has there. What differs goes to the comparison that opens breaks
+ * (`VenueComparison`). Without a venue there is nothing to differ.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -13,12 +14,22 @@ import {
   holdingKinds,
   venueHoldings
 } from "../../../machines/venue/holdings.ts"
+import { requestRef } from "../../../machines/rfq/Rfq.ts"
+import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
 import { accept, conflict, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import type { Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { Venue, type VenueShape, type VenueUnanswered } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
+import { VenueComparison } from "../reconciliation/VenueComparison.ts"
 import { eventsLost } from "../venue/venueQuarantine.ts"
-import { type LostEvents, lostEvents, type VenueTraffic, venueTraffic } from "../../store/reads/venueReads.ts"
+import {
+  type LostEvents,
+  lostEvents,
+  type OpenHere,
+  openHere,
+  type VenueTraffic,
+  venueTraffic
+} from "../../store/reads/venueReads.ts"
 import { whenAway } from "../../store/whenAway.ts"
 
 /** The venue that this service speaks to; null: none is attached. */
@@ -51,6 +62,10 @@ const patienceMillis = 10_000
 const lookMillis = 100
 /** More are not listed; the first one is what matters. */
 const mostListed = 20
+/** Accounts whose rows are read at once. */
+const pageLength = 500
+/** Before what differs is compared once more, ms. */
+const again = 1_000
 /** Accounts asked for at once. */
 const atOnce = 8
 
@@ -64,14 +79,19 @@ export class VenueAgreement extends Context.Service<
       const sql = yield* PgClient.PgClient
       const settings = yield* Settings
       const venue = yield* AttachedVenue
-      const traffic = Effect.catch(venueTraffic(sql, mostListed), whenAway)
-      const lost = Effect.catch(lostEvents(sql, eventsLost, mostListed), whenAway)
+      const { want } = yield* VenueComparison
+      const reads: Reads = {
+        traffic: Effect.catch(venueTraffic(sql, mostListed), whenAway),
+        lost: Effect.catch(lostEvents(sql, eventsLost, mostListed), whenAway),
+        open: (uids) => Effect.catch(openHere(sql, uids), whenAway),
+        want
+      }
       return VenueAgreement.of({
         verify: Effect.suspend(() => {
           if (!settings.sandbox) return Effect.succeed(sandboxOnly)
           if (venue === null) return Effect.succeed(accept(withoutVenue))
           return Effect.map(
-            Effect.catchTag(agreementWith(venue, traffic, lost), "VenueUnanswered", ({ reason }) =>
+            Effect.catchTag(agreementWith(venue, reads), "VenueUnanswered", ({ reason }) =>
               Effect.succeed(unanswered(reason))
             ),
             accept
@@ -84,7 +104,7 @@ export class VenueAgreement extends Context.Service<
 
 const sandboxOnly = refuse(conflict("Service and venue can be compared in a sandbox service only."))
 
-const nothingCompared: Agreement["compared"] = { position: 0, contract: 0, swap: 0 }
+const nothingCompared: Agreement["compared"] = { position: 0, contract: 0, request: 0, swap: 0 }
 
 const withoutVenue: Agreement = {
   ok: true,
@@ -105,15 +125,22 @@ const unanswered = (reason: string): Agreement => ({
   first: `the venue does not answer: ${reason}`
 })
 
-const agreementWith = (
-  venue: VenueShape,
-  traffic: Effect.Effect<VenueTraffic, Unavailable>,
-  lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
-): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
+interface Reads {
+  readonly traffic: Effect.Effect<VenueTraffic, Unavailable>
+  readonly lost: Effect.Effect<ReadonlyArray<LostEvents>, Unavailable>
+  readonly open: (uids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, OpenHere>, Unavailable>
+  /** Has an account that differs compared by what opens breaks. */
+  readonly want: (uid: string) => void
+}
+
+const agreementWith = (venue: VenueShape, reads: Reads): Effect.Effect<Agreement, Unavailable | VenueUnanswered> =>
   Effect.gen(function* () {
-    const { quiet, said, sent } = yield* untilQuiet(venue, traffic)
-    const found = yield* Effect.forEach(said.accounts, (account) => compare(venue, account), { concurrency: atOnce })
-    const differences = found.flatMap(({ differences }) => differences)
+    const { quiet, said, sent } = yield* untilQuiet(venue, reads.traffic)
+    const found = yield* compareAll(venue, reads.open, said.accounts)
+    const differing = found.filter(({ differences }) => differences.length > 0).map(({ account }) => account)
+    if (quiet && differing.length > 0) yield* Effect.sleep(again)
+    const differences = (yield* compareAll(venue, reads.open, differing)).flatMap((each) => each.differences)
+    for (const { account } of differences.slice(0, mostListed)) reads.want(account)
     const eventsBehind = Math.max(0, (sent ?? 0) - said.taken)
     const first = quiet
       ? (differences.map(differenceSentence)[0] ?? null)
@@ -128,7 +155,7 @@ const agreementWith = (
       ) as Agreement["compared"],
       inFlight: said.inFlight,
       eventsBehind,
-      eventsLost: yield* lost,
+      eventsLost: yield* reads.lost,
       differences: differences.slice(0, mostListed)
     }
   })
@@ -162,16 +189,46 @@ const lastNumber = (venue: VenueShape, after: number): Effect.Effect<number | nu
     Effect.catchTag("VenueEventsGone", () => Effect.succeed(null))
   )
 
-/** The service's side. Nothing that trades is there yet: each noun of trading adds its own. */
-const serviceHoldings: ReadonlyArray<Holding> = []
+/** The service's side: each noun of trading has its own. */
+const serviceHoldings = ({ contracts, requests }: OpenHere): ReadonlyArray<Holding> => [
+  ...contracts.map(({ id, qty }): Holding => ({ kind: "contract", name: String(id), figure: qty })),
+  ...requests.map((id): Holding => ({ kind: "request", name: requestRef(id), figure: "OPEN" }))
+]
 
-const compare = (venue: VenueShape, account: string) =>
-  Effect.map(venue.account(account), (found) => {
-    const theirs = found === null ? [] : venueHoldings(found)
+/** Those of ours that the venue has open: it lists none, and is asked for each. */
+const requestsThere = (venue: VenueShape, { requests }: OpenHere) =>
+  requests.length === 0
+    ? Effect.succeed([])
+    : Effect.map(venue.lookup(requests.slice(0, lookupLimit).map(requestRef)), (outcomes) =>
+        outcomes
+          .filter(({ rfq }) => rfq?.state === "OPEN")
+          .map(({ ref }): Holding => ({ kind: "request", name: ref, figure: "OPEN" }))
+      )
+
+const compare = (venue: VenueShape, account: string, ours: OpenHere = { contracts: [], requests: [] }) =>
+  Effect.map(Effect.all([venue.account(account), requestsThere(venue, ours)]), ([found, requests]) => {
+    const theirs = [...(found === null ? [] : venueHoldings(found)), ...requests]
     return {
-      differences: compareHoldings(account, serviceHoldings, theirs),
+      account,
+      differences: compareHoldings(account, serviceHoldings(ours), theirs),
       counts: Object.fromEntries(
         holdingKinds.map((kind) => [kind, theirs.filter((each) => each.kind === kind).length])
       ) as Agreement["compared"]
     }
+  })
+
+/** Pages of accounts; a difference counts when it is seen again: what is on its way differs for a moment. */
+const compareAll = (venue: VenueShape, open: Reads["open"], accounts: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const found: Array<Effect.Success<ReturnType<typeof compare>>> = []
+    for (let from = 0; from < accounts.length; from += pageLength) {
+      const page = accounts.slice(from, from + pageLength)
+      const here = yield* open(page)
+      found.push(
+        ...(yield* Effect.forEach(page, (account) => compare(venue, account, here.get(account)), {
+          concurrency: atOnce
+        }))
+      )
+    }
+    return found
   })

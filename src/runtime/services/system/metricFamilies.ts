@@ -50,7 +50,7 @@ export interface ProcessFigures {
   readonly held: ReturnType<Journal["Service"]["held"]>
   readonly texts: { readonly kept: number; readonly made: number }
   readonly webhooks: { readonly inFlight: number; readonly held: number }
-  readonly venue: CallFigures & { readonly setAside: number }
+  readonly venue: CallFigures & { readonly setAside: number; readonly differences: number }
   readonly answers: Readonly<Record<string, number>>
   readonly memory: Pick<NodeJS.MemoryUsage, "rss" | "heapUsed" | "external">
   readonly lag: LagFigures
@@ -118,12 +118,19 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     counter("brokerage_venue_lookups_total", "Questions to the venue for what became of calls.", [
       { value: venue.lookups }
     ]),
-    counter("brokerage_venue_alarms_total", "Calls that the venue had not answered for a minute, or not shown what it executed.", [
-      { value: venue.alarms }
-    ]),
+    counter(
+      "brokerage_venue_alarms_total",
+      "Calls that the venue had not answered for a minute, or not shown what it executed.",
+      [{ value: venue.alarms }]
+    ),
     counter("brokerage_venue_set_aside_total", "Things that the venue said and nobody could apply.", [
       { value: venue.setAside }
     ]),
+    counter(
+      "brokerage_venue_differences_total",
+      "Differences from the venue and overdue contracts that were alarmed.",
+      [{ value: venue.differences }]
+    ),
     gauge("brokerage_memory_bytes", "Memory of the process.", [
       { labels: { kind: "rss" }, value: memory.rss },
       { labels: { kind: "heap_used" }, value: memory.heapUsed },

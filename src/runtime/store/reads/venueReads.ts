@@ -2,20 +2,22 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { texts } from "../arrays.ts"
 
 export interface VenueTraffic {
   /** Refs of calls in flight, the oldest first. */
   readonly inFlight: ReadonlyArray<string>
   /** Number of the last event that was taken. */
   readonly taken: number
-  /** Uids of the accounts that the venue has spoken of. */
+  /** Uids of the accounts that the venue has spoken of, or that have open contracts. */
   readonly accounts: ReadonlyArray<string>
 }
 
 const trafficText = `SELECT
     COALESCE((SELECT json_agg(ref) FROM (SELECT ref FROM venue_calls ORDER BY at, ref LIMIT $1) oldest), '[]') AS in_flight,
     COALESCE((SELECT max(number) FROM venue_cursor), 0) AS taken,
-    COALESCE((SELECT json_agg(uid ORDER BY uid) FROM venue_accounts JOIN clients ON clients.id = client_id), '[]') AS accounts`
+    COALESCE((SELECT json_agg(uid ORDER BY uid) FROM clients WHERE id IN (
+        SELECT client_id FROM venue_accounts UNION SELECT client_id FROM barrier_contracts WHERE state = 'OPEN')), '[]') AS accounts`
 
 interface Row {
   readonly in_flight: ReadonlyArray<string>
@@ -30,6 +32,40 @@ export const venueTraffic = (sql: PgClient.PgClient, limit: number): Effect.Effe
     taken: Number(row?.taken ?? 0n),
     accounts: row?.accounts ?? []
   }))
+
+/** What is open of an account here. */
+export interface OpenHere {
+  /** By the venue's id. */
+  readonly contracts: ReadonlyArray<{ readonly id: number; readonly qty: string }>
+  /** Ids of the requests that the venue has confirmed. */
+  readonly requests: ReadonlyArray<number>
+}
+
+const openText = `SELECT uid,
+    (SELECT json_agg(json_build_object('id', (context ->> 'venueContractId')::bigint, 'qty', context ->> 'qty'))
+       FROM barrier_contracts WHERE client_id = clients.id AND state = 'OPEN') AS contracts,
+    (SELECT json_agg(id) FROM rfqs
+      WHERE client_id = clients.id AND state = 'OPEN' AND context ->> 'venueRfqId' IS NOT NULL) AS requests
+  FROM clients WHERE uid = ANY($1::text[])`
+
+interface OpenRow {
+  readonly uid: string
+  readonly contracts: OpenHere["contracts"] | null
+  readonly requests: ReadonlyArray<number> | null
+}
+
+/** By uid. */
+export const openHere = (
+  sql: PgClient.PgClient,
+  uids: ReadonlyArray<string>
+): Effect.Effect<ReadonlyMap<string, OpenHere>, SqlError.SqlError> =>
+  Effect.map(
+    sql.unsafe<OpenRow>(openText, [texts(uids)]),
+    (rows) =>
+      new Map(
+        rows.map(({ uid, contracts, requests }) => [uid, { contracts: contracts ?? [], requests: requests ?? [] }])
+      )
+  )
 
 /** A stretch of the venue's events that was passed unread: those after one number, up to another. */
 export interface LostEvents {

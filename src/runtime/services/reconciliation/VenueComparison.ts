@@ -1,0 +1,258 @@
+/**
+ * The comparison with the venue (A2-103): every account that the venue has spoken of is compared once a day, in slices, and at
+ * once where a contract is overdue (D5) or `sim verify` has found a difference. Looking takes no turn; a difference counts when
+ * it is seen again 5 s later with nothing in flight, and `comparisonDecisions.ts` says what follows. A break is an alarm, once.
+ */
+import { Context, Effect, Latch, Layer } from "effect"
+import { overdueMillis } from "../../../machines/barrier/BarrierContract.ts"
+import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import { lookupLimit } from "../../../machines/venue/venueCalls.ts"
+import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
+import { ActorHost, type Attribution, type DispatchError } from "../../engine/mailbox/ActorHost.ts"
+import { RowReads } from "../../ports/RowReads.ts"
+import { Venue, type VenueUnanswered } from "../../ports/Venue.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import type { ClientRow } from "../../store/tables/client.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { Directory } from "../partner/Directory.ts"
+import { QuoteBoard } from "../rfq/QuoteBoard.ts"
+import type { HearingParts } from "../rfq/rfqHears.ts"
+import { Recall } from "../shared/Recall.ts"
+import { type Compared, differencesOf, settleDifferences } from "./comparisonDecisions.ts"
+
+/** Between two slices, ms. */
+const sliceEvery = 60_000
+/** Accounts of one slice: more than 700,000 a day. */
+const sliceLength = 500
+/** Between the beginnings of two rounds over all accounts, ms of business time. */
+const day = 86_400_000
+/** Between the two looks that a difference has to be seen in, ms. */
+const again = 5_000
+/** Accounts that are compared side by side. */
+const atOnce = 8
+/** Accounts that wait to be compared out of turn; others come with their slice. */
+const wantedAtMost = 10_000
+/** Open rows of a client; it may have 1,000 contracts and 50 requests (A2-22). */
+const openAtMost = 2_000
+
+const by: Attribution = { role: "SYSTEM", keyLabel: "venue", requestId: "comparison", actor: "system:venue" }
+
+export interface ComparisonFigures {
+  /** Accounts that were compared. */
+  readonly compared: number
+  /** Differences and overdue contracts that were alarmed. */
+  readonly alarms: number
+}
+
+export class VenueComparison extends Context.Service<
+  VenueComparison,
+  {
+    /** Has an account compared soon. */
+    readonly want: (uid: string) => void
+    /** Compares an account now, and writes what follows; the sentences that were alarmed. */
+    compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered>
+    readonly figures: () => ComparisonFigures
+  }
+>()("brokerage/runtime/services/reconciliation/VenueComparison") {
+  static readonly layer = Layer.effect(
+    VenueComparison,
+    Effect.gen(function* () {
+      const stored = yield* RowReads
+      const comparison = new Comparison({
+        host: yield* ActorHost,
+        clock: yield* BusinessClock,
+        venue: yield* Venue,
+        stored,
+        hears: { directory: yield* Directory, recall: new Recall(stored), board: yield* QuoteBoard }
+      })
+      yield* Effect.forkScoped(comparison.run)
+      yield* Effect.forkScoped(comparison.walk)
+      return VenueComparison.of({
+        want: (uid) => comparison.want(uid),
+        compare: (uid) => comparison.compare(uid),
+        figures: () => comparison.figures()
+      })
+    })
+  )
+
+  /** Without a venue nothing can differ. */
+  static readonly none = Layer.succeed(
+    VenueComparison,
+    VenueComparison.of({
+      want: () => {},
+      compare: () => Effect.succeed([]),
+      figures: () => ({ compared: 0, alarms: 0 })
+    })
+  )
+}
+
+interface Parts {
+  readonly host: ActorHost["Service"]
+  readonly clock: BusinessClock["Service"]
+  readonly venue: Venue["Service"]
+  readonly stored: RowReads["Service"]
+  readonly hears: HearingParts
+}
+
+class Comparison {
+  private readonly parts: Parts
+  private readonly wanted = new Set<string>()
+  private readonly wake = Latch.makeUnsafe(false)
+  /** Contracts past their expiry, and whether that was said. */
+  private readonly overdue = new Map<number, boolean>()
+  private compared = 0
+  private alarms = 0
+
+  constructor(parts: Parts) {
+    this.parts = parts
+    parts.host.onCommitted("barrierContracts", (row) => this.follow(row))
+  }
+
+  figures(): ComparisonFigures {
+    return { compared: this.compared, alarms: this.alarms }
+  }
+
+  want(uid: string): void {
+    if (this.wanted.size < wantedAtMost) this.wanted.add(uid)
+    this.wake.openUnsafe()
+  }
+
+  /** The timer of an overdue contract fires every minute until the venue's word is here: each time the venue is asked (D5). */
+  private follow({ id, state, context }: BarrierContractRow): void {
+    const isOverdue = state === "OPEN" && context.expiryTs + overdueMillis <= this.parts.clock.now()
+    if (!isOverdue) return void this.overdue.delete(id)
+    if (!this.overdue.has(id) && this.overdue.size < wantedAtMost) this.overdue.set(id, false)
+    this.want(context.account)
+  }
+
+  /** Each overdue contract is an alarm once. */
+  private readonly alarmOverdue: Effect.Effect<void> = Effect.suspend(() => {
+    const fresh = [...this.overdue].filter(([, said]) => !said).map(([id]) => id)
+    for (const id of fresh) this.overdue.set(id, true)
+    this.alarms += fresh.length
+    return Effect.forEach(
+      fresh,
+      (id) => Effect.logError("a contract is past its expiry, and the venue has said nothing", `contract ${id}`),
+      { discard: true }
+    )
+  })
+
+  /** Compares what is wanted, for ever. */
+  readonly run: Effect.Effect<never> = Effect.suspend(() => this.wake.await).pipe(
+    Effect.andThen(
+      Effect.suspend(() => {
+        this.wake.closeUnsafe()
+        const uids = [...this.wanted]
+        this.wanted.clear()
+        return Effect.andThen(this.alarmOverdue, this.compareAll(uids))
+      })
+    ),
+    Effect.forever({ disableYield: true })
+  )
+
+  /** Walks through the accounts, highest client first, a slice a minute; once through them a day. */
+  readonly walk: Effect.Effect<never> = Effect.gen({ self: this }, function* () {
+    for (;;) {
+      const begun = this.parts.clock.now()
+      for (let before: number | undefined; ;) {
+        yield* Effect.sleep(sliceEvery)
+        const page = yield* Effect.exit(this.slice(before))
+        if (page._tag === "Failure") continue
+        yield* this.compareAll(page.value.map(({ uid }) => uid))
+        if (page.value.length === 0) break
+        before = Math.min(...page.value.map(({ id }) => id))
+      }
+      while (this.parts.clock.now() < begun + day) yield* Effect.sleep(sliceEvery)
+    }
+  })
+
+  private slice(before: number | undefined) {
+    const { stored } = this.parts
+    const query = { limit: sliceLength, ...(before === undefined ? {} : { before }) }
+    return Effect.flatMap(stored.page("venueAccounts", [], query), (rows) =>
+      stored.among(
+        "clients",
+        rows.map(({ clientId }) => clientId)
+      )
+    )
+  }
+
+  /** One that can't be compared now comes again with its next slice. */
+  private compareAll(uids: ReadonlyArray<string>): Effect.Effect<void> {
+    const one = (uid: string) =>
+      Effect.catchCause(this.compare(uid), (cause) =>
+        Effect.annotateLogs(Effect.logWarning("an account could not be compared with the venue", cause), { uid })
+      )
+    return Effect.forEach(uids, one, { concurrency: atOnce, discard: true })
+  }
+
+  compare(uid: string): Effect.Effect<ReadonlyArray<string>, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const [client] = yield* this.parts.stored.page("clients", [{ column: "uid", value: uid }], { limit: 1 })
+      if (client === undefined) return []
+      this.compared++
+      const first = differencesOf(yield* this.look(client))
+      if (first.length === 0) return []
+      yield* Effect.sleep(again)
+      const look = yield* this.look(client)
+      const seen = new Set(first.map(({ claim }) => claim))
+      const both = differencesOf(look).filter(({ claim }) => seen.has(claim))
+      if (both.length === 0) return []
+      // Each is alarmed once, whoever closes its break.
+      const alarmed = yield* this.parts.stored.holders(both.map(({ claim }) => claim))
+      const names = new Set(alarmed.map(({ name }) => name))
+      const fresh = both.filter(({ claim }) => !names.has(claim))
+      if (fresh.length === 0) return []
+      const sentences = yield* this.parts.host.dispatch({
+        subject: clientSubject(client.id),
+        by,
+        lane: "internal",
+        decide: (turn) => settleDifferences(turn, this.parts.hears, fresh)
+      })
+      this.alarms += sentences.length
+      yield* Effect.forEach(
+        sentences,
+        (sentence) => Effect.annotateLogs(Effect.logError("service and venue differ", sentence), { uid }),
+        { discard: true }
+      )
+      return sentences
+    })
+  }
+
+  /** What is open of a client here, and what the venue says of it. */
+  private look(client: ClientRow): Effect.Effect<Compared, DispatchError | VenueUnanswered> {
+    return Effect.gen({ self: this }, function* () {
+      const { venue } = this.parts
+      const contracts = yield* this.open("barrierContracts", client)
+      const requests = (yield* this.open("rfqs", client)).filter(({ context }) => context.venueRfqId !== null)
+      const account = yield* venue.account(client.uid)
+      const theirs = (account?.contracts ?? []).filter(({ state }) => state === "OPEN")
+      const there = new Set(theirs.map(({ id }) => id))
+      const missing = contracts.filter(({ context }) => !there.has(context.venueContractId))
+      const refs = [
+        ...missing.map(({ rfqId, context }) => acceptRef(rfqId, context.quoteId)),
+        ...requests.map(({ id }) => requestRef(id))
+      ]
+      const outcomes = new Map(
+        (refs.length === 0 ? [] : yield* venue.lookup(refs.slice(0, lookupLimit))).map((each) => [each.ref, each])
+      )
+      return { clientId: client.id, contracts, requests, theirs, outcomes }
+    })
+  }
+
+  private open(
+    table: "barrierContracts",
+    client: ClientRow
+  ): Effect.Effect<ReadonlyArray<BarrierContractRow>, DispatchError>
+  private open(table: "rfqs", client: ClientRow): Effect.Effect<ReadonlyArray<RfqRow>, DispatchError>
+  private open(
+    table: "barrierContracts" | "rfqs",
+    { id }: ClientRow
+  ): Effect.Effect<ReadonlyArray<BarrierContractRow | RfqRow>, DispatchError> {
+    const conditions = [
+      { column: "client_id", value: id },
+      { column: "state", value: "OPEN" }
+    ]
+    return this.parts.stored.page(table, conditions, { limit: openAtMost })
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Where service and venue differ in contracts and requests of one client, and what follows in its turn (A2-103, D4, D5). What
+ * the venue has ended, or opened for a request of ours, is taken over; everything else opens a break of the difference, which
+ * staff close. Figures of breaks: what the service has more than the venue, micro-USDC.
+ */
+import { figuresAt } from "../../../machines/barrier/barrierFigures.ts"
+import { acceptRef, requestRef } from "../../../machines/rfq/Rfq.ts"
+import { MoneyDecimal } from "../../../machines/shared/Money.ts"
+import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
+import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
+import type { VenueContract, VenueRfq } from "../../../machines/venue/venueObjects.ts"
+import { applyEffects } from "../../effects/Interpreter.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
+import { contractInTurn, endOf, openContracts, unknownAtVenue } from "../barrier/contractDecisions.ts"
+import { rfqInTurn } from "../rfq/rfqDecisions.ts"
+import { endKnown, hearing, type HearingParts, rfqHandler } from "../rfq/rfqHears.ts"
+import { breakOfClient } from "./clientBreaks.ts"
+
+/** What is open here and there. */
+export interface Compared {
+  readonly clientId: number
+  readonly contracts: ReadonlyArray<BarrierContractRow>
+  /** Those that the venue has confirmed. */
+  readonly requests: ReadonlyArray<RfqRow>
+  /** The contracts that are open at the venue. */
+  readonly theirs: ReadonlyArray<VenueContract>
+  /** What the venue answers for contracts that are not among its open ones, and for requests; by ref. */
+  readonly outcomes: ReadonlyMap<string, VenueOutcome>
+}
+
+type What =
+  | { readonly is: "ended"; readonly contractId: number; readonly theirs: VenueContract }
+  | { readonly is: "unknown"; readonly contractId: number }
+  | { readonly is: "otherQty"; readonly contractId: number; readonly theirs: VenueContract }
+  | { readonly is: "notHere"; readonly theirs: VenueContract }
+  | { readonly is: "requestEnded"; readonly rfqId: number; readonly theirs: VenueRfq }
+  | { readonly is: "requestUnknown"; readonly rfqId: number }
+
+export interface Difference {
+  /** The unique fact that it has been alarmed. */
+  readonly claim: string
+  readonly what: What
+}
+
+export const differencesOf = ({
+  clientId,
+  contracts,
+  requests,
+  theirs,
+  outcomes
+}: Compared): ReadonlyArray<Difference> => {
+  const difference = (claim: string, what: What): Difference => ({ claim: `differs:${clientId}:${claim}`, what })
+  const byId = new Map(theirs.map((each) => [each.id, each]))
+  const ours = new Set(contracts.map(({ context }) => context.venueContractId))
+  const found: Array<Difference> = []
+  for (const { id, rfqId, context } of contracts) {
+    const venue = byId.get(context.venueContractId)
+    if (venue !== undefined) {
+      if (new MoneyDecimal(venue.qty).eq(context.qty)) continue
+      found.push(difference(`qty:${id}:${venue.qty}`, { is: "otherQty", contractId: id, theirs: venue }))
+      continue
+    }
+    const outcome = outcomes.get(acceptRef(rfqId, context.quoteId))
+    if (outcome === undefined) continue
+    const shown = outcome.contract
+    if (shown === null) found.push(difference(`unknown:${id}`, { is: "unknown", contractId: id }))
+    else if (endOf(shown) !== null)
+      found.push(difference(`ended:${id}`, { is: "ended", contractId: id, theirs: shown }))
+  }
+  for (const contract of theirs) {
+    if (ours.has(contract.id)) continue
+    found.push(difference(`notHere:${contract.id}`, { is: "notHere", theirs: contract }))
+  }
+  for (const { id } of requests) {
+    const outcome = outcomes.get(requestRef(id))
+    if (outcome === undefined) continue
+    const shown = outcome.rfq
+    if (shown === null) found.push(difference(`request:${id}`, { is: "requestUnknown", rfqId: id }))
+    else if (shown.state !== "OPEN" && shown.state !== "ACCEPTED")
+      found.push(difference(`requestEnded:${id}`, { is: "requestEnded", rfqId: id, theirs: shown }))
+  }
+  return found
+}
+
+/** Takes over what the venue is right in, opens breaks for the rest; a sentence for each that is an alarm. */
+export const settleDifferences = (
+  turn: Turn,
+  parts: HearingParts,
+  differences: ReadonlyArray<Difference>
+): ReadonlyArray<string> => {
+  // An answer that is on its way may explain all of it.
+  if (turn.state.all("venueCalls").length > 0) return []
+  return differences.flatMap(({ claim, what }) => {
+    const sentence = settle(turn, parts, what)
+    if (sentence === null) return []
+    turn.draft.claim(claim, clientOf(turn).clientId)
+    return [sentence]
+  })
+}
+
+/** Null: it was taken over, or has gone meanwhile. */
+const settle = (turn: Turn, parts: HearingParts, what: What): string | null => {
+  switch (what.is) {
+    case "notHere":
+      return notHere(turn, parts, what.theirs)
+    case "requestEnded": {
+      const row = rfqInTurn(turn, what.rfqId)
+      if (row !== undefined) {
+        const { account } = row.context
+        const fact = { type: "rfq", account, sequence: 0, rfq: what.theirs } as const
+        rfqHandler(parts).said(turn, { id: row.id, at: turn.now, fact })
+      }
+      return null
+    }
+    case "requestUnknown": {
+      const row = rfqInTurn(turn, what.rfqId)
+      if (row === undefined || row.state !== "OPEN") return null
+      const reason = `The venue does not know request ${row.id}, which is open here.`
+      const { partnerId, clientId, state } = row
+      const action = "rfq.unknownAtVenue"
+      applyEffects(turn, { partnerId, clientId, object: `rfq:${row.id}` }, [
+        { type: "audit", action, before: state, after: state, reason }
+      ])
+      return reason
+    }
+    default:
+      return ofContract(turn, parts, what)
+  }
+}
+
+const ofContract = (
+  turn: Turn,
+  parts: HearingParts,
+  what: Extract<What, { readonly is: "ended" | "unknown" | "otherQty" }>
+): string | null => {
+  const row = contractInTurn(turn, what.contractId)
+  if (row === undefined || row.state !== "OPEN") return null
+  if (what.is === "ended") {
+    const end = endOf(what.theirs)
+    if (end !== null) endKnown(hearing(turn, parts), row, end)
+    return null
+  }
+  if (what.is === "unknown") {
+    unknownAtVenue(turn, row)
+    return `The venue does not know contract ${row.id}, which is open here.`
+  }
+  const reason = `Contract ${row.id} has the quantity ${row.context.qty} here and ${what.theirs.qty} at the venue.`
+  const more = row.amount - premiumOf(what.theirs)
+  if (more !== 0n) breakOfClient(turn, row, more, reason)
+  return reason
+}
+
+/** A contract that is open at the venue alone: one that a request of ours opened is adopted (D4), another one is a break. */
+const notHere = (turn: Turn, parts: HearingParts, contract: VenueContract): string | null => {
+  if (openContracts(turn).some(({ context }) => context.venueContractId === contract.id)) return null
+  const named = ownerOfRef(contract.ref)
+  const request = named?.owner === "rfq" ? parts.recall.row(turn, "rfqs", named.id) : null
+  if (request !== null && request.context.contractId === null) {
+    const { account } = request.context
+    const fact = { type: "contract", account, sequence: 0, contract } as const
+    if (rfqHandler(parts).said(turn, { id: request.id, at: turn.now, fact })) return null
+  }
+  const ended = request === null ? "" : `, as contract ${request.context.contractId} ended,`
+  const reason = `The venue has contract ${contract.id} of ${contract.qty} ${contract.symbol} open${ended} and the service has not.`
+  const premium = premiumOf(contract)
+  if (premium !== 0n) breakOfClient(turn, clientOf(turn), -premium, reason)
+  return reason
+}
+
+/** What a contract cost by the venue's terms (F15). */
+const premiumOf = ({ side, qty, entry, barrier, takeProfit, premiumBps }: VenueContract): bigint =>
+  figuresAt({ side, qty, price: entry, barrier, takeProfit, premiumBps, commissionBps: 0 }).premium
+
+const clientOf = (turn: Turn): { readonly clientId: number; readonly partnerId: number } => {
+  const client = turn.state.one("clients")
+  if (client === undefined) throw new Error(`${turn.state.subject} has no client`)
+  return { clientId: client.id, partnerId: client.partnerId }
+}

@@ -1,0 +1,108 @@
+/**
+ * The comparison with the venue, run now by `sim verify`: differences open breaks, once each, and close nothing; what the venue
+ * has ended is taken over, and an overdue contract is asked for (A2-103, D5).
+ */
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { VenueComparison } from "../../src/runtime/services/reconciliation/VenueComparison.ts"
+import { query } from "../support/Builders.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { expectLog } from "../support/expectLog.ts"
+import { type Members, stepsOf } from "../support/steps.ts"
+import { type OperatorService, startOperatorService } from "./operatorHarness.ts"
+
+const world = barrierVenue()
+let service: OperatorService
+let steps: ReturnType<typeof barrierSteps>
+let clientId: number
+let uid: string
+beforeAll(async () => {
+  service = await startOperatorService({ layerVenue: world.layerVenue })
+  const { key } = await service.partner({ code: "CMP", custody: "PARTNER" })
+  steps = barrierSteps(service, key, stepsOf(service, key))
+  clientId = await steps.trader()
+  uid = (await service.done(["client", "show", String(clientId)])).clientUid
+})
+afterAll(() => service.stop())
+beforeEach(() => {
+  world.forget(false)
+  world.hide(false)
+})
+
+const opened = async (paths: Members = {}): Promise<number> => {
+  const answer = await steps.post(clientId, "/rfq", steps.asked(paths))
+  assert.strictEqual(answer.status, 200, answer.text)
+  const { rfqId } = answer.json.data
+  world.quote(rfqId, "60000")
+  return (await steps.until(clientId, rfqId, ({ state }) => state === "ACCEPTED")).contractId
+}
+const verify = () => service.cli(["sim", "verify"])
+const breaks = async (): Promise<ReadonlyArray<{ readonly reason: string; readonly amount: string }>> =>
+  (await service.done(["break", "list", "--status", "OPEN"])).breaks
+const compare = () => service.run(Effect.flatMap(VenueComparison, ({ compare }) => compare(uid)))
+const contract = (contractId: number) => service.done(["contract", "show", String(contractId)])
+
+describe("A2-103: service and venue are compared", () => {
+  it("contracts and requests are held against the venue's; equal ones are counted", async () => {
+    await opened()
+    await steps.post(clientId, "/rfq", steps.asked({ autoAccept: false }))
+    const { status, json } = await verify()
+    assert.deepStrictEqual([status, json.ok], [0, true], JSON.stringify(json))
+    assert.deepInclude(json.compared, { contract: 1, request: 1 })
+  })
+
+  it("D5: a contract that the venue does not know is a break of its premium, once, and stays open", async () => {
+    const [{ id }] = (await query<{ readonly id: bigint }>(
+      service,
+      "SELECT id FROM barrier_contracts WHERE state = 'OPEN'"
+    )) as [{ readonly id: bigint }]
+    expectLog(/service and venue differ/)
+    world.forget(true)
+    const differs = await verify()
+    assert.strictEqual(differs.status, 1)
+    assert.match(differs.json.first, new RegExp(`^contract .* of ${uid}: the service has 0.1000, the venue none$`))
+    const found = await steps.looking(breaks, ({ length }) => length > 0)
+    assert.deepStrictEqual(
+      found.map(({ reason, amount }) => [reason, amount]),
+      [[`The venue does not know contract ${id}.`, "190.000000"]]
+    )
+    assert.deepInclude(await contract(Number(id)), { state: "OPEN" })
+    assert.deepStrictEqual([await compare(), (await breaks()).length], [[], 1])
+    assert.match((await service.done(["metrics"])).metrics, /^brokerage_venue_differences_total 1$/m)
+    world.forget(false)
+    assert.strictEqual((await verify()).status, 0)
+  }, 60_000)
+
+  it("D5: the venue's word on an end was lost: the comparison takes it over, with one settlement", async () => {
+    const contractId = await opened()
+    world.hide("events")
+    world.price("57900")
+    assert.deepStrictEqual(await compare(), [])
+    assert.deepInclude(await contract(contractId), { state: "KNOCKED_OUT", pnl: "-190.000000" })
+    world.hide(false)
+    world.price("60000")
+    assert.strictEqual((await verify()).status, 0)
+  }, 60_000)
+
+  it("D5: a contract whose expiry has passed unheard is asked for, and takes the venue's end", async () => {
+    const contractId = await opened({ "barrier.expiryTs": Date.now() + 3_600_000 })
+    world.hide("events")
+    // The venue's clock stands with its prices; the service's timer fires and asks, and nothing has ended there.
+    world.freeze()
+    expectLog(/past its expiry, and the venue has said nothing/)
+    await service.done(["sim", "clock", "advance", "62m"])
+    await steps.looking(
+      () => query(service, "SELECT 1 FROM audit WHERE action = 'contract.overdue'"),
+      ({ length }) => length > 0
+    )
+    assert.deepInclude(await contract(contractId), { state: "OPEN" })
+    world.venue.advance(Date.now() + 62 * 60_000)
+    await service.done(["sim", "clock", "advance", "2m"])
+    const ended = await steps.looking(
+      () => contract(contractId),
+      ({ state }) => state !== "OPEN"
+    )
+    assert.strictEqual(ended.state, "EXPIRED")
+  }, 60_000)
+})

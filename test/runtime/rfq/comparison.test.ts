@@ -1,0 +1,151 @@
+/** What follows from a difference between service and venue, in the client's turn (A2-103, D4, D5). */
+import { assert, describe, it } from "@effect/vitest"
+import type { VenueOutcome } from "../../../src/machines/venue/venueCalls.ts"
+import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
+import {
+  type Compared,
+  differencesOf,
+  settleDifferences
+} from "../../../src/runtime/services/reconciliation/comparisonDecisions.ts"
+import { openContracts } from "../../../src/runtime/services/barrier/contractDecisions.ts"
+import { rfqsInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { CommitBuilder } from "../../../src/runtime/engine/journal/Commit.ts"
+import { endCall } from "../../../src/runtime/services/venue/outcomes.ts"
+import type { BarrierContractRow } from "../../../src/runtime/store/tables/barrier.ts"
+import { contract, handlers, parts, posted, turnAfter, turnWith } from "./rfqTurns.ts"
+
+const executed = (shows: VenueContract | null, rfq: VenueOutcome["rfq"] = null): VenueOutcome => ({
+  ref: contract.ref,
+  outcome: shows === null ? "UNKNOWN" : "EXECUTED",
+  reason: null,
+  at: 1,
+  order: null,
+  rfq,
+  contract: shows,
+  swap: null
+})
+
+/** A turn in which the contract is open, and its row. */
+const withOpen = (): { readonly turn: Turn; readonly row: BarrierContractRow } => {
+  const first = turnWith(true)
+  endCall(first, handlers, { ...executed(contract), outcome: "EXECUTED" })
+  const turn = turnAfter(first)
+  turn.state.adopt(endedCalls(turn))
+  const [row] = openContracts(turn)
+  if (row === undefined) throw new Error("no contract is open")
+  return { turn, row }
+}
+
+const compared = (row: BarrierContractRow | null, paths: Partial<Compared> = {}): Compared => ({
+  clientId: 1,
+  contracts: row === null ? [] : [row],
+  requests: [],
+  theirs: [],
+  outcomes: new Map(),
+  ...paths
+})
+
+const breaks = (turn: Turn) =>
+  turn.draft.written("reconBreaks").map(({ amount, context }) => [amount, context.pausesMoneyOut])
+const claims = (turn: Turn) => turn.draft.build(null, null).claims.map(({ name }) => name)
+
+describe("A2-103: what differs", () => {
+  it("the same contract on both sides is no difference, whatever zeros follow", () => {
+    const { row } = withOpen()
+    assert.deepStrictEqual(differencesOf(compared(row, { theirs: [{ ...contract, qty: "0.0100" }] })), [])
+  })
+
+  it("D5: the venue ended it and the event was lost: its end is taken over, without a break", () => {
+    const { turn, row } = withOpen()
+    const shown = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 35 } as const
+    const differences = differencesOf(compared(row, { outcomes: new Map([[contract.ref, executed(shown)]]) }))
+    assert.deepStrictEqual(settleDifferences(turn, parts, differences), [])
+    assert.deepInclude(turn.draft.peek("barrierContracts", String(row.id)), { state: "KNOCKED_OUT", closedAt: 35 })
+    assert.deepStrictEqual([posted(turn), breaks(turn), claims(turn)], [[`settle:${row.id} system:venue`], [], []])
+  })
+
+  it("D5: the venue does not know it: a break of its premium that pauses money out, and it stays open", () => {
+    const { turn, row } = withOpen()
+    const differences = differencesOf(compared(row, { outcomes: new Map([[contract.ref, executed(null)]]) }))
+    assert.strictEqual(settleDifferences(turn, parts, differences).length, 1)
+    assert.deepStrictEqual(breaks(turn), [[row.amount, true]])
+    assert.deepStrictEqual([openContracts(turn).length, posted(turn)], [1, []])
+    assert.deepStrictEqual(claims(turn), [`differs:1:unknown:${row.id}`])
+  })
+
+  it("other quantities: a break of the premiums' difference", () => {
+    const { turn, row } = withOpen()
+    const differences = differencesOf(compared(row, { theirs: [{ ...contract, qty: "0.02" }] }))
+    settleDifferences(turn, parts, differences)
+    assert.deepStrictEqual(breaks(turn), [[-row.amount, true]])
+  })
+
+  it("D4: the venue has a contract that a request of ours opened: it is adopted", () => {
+    const turn = turnAfter(turnWith(true))
+    turn.state.adopt(endedCalls(turn))
+    const differences = differencesOf(compared(null, { theirs: [contract] }))
+    assert.deepStrictEqual(settleDifferences(turn, parts, differences), [])
+    assert.deepStrictEqual([openContracts(turn).length, breaks(turn)], [1, []])
+    assert.strictEqual(posted(turn).length, 1)
+  })
+
+  it("the venue has a contract that nobody here asked for: a break of what it has more", () => {
+    const { turn } = withOpen()
+    const foreign = { ...contract, id: 51, ref: "X-9" }
+    const differences = differencesOf(compared(null, { theirs: [foreign] }))
+    const [sentence] = settleDifferences(turn, parts, differences)
+    assert.match(sentence ?? "", /^The venue has contract 51 of 0.01 BTC-USDC-KO open and the service has not/)
+    assert.deepStrictEqual(
+      breaks(turn).map(([amount]) => amount),
+      [-28_595_000n]
+    )
+    assert.strictEqual(openContracts(turn).length, 1)
+  })
+
+  it("D4: the venue ended a request and its event was lost: the request ends; of one it does not know there is an alarm", () => {
+    const turn = turnAfter(turnWith(false))
+    const [row] = rfqsInTurn(turn)
+    if (row === undefined) return assert.fail("no request")
+    const venue = { ...venueRfq, state: "EXPIRED" } as const
+    const ended = compared(null, { requests: [row], outcomes: new Map([["R-1", executed(null, venue)]]) })
+    assert.deepStrictEqual(settleDifferences(turn, parts, differencesOf(ended)), [])
+    assert.strictEqual(rfqsInTurn(turn)[0]?.state, "EXPIRED")
+    const other = turnAfter(turnWith(false))
+    const unknown = compared(null, { requests: [row], outcomes: new Map([["R-1", executed(null)]]) })
+    assert.strictEqual(settleDifferences(other, parts, differencesOf(unknown)).length, 1)
+    assert.deepStrictEqual([rfqsInTurn(other)[0]?.state, breaks(other)], ["OPEN", []])
+  })
+
+  it("while a call is in flight nothing counts", () => {
+    const first = turnWith(true)
+    const turn = turnAfter(first)
+    const differences = differencesOf(compared(null, { theirs: [{ ...contract, ref: "A-9-9" }] }))
+    assert.deepStrictEqual([settleDifferences(turn, parts, differences), breaks(turn)], [[], []])
+  })
+})
+
+const venueRfq = {
+  id: 70,
+  ref: "R-1",
+  account: contract.account,
+  symbol: contract.symbol,
+  side: "BUY",
+  qty: contract.qty,
+  barrier: contract.barrier,
+  takeProfit: contract.takeProfit,
+  expiryAt: contract.expiryAt,
+  strict: false,
+  windowEndsAt: 60_000,
+  closes: null,
+  state: "OPEN",
+  reason: null,
+  quotes: []
+} as const
+
+/** A commit that ends the accept's call, as if its outcome had been lost. */
+const endedCalls = (turn: Turn) => {
+  const draft = new CommitBuilder()
+  for (const { ref } of turn.state.all("venueCalls")) draft.endCall(ref)
+  return draft.build(null, null)
+}
