@@ -3,10 +3,15 @@
  * command line (operator surface, rfq, contract, margin, closeout, venue resolve, explain rfq; A2-110, A2-116, D5).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import type { RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { conflict, refuse } from "../../src/machines/shared/Refusal.ts"
+import { RowReads } from "../../src/runtime/ports/RowReads.ts"
+import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { query, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -175,6 +180,31 @@ describe("venue resolve", () => {
       pnl: "10.000000"
     })
     assert.strictEqual((await refused(closing))[1], 4092)
+  })
+
+  it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
+    const { contractId } = await opened()
+    const closing = (price: string) => ({ object: `contract:${contractId}`, as: "closed" as const, price, reason: "r" })
+    const line = ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0", ...reason]
+    // Another's resolution comes between.
+    const overtaken = Layer.effect(
+      RowReads,
+      Effect.map(RowReads, (stored) =>
+        RowReads.of({
+          ...stored,
+          page: (table, conditions, page) =>
+            Effect.tap(stored.page(table, conditions, page), () => Effect.promise(() => service.done(line)))
+        })
+      )
+    )
+    const late = await service.run(
+      Effect.provide(
+        Effect.flatMap(VenueResolutions, (resolutions) => resolutions.resolve(operator, closing("60200.0"))),
+        VenueResolutions.layer.pipe(Layer.provide(overtaken))
+      )
+    )
+    assert.deepStrictEqual(late, refuse(conflict("The contract is CLOSED already.")))
+    assert.strictEqual((await service.done(["contract", "show", String(contractId)])).pnl, "10.000000")
   })
 
   it("takes what goes with the outcome and nothing else", async () => {

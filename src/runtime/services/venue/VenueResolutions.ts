@@ -9,13 +9,12 @@ import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } fr
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
-import { contractInTurn } from "../barrier/contractDecisions.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
 import { type ResolvedState, resolveClosed, resolveExecuted, resolveVoid } from "../rfq/resolveDecisions.ts"
-import { rfqInTurn } from "../rfq/rfqDecisions.ts"
 import { firstRow } from "../shared/listReads.ts"
+import { Recall } from "../shared/Recall.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
 
 export type Resolution = "executed" | "void" | "closed"
@@ -51,6 +50,7 @@ export class VenueResolutions extends Context.Service<
       const stored = yield* RowReads
       const directory = yield* Directory
       const handlers = yield* venueHandlers
+      const recall = new Recall(stored)
 
       /** The row of what is named, with the evidence that it needs. */
       const find = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> => {
@@ -64,18 +64,20 @@ export class VenueResolutions extends Context.Service<
         })
       }
 
-      const inTurn = (turn: Turn, named: Named, request: ResolveRequest): Verdict<ResolvedState> => {
+      /** Of the row as the turn has it: since it was found it may have changed, or left memory with its end. */
+      const inTurn = (turn: Turn, { table, row: { id } }: Named, request: ResolveRequest): Verdict<ResolvedState> => {
         const { reason, as, tradeId = 0, price = "", qty = "" } = request
-        if (named.table === "rfqs") {
-          const row = rfqInTurn(turn, named.row.id) ?? named.row
+        if (table === "rfqs") {
+          const row = recall.row(turn, table, id)
+          if (row === null) return refuse(unknown("Request"))
           return as === "void"
             ? resolveVoid(turn, handlers, row, reason)
             : resolveExecuted(turn, handlers, row, { reason, tradeId, price, qty })
         }
+        const row = recall.row(turn, table, id)
         const client = turn.state.one("clients")
-        const partner = directory.partner(named.row.partnerId)
-        if (client === undefined || partner === null) return refuse(unknown("Contract"))
-        const row = contractInTurn(turn, named.row.id) ?? named.row
+        const partner = row === null ? null : directory.partner(row.partnerId)
+        if (row === null || client === undefined || partner === null) return refuse(unknown("Contract"))
         return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
       }
 
