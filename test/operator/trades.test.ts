@@ -5,9 +5,9 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { RequestFault } from "../../simulator/venue/InProcessVenue.ts"
-import { conflict, refuse } from "../../src/machines/shared/Refusal.ts"
+import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
-import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
+import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { query, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
@@ -173,19 +173,33 @@ describe("venue resolve", () => {
       `SELECT count(*) AS n FROM ledger_transactions WHERE key = 'commission:contract:${contractId}'`
     )
     assert.strictEqual(row?.n, 1n)
-    const closing = ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0", ...reason]
-    assert.deepInclude(await service.done(closing), { object: `barrierContract:${contractId}`, state: "CLOSED" })
+    world.failing(sound)
+    assert.deepInclude(await service.done(closing(contractId)), {
+      object: `barrierContract:${contractId}`,
+      state: "CLOSED"
+    })
     assert.deepInclude(await service.done(["contract", "show", String(contractId)]), {
       closeReason: "finalSettlement",
       pnl: "10.000000"
     })
-    assert.strictEqual((await refused(closing))[1], 4092)
+    assert.strictEqual((await refused(closing(contractId)))[1], 4092)
   })
 
+  /** A contract that the venue does not know. */
+  const unheardOf = async (): Promise<number> => {
+    const rfqId = await hanging()
+    const evidence = ["--trade-id", "78", "--price", "60000.0", "--qty", "0.1"]
+    await service.done(["venue", "resolve", `rfq:${rfqId}`, "--as", "executed", ...evidence, ...reason])
+    world.failing(sound)
+    return (await service.done(["rfq", "show", String(rfqId)])).contractId
+  }
+  const closing = (contractId: number) => [
+    ...["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0"],
+    ...reason
+  ]
+
   it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
-    const { contractId } = await opened()
-    const closing = (price: string) => ({ object: `contract:${contractId}`, as: "closed" as const, price, reason: "r" })
-    const line = ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0", ...reason]
+    const contractId = await unheardOf()
     // Another's resolution comes between.
     const overtaken = Layer.effect(
       RowReads,
@@ -193,18 +207,55 @@ describe("venue resolve", () => {
         RowReads.of({
           ...stored,
           page: (table, conditions, page) =>
-            Effect.tap(stored.page(table, conditions, page), () => Effect.promise(() => service.done(line)))
+            Effect.tap(stored.page(table, conditions, page), () =>
+              Effect.promise(() => service.done(closing(contractId)))
+            )
         })
       )
     )
+    const request = { object: `contract:${contractId}`, as: "closed" as const, price: "60200.0", reason: "r" }
     const late = await service.run(
       Effect.provide(
-        Effect.flatMap(VenueResolutions, (resolutions) => resolutions.resolve(operator, closing("60200.0"))),
+        Effect.flatMap(VenueResolutions, (resolutions) => resolutions.resolve(operator, request)),
         VenueResolutions.layer.pipe(Layer.provide(overtaken))
       )
     )
     assert.deepStrictEqual(late, refuse(conflict("The contract is CLOSED already.")))
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).pnl, "10.000000")
+  })
+
+  it("D5: what the venue knows, or does not speak of now, is not closed by hand", async () => {
+    const { contractId } = await opened()
+    assert.deepStrictEqual(await refused(closing(contractId)), [
+      1,
+      4092,
+      "The venue knows the contract: it ends by the venue's word."
+    ])
+    world.failing((asked) => (asked === "lookup" ? { lost: "before" } : {}))
+    assert.strictEqual((await refused(closing(contractId)))[1], 5020)
+    assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "OPEN")
+  })
+
+  it("Four eyes: what could not run is refused before anybody is asked to look", async () => {
+    const check = (request: ResolveRequest) =>
+      service.run(
+        Effect.provide(
+          Effect.flatMap(VenueResolutions, (resolutions) => resolutions.check(request)),
+          VenueResolutions.layer
+        )
+      )
+    const { rfqId } = await opened()
+    const object = `rfq:${rfqId}`
+    const asked = { object, as: "void", reason: "r" } as const
+    const nothing = refuse(conflict("Nothing of this request is in flight at the venue."))
+    assert.deepStrictEqual(await check(asked), nothing)
+    const waiting = `rfq:${await hanging()}`
+    assert.deepStrictEqual(await check({ ...asked, object: waiting }), accept({ ...asked, object: waiting }))
+    const contractId = await unheardOf()
+    const close = { ...asked, object: `contract:${contractId}`, as: "closed", price: "60100.0" } as const
+    assert.deepStrictEqual(await check(close), accept({ ...close, object: `barrierContract:${contractId}` }))
+    await service.done(closing(contractId))
+    assert.deepStrictEqual(await check(close), refuse(conflict("The contract is CLOSED already.")))
   })
 
   it("takes what goes with the outcome and nothing else", async () => {

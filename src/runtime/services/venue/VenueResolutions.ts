@@ -3,18 +3,36 @@
  * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`).
  */
 import { Context, Effect, Layer } from "effect"
+import { acceptRef } from "../../../machines/rfq/Rfq.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
-import { type ResolvedState, resolveClosed, resolveExecuted, resolveVoid } from "../rfq/resolveDecisions.ts"
+import {
+  contractRefusal,
+  requestRefusal,
+  type ResolvedState,
+  resolveClosed,
+  resolveExecuted,
+  resolveVoid
+} from "../rfq/resolveDecisions.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { Recall } from "../shared/Recall.ts"
+import { venueAway } from "./venueAway.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
 
 export type Resolution = "executed" | "void" | "closed"
@@ -50,6 +68,7 @@ export class VenueResolutions extends Context.Service<
       const stored = yield* RowReads
       const directory = yield* Directory
       const handlers = yield* venueHandlers
+      const venue = yield* Venue
       const recall = new Recall(stored)
 
       /** The row of what is named, with the evidence that it needs. */
@@ -81,14 +100,35 @@ export class VenueResolutions extends Context.Service<
         return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
       }
 
+      /** Only a contract that the venue does not know is ended by hand (D5): the venue is asked now. */
+      const standing = (named: Named): Effect.Effect<Verdict<Named>> =>
+        named.table === "rfqs" || named.row.state !== "OPEN"
+          ? Effect.succeed(accept(named))
+          : Effect.match(venue.lookup([acceptRef(named.row.rfqId, named.row.context.quoteId)]), {
+              onFailure: venueAway,
+              onSuccess: ([word]): Verdict<Named> =>
+                word?.outcome === "EXECUTED" ? refuse(knownAtVenue) : accept(named)
+            })
+      const looking = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> =>
+        Effect.flatMap(find(request), (found) => (found.ok ? standing(found.value) : Effect.succeed(found)))
+
       return VenueResolutions.of({
         check: (request) =>
-          Effect.map(find(request), (found) =>
-            found.ok ? accept({ ...request, object: objectOf(found.value) }) : found
-          ),
+          Effect.gen(function* () {
+            const found = yield* looking(request)
+            if (!found.ok) return found
+            const { table, row } = found.value
+            const refusal =
+              table === "rfqs"
+                ? yield* host.read(clientSubject(row.clientId), (state) =>
+                    requestRefusal(state, row, request.as === "void" ? "void" : "executed")
+                  )
+                : contractRefusal(row)
+            return refusal === null ? accept({ ...request, object: objectOf(found.value) }) : refuse(refusal)
+          }),
         resolve: (caller, request) =>
           Effect.gen(function* () {
-            const found = yield* find(request)
+            const found = yield* looking(request)
             if (!found.ok) return found
             const ended = yield* host.dispatch({
               subject: clientSubject(found.value.row.clientId),
@@ -105,6 +145,8 @@ export class VenueResolutions extends Context.Service<
 type Named =
   | { readonly table: "rfqs"; readonly row: RfqRow }
   | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
+
+const knownAtVenue = conflict("The venue knows the contract: it ends by the venue's word.")
 
 const tables = { rfq: "rfqs", barrierContract: "barrierContracts", contract: "barrierContracts" } as const
 
