@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "TRD", custody: "PARTNER" })
   steps = barrierSteps(service, key, stepsOf(service, key))
-  clientId = await steps.trader()
+  clientId = await steps.trader("5000.00")
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })
 afterAll(() => service.stop())
@@ -97,8 +97,35 @@ describe("requests and contracts as staff read them", () => {
     assert.deepInclude(episode, { clientId: short, state: "DONE", contracts: 1 })
     assert.deepStrictEqual(await service.done(["closeout", "show", `CO-${episode.closeOutId}`]), episode)
     assert.deepStrictEqual((await service.done(["closeout", "list", "--open"])).closeouts, [])
+    const ofShort = ["closeout", "list", "--partner", "TRD", "--client", String(short)]
+    assert.deepStrictEqual((await service.done(ofShort)).closeouts, [episode])
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "TORN_UP")
     assert.match(await shownTo(["closeout", "list"]), /WRITTEN OFF/)
+  })
+
+  it("lists of one partner, or of one client of it", async () => {
+    await service.partner({ code: "TRE", custody: "PARTNER" })
+    const { rfqId, contractId } = await opened()
+    const whose = (...of: ReadonlyArray<string>) =>
+      Promise.all(
+        [
+          ["rfq", "rfqs", "rfqId"],
+          ["contract", "contracts", "contractId"],
+          ["closeout", "closeouts", "clientId"]
+        ].map(async ([noun = "", plural = "", id = ""]) =>
+          (await service.done([noun, "list", ...of]))[plural].map((row: Readonly<Record<string, unknown>>) => row[id])
+        )
+      )
+    const [rfqs, contracts] = await whose("--partner", "TRD")
+    assert.deepStrictEqual([rfqs[0], contracts[0]], [rfqId, contractId])
+    assert.deepStrictEqual(await whose("--partner", "TRE"), [[], [], []])
+    assert.deepStrictEqual(await whose("--partner", "TRE", "--client", uid), [[], [], []])
+    const [ownRfqs, ownContracts, ownCloseOuts] = await whose("--partner", "TRD", "--client", uid)
+    assert.deepStrictEqual([ownRfqs[0], ownContracts[0], ownCloseOuts], [rfqId, contractId, []])
+    for (const noun of ["rfq", "contract", "closeout"]) {
+      assert.strictEqual((await refused([noun, "list", "--partner", "NONE"]))[1], 4004)
+      assert.strictEqual((await refused([noun, "list", "--client", "999999"]))[1], 4004)
+    }
   })
 
   it("what is nobody's is not found, and a state that is none is refused", async () => {
@@ -108,7 +135,6 @@ describe("requests and contracts as staff read them", () => {
       }
     }
     assert.strictEqual((await refused(["margin", "show", "999999"]))[1], 4004)
-    assert.strictEqual((await refused(["rfq", "list", "--client", "999999"]))[1], 4004)
     assert.strictEqual((await service.cli(["rfq", "list", "--state", "DONE"])).status, 2)
   })
 })
