@@ -263,20 +263,26 @@ describe("venue resolve", () => {
   })
 
   it("Four eyes: what could not run is refused before anybody is asked to look", async () => {
-    const check = (request: ResolveRequest) =>
-      service.run(
-        Effect.provide(
-          Effect.flatMap(VenueResolutions, (resolutions) => resolutions.check(request)),
-          VenueResolutions.layer
-        )
-      )
+    const resolutions = <A, E>(ask: (of: VenueResolutions["Service"]) => Effect.Effect<A, E>): Promise<A> =>
+      service.run(Effect.provide(Effect.flatMap(VenueResolutions, ask), VenueResolutions.layer))
+    const check = (request: ResolveRequest) => resolutions((of) => of.check(request))
     const { rfqId } = await opened()
     const object = `rfq:${rfqId}`
     const asked = { object, as: "void", reason: "r" } as const
     const nothing = refuse(conflict("Nothing of this request is in flight at the venue."))
     assert.deepStrictEqual(await check(asked), nothing)
-    const waiting = `rfq:${await hanging()}`
-    assert.deepStrictEqual(await check({ ...asked, object: waiting }), accept({ ...asked, object: waiting }))
+    const hung = await hanging()
+    const waiting = { ...asked, object: `rfq:${hung}` }
+    const inFlight = await check(waiting)
+    const ref = inFlight.ok ? (inFlight.value.ref ?? "") : ""
+    assert.match(ref, new RegExp(`^A-${hung}-[0-9]+$`))
+    assert.deepStrictEqual(inFlight, accept({ ...waiting, ref }))
+    // Evidence of one accept is none of the next.
+    const ofEarlier = { ...waiting, ref: `A-${hung}-999999` }
+    assert.deepStrictEqual(
+      await resolutions((of) => of.resolve(operator, ofEarlier)),
+      refuse(conflict("Another call of this request is in flight by now: the evidence is not of this one."))
+    )
     const contractId = await unheardOf()
     const close = { ...asked, object: `contract:${contractId}`, as: "closed", price: "60100.0" } as const
     assert.deepStrictEqual(await check(close), accept({ ...close, object: `barrierContract:${contractId}` }))

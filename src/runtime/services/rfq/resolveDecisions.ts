@@ -30,18 +30,34 @@ export interface ResolvedState {
   readonly breakId: number | null
 }
 
-/** Why a request can't be ended so; null when it can. */
-export const requestRefusal = (state: SubjectState, row: RfqRow, as: "executed" | "void"): Refusal | null => {
+/** The call of a request that is in flight, its accept before others; null when there is none. */
+export const callInFlight = (state: SubjectState, row: RfqRow): string | null => {
   const refs = callsOf(state, row)
-  if (refs.length === 0) return nothingInFlight
-  return as === "void" || refs.some((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ? null : notAnAccept
+  return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
+}
+
+/**
+ * Why a request can't be ended so; null when it can. `looked`: the call that was in flight when the evidence was looked at,
+ * which is evidence of no other one.
+ */
+export const requestRefusal = (
+  state: SubjectState,
+  row: RfqRow,
+  as: "executed" | "void",
+  looked: string | null = null
+): Refusal | null => {
+  const ref = callInFlight(state, row)
+  if (ref === null) return nothingInFlight
+  if (looked !== null && looked !== ref) return otherInFlight
+  return as === "void" || quoteOfRef(ref) === row.context.accepting?.quoteId ? null : notAnAccept
 }
 
 /** Why a contract can't be ended; null when it can. Whether the venue knows it is asked before. */
 export const contractRefusal = ({ state }: BarrierContractRow): Refusal | null =>
   state === "OPEN" ? null : conflict(`The contract is ${state} already.`)
 
-const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
+export const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
+const otherInFlight = conflict("Another call of this request is in flight by now: the evidence is not of this one.")
 const notAnAccept = conflict("Only an accept can have been executed: what is in flight is another call.")
 
 /** Ends the calls of a request that are in flight as never executed. */

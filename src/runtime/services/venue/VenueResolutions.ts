@@ -23,7 +23,9 @@ import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
 import {
+  callInFlight,
   contractRefusal,
+  nothingInFlight,
   requestRefusal,
   type ResolvedState,
   resolveClosed,
@@ -46,6 +48,8 @@ export type ResolveRequest = {
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
+  /** The request's call that was in flight when it was asked for: no other one is ended. */
+  readonly ref?: string
 }
 
 export interface Resolved extends ResolvedState {
@@ -85,10 +89,12 @@ export class VenueResolutions extends Context.Service<
 
       /** Of the row as the turn has it: since it was found it may have changed, or left memory with its end. */
       const inTurn = (turn: Turn, { table, row: { id } }: Named, request: ResolveRequest): Verdict<ResolvedState> => {
-        const { reason, as, tradeId = 0, price = "", qty = "" } = request
+        const { reason, as, tradeId = 0, price = "", qty = "", ref = null } = request
         if (table === "rfqs") {
           const row = recall.row(turn, table, id)
           if (row === null) return refuse(unknown("Request"))
+          const refusal = requestRefusal(turn.state, row, as === "void" ? "void" : "executed", ref)
+          if (refusal !== null) return refuse(refusal)
           return as === "void"
             ? resolveVoid(turn, handlers, row, reason)
             : resolveExecuted(turn, handlers, row, { reason, tradeId, price, qty })
@@ -118,13 +124,18 @@ export class VenueResolutions extends Context.Service<
             const found = yield* looking(request)
             if (!found.ok) return found
             const { table, row } = found.value
-            const refusal =
-              table === "rfqs"
-                ? yield* host.read(clientSubject(row.clientId), (state) =>
-                    requestRefusal(state, row, request.as === "void" ? "void" : "executed")
-                  )
-                : contractRefusal(row)
-            return refusal === null ? accept({ ...request, object: objectOf(found.value) }) : refuse(refusal)
+            const object = objectOf(found.value)
+            if (table === "barrierContracts") {
+              const refusal = contractRefusal(row)
+              return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+            }
+            return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
+              const now = state.get("rfqs", String(row.id)) ?? row
+              const ref = callInFlight(state, now)
+              if (ref === null) return refuse(nothingInFlight)
+              const refusal = requestRefusal(state, now, request.as === "void" ? "void" : "executed")
+              return refusal === null ? accept({ ...request, object, ref }) : refuse(refusal)
+            })
           }),
         resolve: (caller, request) =>
           Effect.gen(function* () {
