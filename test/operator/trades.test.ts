@@ -219,10 +219,8 @@ describe("venue resolve", () => {
     world.failing(sound)
     return (await service.done(["rfq", "show", String(rfqId)])).contractId
   }
-  const closing = (contractId: number) => [
-    ...["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0"],
-    ...reason
-  ]
+  const closing = (contractId: number) =>
+    ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0"].concat(reason)
 
   it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
     const contractId = await unheardOf()
