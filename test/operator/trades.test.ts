@@ -317,3 +317,26 @@ describe("venue resolve", () => {
     assert.strictEqual(status, 1)
   })
 })
+
+describe("without a venue", () => {
+  it("what needs its prices answers 5030, and what is stored is read", async () => {
+    const alone = await startOperatorService({})
+    try {
+      const { key } = await alone.partner({ code: "TRF", custody: "PARTNER" })
+      const client = String(await alone.client(key))
+      const { status, refusal } = await alone.cli(["margin", "show", client], "SUPPORT")
+      assert.deepStrictEqual([status, refusal.code, refusal.msg], [1, 5030, "No venue is attached to this service."])
+      const asked = ["--symbol", "BTC-USDC-KO", "--side", "BUY", "--qty", "0.1", "--barrier", "58000"]
+      const explained = await alone.done(["explain", "rfq", client, ...asked])
+      assert.deepInclude(explained, {
+        outcome: "REFUSED",
+        code: 5030,
+        sentence: "No venue is attached to this service."
+      })
+      assert.deepStrictEqual((await alone.done(["rfq", "list"])).rfqs, [])
+      assert.deepStrictEqual((await alone.done(["contract", "list", "--client", client])).contracts, [])
+    } finally {
+      await alone.stop()
+    }
+  })
+})
