@@ -1,6 +1,6 @@
 /**
- * `serve --demo`: a partner firm under PARTNER custody with a key and one client, made once, and curl lines that work
- * when pasted. What the lines need beside the key is kept in the data directory (demo.json 0600, demo-client.json).
+ * `serve --demo`: a partner firm under PARTNER custody with a key and one client that may trade, made once, and lines that
+ * work whenever they are pasted. What they need beside the key is kept in the data directory (demo.json 0600, demo-client.json).
  */
 import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
@@ -8,6 +8,13 @@ import { sampleOnboarding } from "./machines/kyc/sampleOnboarding.ts"
 import type { Verdict } from "./machines/shared/Refusal.ts"
 import { type DataFiles, readIfThere, type ServiceFile } from "./runtime/adapters/dataDirectory.ts"
 import { writeWhole } from "./runtime/adapters/writeWhole.ts"
+import { questionnaire1 } from "./machines/appropriateness/questionnaire1.ts"
+import { answersFor } from "./machines/appropriateness/scoring.ts"
+import { sampleMifid } from "./machines/mifid/sampleMifid.ts"
+import { ActorHost } from "./runtime/engine/mailbox/ActorHost.ts"
+import { Appropriateness } from "./runtime/services/appropriateness/Appropriateness.ts"
+import { clientSubject, usdcBalance } from "./runtime/services/client/clientState.ts"
+import { CollateralReports } from "./runtime/services/collateral/CollateralReports.ts"
 import { BusinessClock } from "./runtime/engine/clock/BusinessClock.ts"
 import { partnerAttribution } from "./runtime/services/partner/Caller.ts"
 import { Directory } from "./runtime/services/partner/Directory.ts"
@@ -49,6 +56,7 @@ export const prepareDemo = (files: DataFiles) =>
     writeWhole(files.demoClient, `${JSON.stringify(sampleOnboarding(2, tag, clock.now()), null, 2)}\n`)
     const kept = readIfThere(files.demo)
     const demo = kept === null ? yield* makeDemo(files, tag) : yield* Schema.decodeUnknownEffect(DemoFile)(kept)
+    yield* equip(demo, tag)
     return { ...demo, clientFile: files.demoClient, tag } satisfies Demo
   })
 
@@ -95,8 +103,49 @@ const makeDemo = (files: DataFiles, tag: string) =>
     return demo
   })
 
+/** Cash below which the demo client brings more, and what it brings: for some hundred contracts like the printed one. */
+const leastCash = 500_000_000n
+const brought = "1000.00"
+
+/** Brings the client to level MICA_MIFID and to money to trade with, at each start: it may have lost it, or be of an older one. */
+const equip = ({ code, clientId }: typeof DemoFile.Type, tag: string) =>
+  Effect.gen(function* () {
+    const directory = yield* Directory
+    const partner = directory.findPartner(code)
+    const key = partner === null ? undefined : directory.keys(partner.row.id).find(({ state }) => state === "ACTIVE")
+    if (partner === null || key === undefined) return
+    const by = { partner, key, by: partnerAttribution(partner, key, "demo") }
+    const held = yield* (yield* ActorHost).read(clientSubject(clientId), (state) => ({
+      client: state.one("clients"),
+      cash: usdcBalance(state)?.cash ?? 0n
+    }))
+    // One that was closed or is held back stays as somebody left it.
+    if (held.client?.state !== "ACTIVE") return
+    if (held.client.level !== "MICA_MIFID") {
+      const appropriateness = yield* Appropriateness
+      const answers = { version: 1, answers: answersFor(questionnaire1, "PASS") }
+      yield* granted(
+        "assess the client",
+        appropriateness.submit(by, clientId, answers, () => null)
+      )
+      yield* granted(
+        "bring MiFID blocks",
+        appropriateness.writeMifid(by, clientId, sampleMifid(), () => null)
+      )
+    }
+    if (held.cash >= leastCash) return
+    const report = { partnerRef: `demo-${tag}`, direction: "DEPOSIT", amount: brought }
+    yield* granted(
+      "report collateral",
+      (yield* CollateralReports).report(by, clientId, report, () => null)
+    )
+  })
+
 /** The data directory of a command that names none. */
 const usualDataDir = ".brokerage"
+
+/** Accepted by itself as soon as a dealer quotes. */
+const contract = '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
 
 /** What a newcomer sees: the key, and lines to paste. `dataDir` is named in the commands where it is not the usual one. */
 export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): string => {
@@ -119,6 +168,12 @@ export const demoText = (demo: Demo, service: ServiceFile, dataDir: string): str
     "Read a market; move it, and read it again:",
     `  ${curl} '${service.url}/partner/v1/ticker?symbol=BTC-USDC-PERP'`,
     command("sim venue price BTC-USDC-PERP 60000"),
+    "",
+    "Hold a price; open a contract, knocked out below 59000; send the price there (webhooks say what became of it):",
+    command("sim venue price BTC-USDC-KO 60000"),
+    `  ${curl} -H "Idempotency-Key: contract-$(date +%s)" --data '${contract}' ${client}/${demo.clientId}/rfq`,
+    command("sim venue price BTC-USDC-KO 58900"),
+    `  ${curl} '${client}/${demo.clientId}/barriers?state=history&limit=1'`,
     "",
     "Play scenarios against this service (sim list shows all of them):",
     command("sim run custody")

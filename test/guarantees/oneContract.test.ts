@@ -57,6 +57,28 @@ describe("A2-26: one accept, one contract", () => {
     assert.strictEqual(await contracts(clientId), 1)
   }, 20_000)
 
+  it("the venue executes and does not show the contract: the accept stays in flight, and is asked for until it is seen", async () => {
+    const { clientId, rfqId, quoteId } = await quoted()
+    world.hide(true)
+    let questions = 0
+    world.failing((name) => {
+      if (name === "voidRefs") questions++
+      return {}
+    })
+    const answer = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
+    assert.strictEqual(answer.status, 502, answer.text)
+    await looking(
+      () => Promise.resolve(questions),
+      (asked) => asked >= 2
+    )
+    assert.deepInclude(await rfqOf(clientId, rfqId), { state: "OPEN", accepting: true })
+    assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [0, []])
+    world.hide(false)
+    await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")
+    world.failing(() => ({}))
+    assert.deepStrictEqual([await contracts(clientId), await commissions(clientId)], [1, ["-1.200000"]])
+  }, 30_000)
+
   it("a retry under the key asks the venue once, whatever was answered", async () => {
     const clientId = await trader()
     const headers = { "Idempotency-Key": `request-${clientId}` }

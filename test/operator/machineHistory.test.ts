@@ -11,11 +11,14 @@ import { join } from "node:path"
 import { instanceView } from "../../cli/commands/machine.ts"
 import { render } from "../../cli/views/render.ts"
 import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
-import { VenueMemory } from "../../src/runtime/ports/VenueMemory.ts"
 import { historyStatement } from "../../src/runtime/store/reads/auditReads.ts"
 import { collateral, onboard, person, query } from "../support/Builders.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
+const market = barrierVenue()
 let service: OperatorService
 /** The name of one object of each machine, and the actions its history must have. */
 const objects = new Map<Kind, { readonly id: string; readonly actions: ReadonlyArray<string> }>()
@@ -26,7 +29,7 @@ let clientId: number
 beforeAll(async () => {
   service = await startOperatorService({
     settings: { webhookHosts: new Set(["127.0.0.1"]), fourEyes: new Set(["ledger adjust"]) },
-    layerVenue: new VenueMemory({ now: () => Date.now() }).layer()
+    layerVenue: market.layerVenue
   })
   const partner = await service.partner({ code: "HIST" })
   const call = (method: string, path: string, body?: unknown) =>
@@ -85,6 +88,11 @@ beforeAll(async () => {
   add("tradingHalt", haltId, "market.halt", "market.resume")
   const { probes } = await service.done(["sim", "venue", "probe", String(clientId)])
   add("venueProbe", probes[0].probeId, "venueProbe.begin", "venueProbe.end")
+  const traded = await tradesOf(service)
+  add("rfq", traded.rfqId, "rfq.create", "rfq.accept", "rfq.accepted")
+  add("barrierContract", traded.contractId, "contract.open", "contract.tearUp", "contract.end")
+  add("riskMonitor", traded.clientId, "risk.state", "risk.state")
+  add("closeOut", traded.closeOutId, "closeout.start", "closeout.tearUp", "closeout.end")
   add("webhookEndpoint", "HIST", "webhook.register", "webhook.delete")
   add("webhookDelivery", deliveryId, "webhook.redeliver")
 })
@@ -98,6 +106,24 @@ const moneyOf = async (on: OperatorService): Promise<{ readonly noticeId: number
   const { noticeId } = (await on.call("POST", `${path}/deposits`, { key, body: money })).json.data
   const answer = await on.call("POST", `${path}/withdrawals`, { key, body: { ...money, destination: { iban: email } } })
   return { noticeId, requestId: answer.json.data.requestId }
+}
+
+/** A contract that its client can't afford any more: torn up in a close-out. */
+const tradesOf = async (on: OperatorService) => {
+  const { key } = await on.partner({ code: "HIST2" })
+  const { trader, post, asked, until, looking } = barrierSteps(on, key, stepsOf(on, key))
+  const id = await trader()
+  const { rfqId } = (await post(id, "/rfq", asked())).json.data
+  market.quote(rfqId, "60000")
+  const { contractId } = await until(id, rfqId, ({ state }) => state === "ACCEPTED")
+  const taken = ["ledger", "adjust", String(id), "--currency", "USDC", "--amount", "-998", "--reason", "test"]
+  const { approvalId } = await on.done(taken)
+  await on.done(["approval", "grant", String(approvalId)], "SECOND")
+  const { closeouts } = await looking(
+    () => on.done(["closeout", "list"]),
+    (page) => page.closeouts[0]?.state === "DONE"
+  )
+  return { clientId: id, rfqId, contractId, closeOutId: closeouts[0].closeOutId }
 }
 
 /** A list of one name through the command line. */
@@ -197,11 +223,11 @@ describe("operator surface, machine inspect", () => {
       [...kinds]
     )
     const statesOf = (kind: Kind) => counted.find(({ name }: { readonly name: string }) => name === kind).states
-    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 2 })
-    assert.deepStrictEqual(statesOf("approval"), { GRANTED: 1 })
-    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 14, SUBMITTED: 1 })
+    assert.deepStrictEqual(statesOf("client"), { ACTIVE: 3 })
+    assert.deepStrictEqual(statesOf("approval"), { GRANTED: 2 })
+    assert.deepStrictEqual(statesOf("verificationBlock"), { APPROVED: 26, SUBMITTED: 1 })
     const human = await runRecorded(["machine", "list", "--counts", ...service.connection("ADMIN")])
-    assert.match(human.stdout, /^client +2 +ACTIVE 2$/m)
+    assert.match(human.stdout, /^client +3 +ACTIVE 3$/m)
   })
 
   it("A3-45: a client with 100,000 audit rows: the history of one object reads that object's rows alone", async () => {

@@ -1,6 +1,7 @@
 /** Knock-out contracts as partners live with them: listed, closed early at a quoted price, ended by the venue (doc 2; D5; F17, F19, A2-29, A2-30). */
 import { assert, describe, it } from "@effect/vitest"
 import { get } from "../support/Builders.ts"
+import { heldAt } from "../support/lockTable.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
@@ -105,6 +106,31 @@ describe("ended by the venue", () => {
     })
     const closing = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
     assert.deepInclude(closing, { state: "CANCELLED", rejectReason: "contract ended" })
+    assert.strictEqual(await cash(clientId), "808.800000")
+  })
+
+  it("D5: a request to close that comes while the knock-out is being written finds the contract ended", async () => {
+    const { clientId, contractId } = await opened()
+    const knockedOut = async () => {
+      world.price("57000")
+      await looking(
+        () => cash(clientId),
+        (held) => held === "808.800000"
+      )
+    }
+    const asked = async () => {
+      const closing = post(clientId, `/barriers/${contractId}/close`, {})
+      // Answered after the request to close has found the contract.
+      for (let n = 0; n < 3; n++) assert.strictEqual(await cash(clientId), "998.800000")
+      return { closing }
+    }
+    const closing: Array<Awaited<ReturnType<typeof asked>>["closing"]> = []
+    await heldAt(service, "barrier_contracts", knockedOut, async () => {
+      closing.push((await asked()).closing)
+    }).finally(() => world.price("60000"))
+    const answers = await Promise.all(closing)
+    assert.deepStrictEqual(answers.map(refusal), [[400, 4000, "The contract is not open."]])
+    assert.deepStrictEqual((await listed(clientId)).barriers, [])
     assert.strictEqual(await cash(clientId), "808.800000")
   })
 

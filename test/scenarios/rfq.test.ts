@@ -3,9 +3,10 @@
  * A2-21..A2-28, A2-110).
  */
 import { assert, describe, it } from "@effect/vitest"
-import { get, rowCounts } from "../support/Builders.ts"
+import { get, ofClient, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue, knockOut } from "../support/barrierVenue.ts"
+import { heldAt } from "../support/lockTable.ts"
 import { openScenario } from "../support/Scenario.ts"
 import type { Answer } from "../support/Service.ts"
 
@@ -154,6 +155,30 @@ describe("taking back and refusals", () => {
     assert.deepStrictEqual(refusal(await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })), notOpen)
     const { quotes } = await rfqOf(clientId, rfqId)
     assert.deepInclude(quotes[0], { quoteId, state: "EXPIRED", acceptable: false })
+  })
+
+  it("D4: an accept that comes while the request's end is being written finds it ended", async () => {
+    const clientId = await trader()
+    const { rfqId, clientUid } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
+    const quoteId = world.quote(rfqId, "60000")
+    await until(clientId, rfqId, (rfq) => rfq.quotes.length === 1)
+    const target = `R-${rfqId}`
+    const request = { ref: `${target}-elsewhere`, account: clientUid, target }
+    const ended = async () => {
+      world.venue.apply({ type: "call", name: "cancelRequest", request })
+      await until(clientId, rfqId, ({ state }) => state === "CANCELLED")
+    }
+    const accepts: Array<Promise<Answer>> = []
+    await heldAt(service, "rfqs", ended, async () => {
+      accepts.push(post(clientId, `/rfq/${rfqId}/accept`, { quoteId }))
+      // Answered after the accept has found the request.
+      for (let n = 0; n < 3; n++) assert.strictEqual((await rfqOf(clientId, rfqId)).state, "OPEN")
+    })
+    assert.deepStrictEqual((await Promise.all(accepts)).map(refusal), [[400, 4000, "The request is not open."]])
+    assert.deepStrictEqual(
+      (await ofClient(service, "rfqs", clientId)).map(({ state }) => state),
+      ["CANCELLED"]
+    )
   })
 
   it("A2-21: the venue refuses: 400 with the request's data, and the row says why", async () => {

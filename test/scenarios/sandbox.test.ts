@@ -31,6 +31,9 @@ import {
 } from "../support/Builders.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
 import type { OperatorCaller } from "../../src/runtime/services/operator/OperatorKeys.ts"
+import { barrierSteps } from "../support/barrierSteps.ts"
+import { barrierVenue } from "../support/barrierVenue.ts"
+import { openScenario } from "../support/Scenario.ts"
 import { operator, type Service, startService } from "../support/Service.ts"
 
 const finance: OperatorCaller = { ...operator, role: "FINANCE" }
@@ -38,6 +41,10 @@ const folder = mkdtempSync(join(tmpdir(), "brokerage-sandbox-"))
 let service: Service
 let key: string
 let receiver: Server
+/** What is traded is played on a service of its own, whose clock nobody moves. */
+const market = barrierVenue()
+const traders = await openScenario({ layerVenue: market.layerVenue })
+const trading = barrierSteps(traders.service, traders.key, traders)
 /** What the partner's endpoint answers; null: it waits, and the held answers lie in `waiting`. */
 let answers: number | null = 204
 const waiting: Array<ServerResponse> = []
@@ -146,6 +153,21 @@ const until = async (read: () => Promise<{ readonly status: string }>, status: s
 }
 
 /** How each row that names the partner is played; the state that is seen. */
+const barriersOf = async (clientId: number, state: string) =>
+  (await get(traders.service, traders.key, `/clients/${clientId}/barriers?state=${state}`)).json.data.barriers
+/** A request for quotes of a new client that may trade. */
+const quoted = async (more: object = {}) => {
+  const clientId = await trading.trader()
+  const { rfqId, state } = (await trading.post(clientId, "/rfq", { ...trading.asked(), ...more })).json.data
+  return { clientId, rfqId: rfqId as number, state: state as string }
+}
+/** The same, its first quote accepted by itself. */
+const traded = async () => {
+  const { clientId, rfqId } = await quoted()
+  market.quote(rfqId, "60000")
+  return { clientId, rfq: await trading.until(clientId, rfqId, ({ state }) => state !== "OPEN") }
+}
+
 const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
   "client KYC_PENDING": async () => stateOf(await onboarded("Sanctionlisted")),
   "client ACTIVE": async () => stateOf(await decided("Clearedlater")),
@@ -196,6 +218,27 @@ const play: Readonly<Record<string, () => Promise<string | undefined>>> = {
   "settlementItem PENDING": () => item(),
   "settlementItem FAILED": () => item("FAILED"),
   "settlementItem SETTLED": () => item("FAILED", "SETTLED"),
+  "rfq OPEN": async () => (await quoted({ autoAccept: false })).state,
+  "rfq ACCEPTED": async () => (await traded()).rfq.state,
+  "rfq CANCELLED": async () => {
+    const { clientId, rfqId } = await quoted({ autoAccept: false })
+    return (await trading.post(clientId, `/rfq/${rfqId}/cancel`, {})).json.data.state
+  },
+  "rfq EXPIRED": async () => {
+    const { clientId, rfqId } = await quoted({ autoAccept: false, expiresInMs: 1_000 })
+    return (await trading.until(clientId, rfqId, ({ state }) => state !== "OPEN")).state
+  },
+  "barrierContract OPEN": async () => {
+    const { clientId } = await traded()
+    return (await barriersOf(clientId, "open"))[0].state
+  },
+  "barrierContract EARLY_CLOSE": async () => {
+    const { clientId, rfq } = await traded()
+    const closing = (await trading.post(clientId, `/barriers/${rfq.contractId}/close`, {})).json.data
+    market.quote(closing.rfqId, "60000")
+    await trading.until(clientId, closing.rfqId, ({ state }) => state !== "OPEN")
+    return (await barriersOf(clientId, "history"))[0].state
+  },
   "webhookEndpoint ACTIVE": async () => {
     const { key: own, partnerId } = await service.partner()
     await call("PUT", "/webhook", { url: url() }, own)

@@ -58,7 +58,7 @@ const ownOnes = allScenarios()
   .map(({ id }) => id)
 
 // The longest one first.
-const groups = ["webhooks", "onboarding", "custody", "settlement", "platform", "market"]
+const groups = ["webhooks", "onboarding", "rfq", "barriers", "margin", "custody", "settlement", "platform", "market"]
 
 describe("sim run, on the service of the data directory", () => {
   // Most of a run is waiting (timeouts, retries): the two seeds wait at the same time.

@@ -15,6 +15,7 @@ import type { VenueLane } from "./VenueLane.ts"
 export interface ContractAuditParts {
   readonly findings: Findings
   readonly venue: VenueLane
+  readonly stepped: (kind: "rfq" | "barrierContract", before: string, after: string) => void
   /** A client's committed cash, micro-USDC. */
   readonly cash: (clientId: number) => bigint
 }
@@ -126,6 +127,7 @@ export class ContractAudit {
     if (accepting !== null && was?.quoteId !== accepting.quoteId) this.checkAccept(row)
     if (was !== null && accepting?.quoteId !== was.quoteId) this.checkReleased(row, was.quoteId)
     this.rfqs.set(row.id, row)
+    if (before !== undefined && before.state !== row.state) this.parts.stepped("rfq", before.state, row.state)
     const { findings } = this.parts
     findings.expect(
       before?.state !== "ACCEPTED",
@@ -199,7 +201,9 @@ export class ContractAudit {
     findings.expect(before === undefined || before.state === "OPEN", "contracts", say("it is written after its end"))
     findings.expect(there !== undefined || isResolved, "contracts", say("the venue has none"))
     if (before === undefined) this.checkOpening(row, there)
-    else findings.expect(frozen(before) === frozen(row), "contracts", say("its terms have changed"))
+    else if (before.state !== row.state) this.parts.stepped("barrierContract", before.state, row.state)
+    if (before !== undefined)
+      findings.expect(frozen(before) === frozen(row), "contracts", say("its terms have changed"))
     if (there !== undefined && row.state !== "OPEN" && !isResolved) {
       const { state, settlePrice, endedAt } = there
       const same = state === row.state && endedAt === row.closedAt && sameUnits(settlePrice, context.settlePrice, 2)

@@ -2,7 +2,8 @@
  * Which machines a simulation drives, by the states that it has written, and the invariant that holds each of them. A
  * machine of the registry without an invariant does not compile; one that no run drives is named by the test.
  */
-import { type Kind, kinds } from "../../src/machines/registry.ts"
+import type { AnyStateMachine } from "xstate"
+import { type Kind, kinds, machines } from "../../src/machines/registry.ts"
 import type { HandlerName } from "../../src/machines/timerNames.ts"
 import type { Invariant } from "./Findings.ts"
 
@@ -81,16 +82,36 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "sandbox.requestDocuments": true
 }
 
+/** Steps of requests and contracts that no simulation takes, and why. */
+export const outOfReach: { readonly rfq: Steps; readonly barrierContract: Steps } = {
+  rfq: {
+    "CREATING ACCEPTED":
+      "nothing of a request is accepted before the venue has confirmed it; test/machines/transitions.test.ts",
+    "REJECTED ACCEPTED":
+      "the venue never had what it rejects, so there is nothing to accept; test/machines/transitions.test.ts"
+  },
+  barrierContract: {}
+}
+type Steps = Readonly<Record<string, string>>
+
 /** How often a row of each machine was written in each state. */
 export class Coverage {
   readonly counts = new Map<Kind, Map<string, number>>()
   /** How often a durable timer fired, by its handler. */
   readonly timers = new Map<string, number>()
+  /** Steps from a state to another one, by machine. */
+  private readonly steps = new Map<Kind, Set<string>>()
   private readonly paths = new Set<VenuePath>()
 
   note(kind: Kind, state: string): void {
     const states = this.counts.get(kind) ?? new Map<string, number>()
     this.counts.set(kind, states.set(state, (states.get(state) ?? 0) + 1))
+  }
+
+  /** A row has gone from one state to another. */
+  stepped(kind: Kind, before: string, after: string): void {
+    const steps = this.steps.get(kind) ?? new Set<string>()
+    this.steps.set(kind, steps.add(`${before} ${after}`))
   }
 
   fired(handler: string): void {
@@ -104,6 +125,9 @@ export class Coverage {
   /** Adds what another run has written. */
   add(other: Coverage): void {
     for (const path of other.paths) this.paths.add(path)
+    for (const [kind, steps] of other.steps) {
+      for (const step of steps) this.steps.set(kind, (this.steps.get(kind) ?? new Set()).add(step))
+    }
     for (const [name, times] of other.timers) this.timers.set(name, (this.timers.get(name) ?? 0) + times)
     for (const [kind, states] of other.counts) {
       for (const [state, times] of states) for (let n = 0; n < times; n++) this.note(kind, state)
@@ -119,6 +143,21 @@ export class Coverage {
       return [
         `No simulated run drives the machine ${kind} (the workload ${seen}): give Workload or a desk a step for it.`
       ]
+    })
+  }
+
+  /** A sentence for each step of a request or a contract that no run has taken though it could, or has taken though it can't. */
+  unstepped(): ReadonlyArray<string> {
+    return (["rfq", "barrierContract"] as const).flatMap((kind) => {
+      const taken = this.steps.get(kind) ?? new Set()
+      return stepsOf(kind).flatMap((step) => {
+        if (taken.has(step) === !Object.hasOwn(outOfReach[kind], step)) return []
+        return taken.has(step)
+          ? [`A simulated run takes the step "${step}" of ${kind}, which is said to be out of reach: say so no more.`]
+          : [
+              `No simulated run takes the step "${step}" of ${kind}: let a desk take it, or say in outOfReach why it can't.`
+            ]
+      })
     })
   }
 
@@ -139,4 +178,13 @@ export class Coverage {
         : []
     )
   }
+}
+
+/** The steps of a machine from one state to another, as it declares them. */
+const stepsOf = (kind: "rfq" | "barrierContract"): ReadonlyArray<string> => {
+  const { machine }: { readonly machine: AnyStateMachine } = machines[kind]
+  const steps = Object.entries(machine.root.states).flatMap(([before, { transitions }]) =>
+    [...transitions.values()].flat().flatMap(({ target }) => (target ?? []).map(({ key }) => `${before} ${key}`))
+  )
+  return [...new Set(steps)]
 }

@@ -19,7 +19,7 @@ import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"
 
 /** How often a step takes the market off the list: once in a few runs. */
-const delisting = 0.01
+const delisting = 0.003
 
 const risk: Attribution = { role: "SYSTEM", keyLabel: "risk", requestId: "risk", actor: "system:risk" }
 const staff: Attribution = { role: "ADMIN", keyLabel: "one", requestId: "resolve", actor: "ADMIN" }

@@ -49,12 +49,12 @@ export class TraderDesk {
     const held = cash.get(clientId)?.at(-1)?.cash ?? 0n
     if (held < least && random.chance(0.9)) return "money in"
     const draw = random.next()
-    if (draw < 0.3) return this.accept(on, clientId) ?? this.request(on)
-    if (draw < 0.42) return this.close(on, clientId) ?? this.request(on)
-    if (draw < 0.5) return this.cancel(on, clientId) ?? this.request(on)
-    if (draw < 0.54)
+    if (draw < 0.3) return this.close(on, clientId) ?? this.accept(on, clientId) ?? this.request(on)
+    if (draw < 0.58) return this.accept(on, clientId) ?? this.request(on)
+    if (draw < 0.66) return this.cancel(on, clientId) ?? this.request(on)
+    if (draw < 0.7)
       return { ...this.request(on), path: `${on}/rfq/${random.pick(["preview", "explain"])}`, keyed: false }
-    if (draw < 0.62) return "money"
+    if (draw < 0.76) return "money"
     return this.request(on)
   }
 
@@ -79,8 +79,8 @@ export class TraderDesk {
         ...(expiryTs === undefined ? {} : { expiryTs }),
         ...(strict ? { strictTakeProfit: true } : {})
       },
-      expiresInMs: random.pick([1_000, 3_000, 8_000, 30_000]),
-      autoAccept: random.chance(0.5)
+      expiresInMs: random.pick([2_000, 20_000, 60_000, 60_000]),
+      autoAccept: random.chance(0.7)
     }
     return { method: "POST", path: `${on}/rfq`, body, keyed: true }
   }
@@ -111,7 +111,7 @@ export class TraderDesk {
     const open = own.filter(isOpen)
     const among = open.length > 0 && random.chance(0.95) ? open : own
     if (among.length === 0) return null
-    const body = { autoAccept: random.chance(0.6), expiresInMs: random.pick([1_000, 5_000, 20_000]) }
+    const body = { autoAccept: random.chance(0.8), expiresInMs: random.pick([2_000, 20_000, 60_000]) }
     return { method: "POST", path: `${on}/barriers/${random.pick(among).id}/close`, body, keyed: true }
   }
 

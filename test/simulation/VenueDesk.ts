@@ -77,14 +77,14 @@ export class VenueDesk {
       const near = this.price + Math.round((this.price * random.between(-8, 8)) / 10_000)
       const price = ((off && closes === null ? beyond : near) / ticksInOne).toFixed(1)
       const offered = random.chance(0.06) ? "0.0001" : qty
-      const validUntil = outside.timeline.now + random.pick([300, 2_000, 8_000])
+      const validUntil = outside.timeline.now + random.pick([300, 3_000, 15_000])
       const { id } = core.apply({ type: "quote", rfqRef: ref, dealer, price, qty: offered, validUntil })
       if (id === null) return
       if (random.chance(0.15)) {
         this.after(random.between(20, 2_000), () => void core.apply({ type: "withdraw", rfqRef: ref, quoteId: id }))
       }
       const rfq = this.requests.get(ref)
-      if (rfq?.state === "OPEN" && random.chance(0.5)) this.quoteSoon(rfq, dealer)
+      if (rfq?.state === "OPEN" && random.chance(0.7)) this.quoteSoon(rfq, dealer)
     })
   }
 
@@ -97,7 +97,7 @@ export class VenueDesk {
       )
       const over = random.between(-20, 20)
       const next =
-        levels.length > 0 && random.chance(0.12)
+        levels.length > 0 && random.chance(0.07)
           ? Number(random.pick(levels)) * ticksInOne + over
           : this.price + this.price * (random.between(-100, 100) / (random.chance(0.05) ? 8_000 : 100_000))
       this.price = Math.round(Math.min(bounds[1], Math.max(bounds[0], next)))

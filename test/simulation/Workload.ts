@@ -25,7 +25,7 @@ const operatorSessions = 2
 const complianceSteps = 20
 const dealingSteps = 25
 const sessionsPerPartner = 2
-const tradingSessions = 4
+const tradingSessions = 3
 /** Clients that may trade before any fault. */
 const tradersAtFirst = 2
 /** Sendings of one call before its caller gives up for now. */

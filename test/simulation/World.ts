@@ -105,7 +105,12 @@ export class World {
       note: (line) => this.note(line)
     })
     const cash = (clientId: number) => commits.cash.get(clientId)?.at(-1)?.cash ?? 0n
-    this.contracts = new ContractAudit({ findings, venue: this.venue, cash })
+    this.contracts = new ContractAudit({
+      findings,
+      venue: this.venue,
+      cash,
+      stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
+    })
     commits.trading = this.contracts
     this.venueAudit = new VenueAudit({
       findings,

@@ -19,6 +19,7 @@ import {
   told,
   without
 } from "./bends.ts"
+import { contractMutations } from "./contractMutations.ts"
 import { bentStore } from "./ObservedStore.ts"
 import { operatorMutations } from "./operatorMutations.ts"
 import { venueMutations } from "./venueMutations.ts"
@@ -63,6 +64,7 @@ const withoutMoney = (store: MemoryStore): MemoryStore =>
 export const mutations: ReadonlyArray<Mutation> = [
   ...operatorMutations,
   ...venueMutations,
+  ...contractMutations,
   {
     name: "the writer's epoch is not checked",
     shows: ["writer"],

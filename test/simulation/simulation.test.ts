@@ -16,6 +16,9 @@ const first = Number(process.env["SIMULATION_SEED"] ?? 1)
 const portion = 50
 const millisPerSeed = 10_000
 
+/** Of all seeds. */
+const seen = new Coverage()
+
 describe("simulation: five partners, an operator, compliance, dying processes and lying receivers", () => {
   for (let from = first; from < first + seeds; from += portion) {
     const to = Math.min(from + portion, first + seeds)
@@ -23,9 +26,14 @@ describe("simulation: five partners, an operator, compliance, dying processes an
       for (let seed = from; seed < to; seed++) {
         const run = simulate(seed)
         if (run.finding !== null) assert.fail(report(run))
+        seen.add(run.coverage)
       }
     })
   }
+
+  it.runIf(seeds >= 300)("all of them take every step of requests and contracts that a simulation can take", () => {
+    assert.deepStrictEqual(seen.unstepped(), [])
+  })
 })
 
 describe("what no run drives", () => {

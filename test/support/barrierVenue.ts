@@ -2,20 +2,38 @@
  * The simulated venue's books in this process, for scenarios of requests for quotes: its prices are held, it follows the wall
  * clock and beats, dealers quote when the test says so, and calls fail when it says so.
  */
-import { Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { InProcessVenue, type RequestFault } from "../../simulator/venue/InProcessVenue.ts"
 import { requestRef } from "../../src/machines/rfq/Rfq.ts"
-import { Venue } from "../../src/runtime/ports/Venue.ts"
+import type { VenueOutcome } from "../../src/machines/venue/venueCalls.ts"
+import { Venue, type VenueShape, VenueUnanswered } from "../../src/runtime/ports/Venue.ts"
 import type { Asked } from "../../simulator/venue/InProcessVenue.ts"
 
 export const knockOut = "BTC-USDC-KO"
 
+const hidden = new VenueUnanswered({ reason: "hidden" })
+
 export const barrierVenue = () => {
   let fault: (asked: Asked, refs: ReadonlyArray<string>) => RequestFault = () => ({})
+  let hiding = false
   const venue = new InProcessVenue({
     venue: { seed: 7, startAt: Date.now(), tickMillis: 1_000, knobs: { seed: 7 } },
-    fault: (asked, refs) => fault(asked, refs)
+    fault: (asked, refs) => fault(asked, refs),
+    deliveries: () => (hiding ? [] : [0])
   })
+  const shown = <Outcome extends VenueOutcome>(outcome: Outcome): Outcome =>
+    hiding ? { ...outcome, contract: null } : outcome
+  const port = (): VenueShape => {
+    const whole = venue.port()
+    return {
+      ...whole,
+      write: (name, request) => Effect.map(whole.write(name, request), shown),
+      lookup: (refs) => Effect.map(whole.lookup(refs), (outcomes) => outcomes.map(shown)),
+      voidRefs: (refs) => Effect.map(whole.voidRefs(refs), (outcomes) => outcomes.map(shown)),
+      accountEvents: (account, after) => (hiding ? Effect.fail(hidden) : whole.accountEvents(account, after)),
+      events: (after) => Stream.suspend(() => (hiding ? Stream.fail(hidden) : whole.events(after)))
+    }
+  }
   const price = (mark: string) =>
     void venue.apply({ type: "command", command: { type: "price", symbol: knockOut, price: mark, only: null } })
   price("60000")
@@ -27,7 +45,9 @@ export const barrierVenue = () => {
   beating.unref()
   return {
     venue,
-    layerVenue: Layer.sync(Venue, () => venue.port()),
+    layerVenue: Layer.sync(Venue, port),
+    /** While it hides, it executes as always, but shows no contract and says no event. */
+    hide: (on: boolean) => void (hiding = on),
     /** Holds index, mark and last. */
     price,
     /** Its time stands still from now on, and so do its prices; its connections live. */

@@ -87,7 +87,14 @@ const startDemo = Effect.gen(function* () {
       idempotencyKey: partnerRef,
       body: JSON.stringify({ partnerRef, direction: "DEPOSIT", amount: "250.00" })
     })
-  return { demo, sheet, ended, report }
+  const request = (idempotencyKey: string) =>
+    client.send({
+      method: "POST",
+      path: `/partner/v1/clients/${demo?.clientId}/rfq`,
+      idempotencyKey,
+      body: '{"symbol":"BTC-USDC-KO","side":"BUY","qty":"0.01","barrier":{"level":"59000"}}'
+    })
+  return { demo, sheet, ended, report, request }
 })
 
 describe("webhooks of the sandbox", () => {
@@ -104,6 +111,29 @@ describe("webhooks of the sandbox", () => {
         assert.strictEqual(yield* ended, "stopped")
       }
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "serve --demo: pasting the lines of a contract opens it and knocks it out, again and again, and shows its items",
+    () =>
+      Effect.gen(function* () {
+        expectLog(/^\{"ready":true,/)
+        expectLog(/stopping: finishing what was accepted/)
+        const { sheet, request, ended } = yield* startDemo
+        yield* sheet.line(/webhooks arrive at/)
+        const price = (at: string) =>
+          Effect.promise(() => runRecorded(["sim", "venue", "price", "BTC-USDC-KO", at, "--data-dir", folder]))
+        const items = /^webhook {2}settlement\.item_created {2}#[0-9]+ {2}client 1 {2}signature ok$/
+        for (const [round, key] of ["contract-1", "contract-2"].entries()) {
+          assert.strictEqual((yield* price("60000")).status, 0)
+          assert.strictEqual((yield* request(key)).status, 200)
+          yield* sheet.line(items, 2 * round + 1)
+          assert.strictEqual((yield* price("58900")).status, 0)
+          yield* sheet.line(items, 2 * round + 2)
+        }
+        assert.strictEqual(yield* ended, "stopped")
+      }).pipe(Effect.scoped),
+    60_000
   )
 
   it.live("operator surface: sim partner listen takes over; a delivery it fails comes again with the same id", () =>

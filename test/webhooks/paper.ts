@@ -3,10 +3,11 @@ import { Effect } from "effect"
 
 export const paper = () => {
   let text = ""
-  let waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void } | null = null
+  let waiting: { readonly pattern: RegExp; readonly nth: number; readonly resolve: (line: string) => void } | null =
+    null
   const look = () => {
     const complete = text.split("\n").slice(0, -1)
-    const line = complete.find((each) => waiting?.pattern.test(each))
+    const line = complete.filter((each) => waiting?.pattern.test(each))[(waiting?.nth ?? 1) - 1]
     if (line !== undefined) waiting?.resolve(line)
   }
   return {
@@ -15,10 +16,10 @@ export const paper = () => {
       text += more
       look()
     },
-    /** The first line that fits, also when it is there already. One wait at a time. */
-    line: (pattern: RegExp): Effect.Effect<string> =>
+    /** The nth line that fits, also when it is there already. One wait at a time. */
+    line: (pattern: RegExp, nth = 1): Effect.Effect<string> =>
       Effect.callback<string>((resume) => {
-        waiting = { pattern, resolve: (line) => resume(Effect.succeed(line)) }
+        waiting = { pattern, nth, resolve: (line) => resume(Effect.succeed(line)) }
         look()
       })
   }

@@ -37,7 +37,9 @@ const Given = Schema.Struct({
   /** Further firms, by the name that steps use in `by`. */
   partners: Schema.optionalKey(Schema.Record(Words, PartnerForm).annotate({ message: "must be a map of partners" })),
   /** ACTIVE clients of the partner at level MICA. */
-  clients: Schema.optionalKey(Names)
+  clients: Schema.optionalKey(Names),
+  /** Clients at level MICA_MIFID with collateral of 1,000 USDC (PARTNER custody). */
+  traders: Schema.optionalKey(Names)
 }).annotate({ message: "must be a map" })
 
 export const ScenarioForm = Schema.Struct({

@@ -15,6 +15,9 @@ export const groups: Readonly<Record<string, string>> = {
   settlement: "SC-SET",
   webhooks: "SC-WHK",
   market: "SC-MKT",
+  rfq: "SC-RFQ",
+  barriers: "SC-BAR",
+  margin: "SC-MRG",
   platform: "SC-PLT"
 }
 

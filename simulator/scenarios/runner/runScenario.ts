@@ -75,8 +75,11 @@ const play = (
     const random = new SeededRandom(seed ^ hashOf(scenario.id))
     const session = yield* openSession(world, scenario, random)
     for (const name of firmsWithEvents(scenario)) yield* session.register(yield* session.firm(name), "main")
-    for (const name of scenario.given.clients ?? []) {
-      yield* performStep(session, { kind: "partner", line: 0, partner: `onboard ${name}`, expect: { status: 201 } })
+    const given = (line: string) => performStep(session, { kind: "partner", line: 0, partner: line })
+    for (const name of scenario.given.clients ?? []) yield* given(`onboard ${name}`)
+    for (const name of scenario.given.traders ?? []) {
+      for (const line of [`onboard ${name}`, `mifid ${name}`, `answer ${name} PASS`, `report ${name} DEPOSIT 1000`])
+        yield* given(line)
     }
     for (const step of scenario.steps) {
       at.line = step.line

@@ -38,6 +38,13 @@ const money = ({ words, fresh }: SampleInput) => ({
   amount: words.AMOUNT
 })
 
+const knockOut = ({ words }: SampleInput) => ({
+  symbol: "BTC-USDC-KO",
+  side: words.SIDE,
+  qty: words.QTY,
+  barrier: { level: words.BARRIER, ...(words.TAKE_PROFIT === undefined ? {} : { takeProfit: words.TAKE_PROFIT }) }
+})
+
 const person = ({ person, tag, now }: SampleInput) => sampleOnboarding(person, tag, now)
 
 /** A word as a count; throws what is said of the step. */
@@ -151,6 +158,59 @@ export const shortNames: Readonly<Record<string, ShortName>> = {
       const entry = { itemId: Number(words.ITEM), status: "SETTLED", partnerTxRef: fresh() }
       return { items: Array.from({ length: wholeOf(words.COUNT ?? "", 10_000) }, () => entry) }
     }
+  },
+  rfq: {
+    method: "POST",
+    path: "/clients/{CLIENT}/rfq",
+    words: ["CLIENT", "SIDE", "QTY", "BARRIER", "[TAKE_PROFIT]"],
+    does: "asks for quotes on a knock-out contract in BTC-USDC-KO, BUY or SELL; the first acceptable one is accepted",
+    sample: knockOut
+  },
+  preview: {
+    method: "POST",
+    path: "/clients/{CLIENT}/rfq/preview",
+    words: ["CLIENT", "SIDE", "QTY", "BARRIER", "[TAKE_PROFIT]"],
+    does: "what such a request would be answered and cost",
+    sample: knockOut
+  },
+  accept: {
+    method: "POST",
+    path: "/clients/{CLIENT}/rfq/{RFQ}/accept",
+    words: ["CLIENT", "RFQ", "QUOTE"],
+    does: "accepts a quote by hand",
+    sample: ({ words }) => ({ quoteId: Number(words.QUOTE) })
+  },
+  drop: {
+    method: "POST",
+    path: "/clients/{CLIENT}/rfq/{RFQ}/cancel",
+    words: ["CLIENT", "RFQ"],
+    does: "cancels a request for quotes"
+  },
+  close: {
+    method: "POST",
+    path: "/clients/{CLIENT}/barriers/{CONTRACT}/close",
+    words: ["CLIENT", "CONTRACT"],
+    does: "asks for quotes to close a contract; the first acceptable one is accepted",
+    sample: () => ({})
+  },
+  request: {
+    method: "GET",
+    path: "/clients/{CLIENT}/rfq/{RFQ}",
+    words: ["CLIENT", "RFQ"],
+    does: "a request for quotes, with its quotes"
+  },
+  contracts: {
+    method: "GET",
+    path: "/clients/{CLIENT}/barriers?state={STATE}",
+    words: ["CLIENT", "STATE"],
+    does: "the client's contracts, `open` or `history`, newest first"
+  },
+  margin: { method: "GET", path: "/clients/{CLIENT}/margin", words: ["CLIENT"], does: "the margin picture (bare)" },
+  notifications: {
+    method: "GET",
+    path: "/clients/{CLIENT}/notifications",
+    words: ["CLIENT"],
+    does: "the client's notification feed, oldest first"
   },
   client: { method: "GET", path: "/clients/{CLIENT}", words: ["CLIENT"], does: "the client's row" },
   kyc: { method: "GET", path: "/clients/{CLIENT}/kyc", words: ["CLIENT"], does: "the latest KYC package" },

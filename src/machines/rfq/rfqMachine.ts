@@ -121,7 +121,7 @@ const confirmed = rfq.assign(({ event }) => {
 const touched = rfq.assign(({ event }) => ("at" in event ? { updatedAt: event.at } : {}))
 const refused = rfq.assign(({ event }) => {
   assertEvent(event, "REFUSED")
-  return { rejectReason: event.reason, venueOpen: false, updatedAt: event.at }
+  return { rejectReason: event.reason, venueOpen: false, cancelling: null, updatedAt: event.at }
 })
 const accepting = rfq.assign(({ event }) => {
   assertEvent(event, "ACCEPT")
@@ -164,7 +164,7 @@ const dropped = rfq.assign(({ event }) => {
 /** An accept that is in flight stays known: its answer is still to come. */
 const contractEnded = rfq.assign(({ event }) => {
   assertEvent(event, "CONTRACT_ENDED")
-  return { rejectReason: "contract ended", venueOpen: false, updatedAt: event.at }
+  return { rejectReason: "contract ended", venueOpen: false, cancelling: null, updatedAt: event.at }
 })
 const venueEnded = rfq.assign(({ event }) => {
   assertEvent(event, "VENUE_ENDED")

@@ -28,6 +28,7 @@ export const tradingRows = (id: number) => ({
     partnerId: 1,
     clientId: id,
     ...machine,
+    state: "OPEN",
     rfqId: 4,
     symbol: "BTC-USDC-KO",
     currency: "USDC",
@@ -38,6 +39,6 @@ export const tradingRows = (id: number) => ({
     pnl: -28_500_000n
   },
   riskMonitors: { clientId: id, partnerId: 1, ...machine },
-  closeOuts: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon, endedAt: noon },
+  closeOuts: { id, partnerId: 1, clientId: id, ...machine, state: "STARTED", startedAt: noon, endedAt: noon },
   venueProbes: { id, partnerId: 1, clientId: id, ...machine, startedAt: noon }
 })

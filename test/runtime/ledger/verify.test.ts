@@ -113,7 +113,32 @@ describe("ledger verify", () => {
       `UPDATE ${table} SET partner_id = partner_id + 1000 WHERE id = (SELECT min(id) FROM ${table})`,
       `UPDATE ${table} SET partner_id = partner_id - 1000 WHERE partner_id > 1000`
     ] as const
+  const partner1 = "(SELECT partner_id FROM clients WHERE id = 1)"
+  const contract = (partner: string, premium = "28.500000"): string =>
+    `INSERT INTO barrier_contracts VALUES (999999999, ${partner}, 1, 'OPEN', '1', '{"premium":"${premium}","commission":"0.120000"}', 999999998, 'BTC-USDC-KO', 'USDC', 28500000, 120000, 1, NULL, NULL)`
+  const noContract = "DELETE FROM barrier_contracts WHERE id = 999999999"
+  const request = (partner: string, state: string): string =>
+    `INSERT INTO rfqs VALUES (999999999, ${partner}, 1, '${state}', '1', '{"contractId":999999998}', 'BTC-USDC-KO', 'USDC', 1, 1, NULL, false)`
+  const noRequest = "DELETE FROM rfqs WHERE id = 999999999"
   const plants: Readonly<Record<string, readonly [plant: string, undo: string]>> = {
+    "every contract has one commission and, once ended, one settlement of what it paid": [
+      contract(partner1),
+      noContract
+    ],
+    "every contract shows the figures it was booked with, and ends if and only if it has a settle price": [
+      contract(partner1, "28.500001"),
+      noContract
+    ],
+    "every request that was executed to open a contract has that one contract": [
+      request(partner1, "ACCEPTED"),
+      noRequest
+    ],
+    "every request for quotes is of its client's partner": [request("999", "EXPIRED"), noRequest],
+    "every knock-out contract is of its client's partner": [contract("999"), noContract],
+    "every write-off is that of one close-out, of what it shows": [
+      `INSERT INTO close_outs VALUES (999999999, ${partner1}, 1, 'DONE', '1', '{"writtenOff":"5.000000"}', 1, 2)`,
+      "DELETE FROM close_outs WHERE id = 999999999"
+    ],
     "every transaction sums to zero per currency": [
       `UPDATE postings SET amount = amount + 1 WHERE posting_id = ${aPosting}`,
       `UPDATE postings SET amount = amount - 1 WHERE posting_id = ${aPosting}`

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { restrictionSentences } from "../../../src/machines/client/Restriction.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
+import { advance } from "../../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
@@ -25,6 +26,13 @@ describe("requests for quotes in their client's turn", () => {
     assert.deepInclude(opened?.context, { premium: "28.595000", commission: "0.120020", entry: "60010.0", tradeId: 90 })
     assert.strictEqual(rfqInTurn(turn, 1)?.state, "ACCEPTED")
     assert.deepStrictEqual(posted(turn), [`commission:contract:${opened?.id} system:router`])
+  })
+
+  it("D11: what the venue says is decided anew when the partner has moved meanwhile, so that every event has its delivery", () => {
+    const turn = turnWith(true)
+    say(turn, contract)
+    const { partner } = turn.draft.build({ subject: "client:1", expected: 1 }, null)
+    assert.deepStrictEqual(partner, { partnerId: 1, epoch: 1 })
   })
 
   it("D5: a contract ends once, with one settlement of what it paid and its item", () => {
@@ -53,6 +61,18 @@ describe("requests for quotes in their client's turn", () => {
       turn.draft.written("audit").map(({ action }) => action),
       "rfq.lateExecution"
     )
+  })
+
+  it("D4: the end of a request takes the withdrawal along that was on its way", () => {
+    const turn = turnWith(false)
+    const open = rfqInTurn(turn, 1) ?? assert.fail("there is no request")
+    const unconfirmed = { ...open, context: { ...open.context, venueRfqId: null } }
+    const withdrawn = advance(turn, "rfqs", unconfirmed, { type: "CANCEL", at: 40, attempt: 1 }) ?? unconfirmed
+    assert.deepStrictEqual(withdrawn.context.cancelling, { attempt: 1 })
+    const refused = advance(turn, "rfqs", withdrawn, { type: "REFUSED", at: 41, reason: "not found at the venue" })
+    assert.deepStrictEqual([refused?.state, refused?.context.cancelling], ["REJECTED", null])
+    const found = advance(turn, "rfqs", refused ?? open, { type: "FOUND", at: 42, venueRfqId: 70, attempt: 2 })
+    assert.deepStrictEqual(found?.context.cancelling, { attempt: 2 })
   })
 
   it.each(["NO_NEW_RISK", "NO_WITHDRAWALS", "FROZEN"] as const)(

@@ -26,7 +26,8 @@ export const clients: ClientRow = {
   context: { ...sample.context, level: "MICA_MIFID", restrictions: [], openCases: [] }
 }
 export const view = { row: { ...partners, custodyModel: "PARTNER" as const }, reliance: "APPROVED", endpoint: null }
-const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
+const stamp = (partnerId: number) => ({ partnerId, epoch: 1 })
+const directory = { partner: () => view, stamp } as Partial<Directory["Service"]> as Directory["Service"]
 const nothingElse = { among: () => Effect.succeed([]) } as Partial<RowReads["Service"]> as RowReads["Service"]
 const parts = { directory, recall: new Recall(nothingElse), board: new Board() }
 export const handlers: VenueHandlers = {

@@ -133,6 +133,7 @@ export class CommitBuilder {
   private readonly ended: Array<string> = []
   private size = 0
   private eventSlots = 0
+  private restsOn: PartnerStamp | null = null
 
   /** Adds a row, or replaces the one with the same key added earlier in this turn. */
   put<T extends TableName>(table: T, row: Tables[T]): void {
@@ -187,6 +188,11 @@ export class CommitBuilder {
     return this.ended.includes(ref)
   }
 
+  /** The decision rests on a partner: the commit is refused once it has moved, as one that is stamped by its command. */
+  restOn(partner: PartnerStamp): void {
+    this.restsOn = partner
+  }
+
   /** Rows and facts so far; a row that was put again counts again. */
   get rowCount(): number {
     const { size, claimList, releaseList, cleared, ended } = this
@@ -202,7 +208,7 @@ export class CommitBuilder {
     for (const [table, { list }] of this.tables) if (list.length > 0) rows[table] = list
     return {
       fence,
-      partner,
+      partner: partner ?? (fence === null ? null : this.restsOn),
       claims: this.claimList,
       releases: this.releaseList,
       rows: rows as CommitRows,

@@ -8,12 +8,13 @@ import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { moveAssessment } from "../client/clientDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 
 /** The timer's handler by name: what runs in the client's mailbox when it is due. */
 export const retakeHandlers = (directory: Directory["Service"]) => ({
   [retakeTimer]: (turn: Turn) => {
     const client = turn.state.one("clients")
-    const partner = client === undefined ? null : directory.partner(client.partnerId)
+    const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
     if (client === undefined || partner === null) return
     if (client.state === "CLOSED" || client.state === "KYC_REJECTED") return
     moveAssessment({ turn, instance: instanceOf(client, partner), by: "SYSTEM" }, client, {

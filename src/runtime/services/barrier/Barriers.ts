@@ -78,14 +78,16 @@ export class Barriers extends Context.Service<
       const beginClose = (turn: Turn, caller: Caller, found: BarrierContractRow, body: CloseAsk): Verdict<number> => {
         const client = ownClient(turn.state, partnerNow(directory, caller).row.id)
         if (client === null) return refuse(unknown("Client"))
-        const contract = contractInTurn(turn, found.id) ?? found
+        // One that the turn does not hold has ended, also since it was found.
+        const contract = contractInTurn(turn, found.id)
         const request = rfqsInTurn(turn).find((row) => row.closeContractId === found.id && isOpen(row))
         const refusal = firstRefusal(closeGates, {
-          contract: { open: contract.state === "OPEN" },
+          contract: { open: contract?.state === "OPEN" },
           openCloseRfqId: request?.id ?? null,
           venueConnected: markets.connected()
         })
         if (refusal !== null) return refuse(refusal)
+        if (contract === undefined) throw new Error(`contract ${found.id} passed its gates and is not there`)
         const { symbol, priceDecimals, expiryTs } = contract.context
         const windowEndsAt = Math.min(turn.now + body.expiresInMs, expiryTs)
         const mark = turn.facts.marks.get(symbol)?.price.toFixed(priceDecimals) ?? null

@@ -25,6 +25,7 @@ import { downgradeClient } from "./lifecycleDecisions.ts"
 import { instanceOf } from "./clientState.ts"
 import { closingPartners } from "../partner/closingPartners.ts"
 import type { Directory, PartnerView } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { rejectPerson, requestDocuments } from "../kyc/reviewDecisions.ts"
 import { personClaim } from "../kyc/kycDecisions.ts"
 
@@ -44,10 +45,7 @@ const accountFacts = (state: SubjectState, client: ClientRow): AccountFacts => (
 
 const credit = { currency: "USDC", amount: 1_000_000n, reason, reference: null } as const
 
-const decisionsOf = (
-  host: ActorHost["Service"],
-  directory: Directory["Service"]
-): { readonly [D in SandboxDecision]: Decide } => ({
+const decisionsOf = (host: ActorHost["Service"]): { readonly [D in SandboxDecision]: Decide } => ({
   // The list is not asked again: the entry that held the client is the sandbox's own.
   clear: (at, client) => clearClient(at, client, reason, null),
   rejectReliance: (at, client) => rejectReliance(at, client, reason),
@@ -59,8 +57,6 @@ const decisionsOf = (
   downgrade: (at, client) => downgradeClient(at, client, reason),
   close: (at, client) => closeClient(at, client, reason, accountFacts(at.turn.state, client)),
   credit: (at, client, partner) => {
-    // A posting rests on the custody model: not while that is being changed.
-    directory.stamp(client.partnerId)
     const shut = shutRefusal(client, partner, closingPartners(host))
     return shut === null ? bookAdjustment(at.turn, client, partner, credit) : { ok: false, refusal: shut }
   }
@@ -84,10 +80,10 @@ export const sandboxHandlers = (
   directory: Directory["Service"],
   host: ActorHost["Service"]
 ): { readonly [N in SandboxTimer]: TimerHandler } => {
-  const decisions = decisionsOf(host, directory)
+  const decisions = decisionsOf(host)
   const handler = (decision: SandboxDecision) => (turn: Turn) => {
     const client = turn.state.one("clients")
-    const partner = client === undefined ? null : directory.partner(client.partnerId)
+    const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
     if (client === undefined || partner === null) return
     const instance = instanceOf(client, partner)
     if (decisions[decision]({ turn, instance, by: "COMPLIANCE" }, client, partner).ok) return

@@ -9,6 +9,7 @@ import type { TimerHandler } from "../../engine/timers/Timers.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import { keyOf } from "../../store/Catalogue.ts"
 import type { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { instanceOf } from "../client/clientState.ts"
 import { advance } from "../../effects/advance.ts"
 
@@ -41,7 +42,7 @@ export const expiryHandlers = (directory: Directory["Service"]) => {
 
 const expire = (turn: Turn, code: BlockCode, dueAt: number, directory: Directory["Service"]): void => {
   const client = turn.state.one("clients")
-  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
   const row =
     client === undefined
       ? undefined

@@ -117,6 +117,8 @@ interface Parts {
 const noRequest = unknown("Request")
 const noQuote = unknown("Quote")
 const noClient = unknown("Client")
+/** Also of a request that its turn does not hold: it has ended, if only since it was found. */
+const notOpen = invalidWhole("The request is not open.")
 const notKnown = "The venue has not answered yet: what was asked is in flight and is resolved by itself."
 
 class Requests {
@@ -224,10 +226,11 @@ class Requests {
         store: () => null,
         begin: (turn) =>
           this.inTurn(turn, caller, () => {
-            const row = rfqInTurn(turn, id) ?? found
+            const row = rfqInTurn(turn, id)
+            if (row === undefined) return refuse(notOpen)
             const stands = standsAgainst(row)
             const next = stands === null ? cancel(turn, row) : null
-            if (next === null) return refuse(invalidWhole(stands ?? "The request is not open."))
+            if (next === null) return refuse(stands === null ? notOpen : invalidWhole(stands))
             return accept(next.context.withdrawals)
           }),
         refOf: (attempt) => withdrawalRef(id, attempt),
@@ -322,7 +325,8 @@ class Requests {
 
   private beginAccept(turn: Turn, at: ClientNow, found: RfqRow, quoteId: number, caller: Caller): Verdict<number> {
     const { board, markets } = this.parts
-    const row = rfqInTurn(turn, found.id) ?? found
+    const row = rfqInTurn(turn, found.id)
+    if (row === undefined) return refuse(notOpen)
     if (row.state === "CREATING") return refuse(noRequest)
     const stands = standsAgainst(row)
     if (stands !== null) return refuse(invalidWhole(stands))
@@ -355,8 +359,7 @@ class Requests {
         return { verdict: refuse({ _tag: "VenueAway", sentence: notKnown, data }), settle: null }
       }
       const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
-      const sentence = why === undefined ? "The request is not open." : refusedSentence(why)
-      return { verdict: refuse(invalidWhole(sentence)), settle: null }
+      return { verdict: refuse(why === undefined ? notOpen : invalidWhole(refusedSentence(why))), settle: null }
     })
   }
 
@@ -382,9 +385,7 @@ class Requests {
     return Effect.map(this.ownRow(caller, clientId, rfqId), ({ state, context }) => {
       if (state === "CANCELLED") return { verdict: accept({ rfqId, state }), settle: null }
       const refusal: Refusal =
-        context.cancelling === null
-          ? invalidWhole("The request is not open.")
-          : { _tag: "VenueAway", sentence: notKnown, data: { rfqId } }
+        context.cancelling === null ? notOpen : { _tag: "VenueAway", sentence: notKnown, data: { rfqId } }
       return { verdict: refuse(refusal), settle: null }
     })
   }

@@ -25,6 +25,7 @@ import {
 } from "../barrier/contractDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import type { Recall } from "../shared/Recall.ts"
 import type { DefiniteOutcome, VenueHandler } from "../venue/VenueHandler.ts"
@@ -68,7 +69,7 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
 /** With whom the objects of the turn's client belong to. */
 export const hearing = (turn: Turn, { directory, recall, board }: HearingParts): Hearing => {
   const client = turn.draft.written("clients")[0] ?? turn.state.one("clients")
-  const partner = client === undefined ? null : directory.partner(client.partnerId)
+  const partner = client === undefined ? null : partnerOfTurn(turn, directory, client)
   if (client === undefined || partner === null) throw new Error(`${turn.state.subject} has no client`)
   return { turn, recall, board, of: instanceOf(client, partner) }
 }
@@ -115,7 +116,8 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   const { turn } = owned
   const { outcome, reason, rfq, contract } = heard
   if (outcome === "EXECUTED") {
-    if (contract === null) return alarm(turn, row, "rfq.executedUnseen", "the venue does not show what it executed")
+    // What the venue does not show stays in flight (`definite`).
+    if (contract === null) return
     return executed(owned, row, quoteId, contract, rfq?.quotes ?? quotesOf(owned, row))
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
@@ -169,7 +171,7 @@ const executed = (
   const closed = owned.recall.row(owned.turn, "barrierContracts", row.closeContractId)
   const end = endOf(contract)
   if (closed === null || end === null) {
-    return alarm(owned.turn, row, "rfq.executedUnseen", "its contract is not known, or open at the venue")
+    return alarm(owned.turn, row, "rfq.otherContract", "what it closes is not known, or open at the venue")
   }
   if (closed.state !== "OPEN") return endedAgain(owned.turn, closed, end)
   closedBy(owned, closed, end, { row, quoteId, quotes })

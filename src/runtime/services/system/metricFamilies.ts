@@ -118,7 +118,7 @@ export const processFamilies = (figures: ProcessFigures): ReadonlyArray<Family> 
     counter("brokerage_venue_lookups_total", "Questions to the venue for what became of calls.", [
       { value: venue.lookups }
     ]),
-    counter("brokerage_venue_alarms_total", "Calls that the venue had not answered for a minute.", [
+    counter("brokerage_venue_alarms_total", "Calls that the venue had not answered for a minute, or not shown what it executed.", [
       { value: venue.alarms }
     ]),
     counter("brokerage_venue_set_aside_total", "Things that the venue said and nobody could apply.", [

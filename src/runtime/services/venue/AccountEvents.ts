@@ -56,6 +56,11 @@ export class AccountEvents {
     this.decisions = new EventDecisions(parts)
   }
 
+  /** Accounts with something on its way. */
+  get busy(): ReadonlyArray<string> {
+    return [...this.lanes.keys()]
+  }
+
   /** Lets an event join what waits of its account: all of it is taken, whatever becomes of it. */
   accept(event: AccountEvent, source: EventSource): Effect.Effect<void> {
     const lane = this.laneOf(event.fact.account)

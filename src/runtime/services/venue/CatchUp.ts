@@ -28,6 +28,8 @@ interface CatchUpParts {
 export class CatchUp {
   private readonly parts: CatchUpParts
   private readonly asked = Latch.makeUnsafe(false)
+  /** Those with something on its way when events were lost: what the database has of them may not be there yet. */
+  private readonly busy = new Set<string>()
   private wanted = 0
   private reached = 0
 
@@ -43,6 +45,7 @@ export class CatchUp {
   /** Events are lost: all accounts are to be read. */
   ask(): void {
     this.wanted++
+    for (const account of this.parts.accounts.busy) this.busy.add(account)
     this.asked.openUnsafe()
   }
 
@@ -66,7 +69,9 @@ export class CatchUp {
 
   private readonly readAll: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     const { wanted } = this
-    const late: Array<string> = []
+    const busy = [...this.busy]
+    const late = yield* this.read(busy)
+    for (const account of busy) this.busy.delete(account)
     for (let before: number | undefined; ;) {
       const ids = yield* this.insisting(this.page(before))
       if (ids.length === 0) break

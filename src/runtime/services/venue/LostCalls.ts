@@ -2,13 +2,13 @@
  * Calls whose end is not known: the answer was lost, the process died, or the call was never made. The venue is asked what
  * became of them, 500 at a time, after 1, 2, 4 and 8 s and every 5 s then (D6), of an accept every 2 s (A2-26), and to void
  * what has not come: a void ref is never executed, so that "not there" can be believed. What is not answered for 60 s is an
- * alarm; it stays in flight for as long as it takes (A2-116).
+ * alarm, and so is what the venue says it executed but does not show; both stay in flight for as long as it takes (A2-116).
  */
 import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
-import { definite } from "./outcomes.ts"
+import { definite, isUnseen } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 
 /** Pauses between two questions, ms; the last one again and again. */
@@ -36,6 +36,8 @@ interface Lost {
   /** Wall time of the next question. */
   nextAt: number
   alarmed: boolean
+  /** The venue says that it has executed it, and does not show what came of it. */
+  unseen: boolean
   /** What became of it is being written. */
   writing: boolean
 }
@@ -57,7 +59,7 @@ export interface LostCallsParts {
     outcomes: ReadonlyArray<DefiniteOutcome>
   ) => Effect.Effect<ReadonlyArray<string>>
   /** Says that a call has been in flight for too long. `ended`: it is not in flight any more; `later`: it can't be said now. */
-  readonly alarm: (row: VenueCallRow) => Effect.Effect<"said" | "ended" | "later">
+  readonly alarm: (row: VenueCallRow, unseen: boolean) => Effect.Effect<"said" | "ended" | "later">
 }
 
 export class LostCalls {
@@ -76,7 +78,7 @@ export class LostCalls {
   /** `since`: wall time of its commit. `made`: it may have reached the venue, so that the answer gets a moment to be there. */
   add(row: VenueCallRow, since: number, made: boolean): void {
     const nextAt = this.now + (made ? pauseBefore(row.call, 0) : 0)
-    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, writing: false })
+    this.lost.set(row.ref, { row, since, tries: 0, nextAt, alarmed: false, unseen: false, writing: false })
     this.wake.openUnsafe()
   }
 
@@ -153,6 +155,7 @@ export class LostCalls {
         const byRef = new Map(outcomes.map((outcome) => [outcome.ref, outcome]))
         const heard = due.flatMap((lost) => {
           const outcome = byRef.get(lost.row.ref)
+          lost.unseen = outcome !== undefined && isUnseen(outcome)
           const known = outcome === undefined ? null : definite(outcome)
           return known === null ? [] : [{ lost, known }]
         })
@@ -195,7 +198,7 @@ export class LostCalls {
     return Effect.forEach(
       late,
       (lost) =>
-        Effect.map(this.parts.alarm(lost.row), (said) => {
+        Effect.map(this.parts.alarm(lost.row, lost.unseen), (said) => {
           if (said === "ended") this.lost.delete(lost.row.ref)
           if (said !== "said") return
           this.alarms++

@@ -110,7 +110,7 @@ class Executor {
       wall,
       scope: parts.scope,
       conclude: (clientId, outcomes) => this.takeAll(clientId, outcomes),
-      alarm: (row) => this.alarm(row)
+      alarm: (row, unseen) => this.alarm(row, unseen)
     })
     host.onCommitted("venueCalls", (row) => {
       this.lanes.add({ row, deadline: this.committedAt(row) + callWithin })
@@ -330,9 +330,13 @@ class Executor {
     })
   }
 
-  private alarm(row: VenueCallRow): Effect.Effect<"said" | "ended" | "later"> {
+  private alarm(row: VenueCallRow, unseen: boolean): Effect.Effect<"said" | "ended" | "later"> {
     const { ref, clientId, partnerId, call } = row
     const named = ownerOfRef(ref)
+    const action = unseen ? "venue.executedUnseen" : "venue.unanswered"
+    const sentence = unseen
+      ? "the venue has not shown for a minute what it executed"
+      : "the venue has not answered a call for a minute"
     const noted = this.parts.host.dispatch({
       subject: clientSubject(clientId),
       by,
@@ -340,14 +344,12 @@ class Executor {
       decide: (turn) => {
         if (named === null || turn.state.get("venueCalls", ref) === undefined) return "ended"
         applyEffects(turn, { partnerId, clientId, object: `${named.owner}:${named.id}` }, [
-          { type: "audit", action: "venue.unanswered", before: null, after: null, reason: `${call} ${ref}` }
+          { type: "audit", action, before: null, after: null, reason: `${call} ${ref}` }
         ])
         return "said"
       }
     })
-    const logged = Effect.logError("the venue has not answered a call for a minute").pipe(
-      Effect.annotateLogs({ ref, call, client: clientId })
-    )
+    const logged = Effect.annotateLogs(Effect.logError(sentence), { ref, call, client: clientId })
     return noted.pipe(
       Effect.tap((said) => (said === "said" ? logged : Effect.void)),
       Effect.catch(() => Effect.succeed("later" as const))

@@ -1,4 +1,5 @@
 /** How an outcome of a call comes to its object, in the client's turn, whichever way it came: an answer, a look-up, an event. */
+import { quoteOfRef } from "../../../machines/rfq/Rfq.ts"
 import type { VenueOutcome } from "../../../machines/venue/venueCalls.ts"
 import type { AccountFact } from "../../../machines/venue/VenueEvent.ts"
 import { ownerOfRef } from "../../../machines/venue/venueRefs.ts"
@@ -17,9 +18,16 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
   handlers[named.owner].ended(turn, { id: named.id, outcome, call })
 }
 
-/** The outcome when it is certain. */
+/** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */
 export const definite = (outcome: VenueOutcome): DefiniteOutcome | null =>
-  outcome.outcome === "UNKNOWN" ? null : (outcome as DefiniteOutcome)
+  outcome.outcome === "UNKNOWN" || isUnseen(outcome) ? null : (outcome as DefiniteOutcome)
+
+/** An accept was executed, but the venue does not show the contract that it opened, or the end of the one that it closed. */
+export const isUnseen = ({ outcome, ref, contract }: VenueOutcome): boolean =>
+  outcome === "EXECUTED" &&
+  quoteOfRef(ref) !== null &&
+  // A contract has the ref of the accept that opened it; another accept closed it.
+  (contract === null || (contract.ref !== ref && contract.state === "OPEN"))
 
 /**
  * What a fact says of the call that made its object: the venue took it. Null for one that has no object, or none of a call.

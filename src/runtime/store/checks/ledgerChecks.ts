@@ -3,6 +3,7 @@
  * files beside it say of their nouns (operator surface, ledger verify).
  */
 import { barrierChecks } from "./barrierChecks.ts"
+import { marginChecks } from "./marginChecks.ts"
 import { collateralChecks } from "./collateralChecks.ts"
 import { depositChecks } from "./depositChecks.ts"
 import { figureChecks } from "./figureChecks.ts"
@@ -56,6 +57,7 @@ export const ledgerChecks: ReadonlyArray<SqlCheck> = [
   ...depositChecks,
   ...withdrawalChecks,
   ...barrierChecks,
+  ...marginChecks,
   ...settlementChecks,
   ...figureChecks,
   ...ownershipChecks,
