@@ -101,7 +101,7 @@ export const addExplainCommands = (program: Command, cli: Cli): void => {
 interface RfqOptions {
   readonly symbol: string
   readonly side: string
-  readonly qty?: string
+  readonly qty: string
   readonly premium?: string
   readonly barrier: string
   readonly takeProfit?: string
@@ -117,8 +117,8 @@ const addExplainRfqCommand = (explain: Command, cli: Cli): void => {
     .addOption(required("--symbol <symbol>", "market, such as BTC-USDC-KO"))
     .addOption(requiredToken("--side <side>", "which way", ["BUY", "SELL"]))
     .addOption(required("--barrier <price>", "where it is knocked out"))
-    .option("--qty <decimal>", "how much; or --premium")
-    .option("--premium <decimal>", "what it may cost; or --qty")
+    .addOption(required("--qty <decimal>", "how much"))
+    .option("--premium <decimal>", "the budget that quotes are measured against, USDC")
     .option("--take-profit <price>", "where it pays its potential profit")
     .addOption(
       new Option("--expiry-ts <ms>", "when it expires, Unix ms (default the partner route's)").argParser(

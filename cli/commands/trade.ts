@@ -9,21 +9,26 @@ import { beforeOption, given, limitOption, tokenOption } from "../options.ts"
 import { fields, page, stack, table, text, time } from "../views/View.ts"
 import { clientArgument, clientMeaning } from "./client.ts"
 
-interface ListOptions<State> {
+interface ListOptions {
   readonly client?: string
-  readonly state?: State
+  readonly partner?: string
   readonly limit?: number
   readonly before?: number
 }
 
-const listOf = (parent: Command, states: ReadonlyArray<string>): Command =>
+const listOf = (parent: Command): Command =>
   parent
     .command("list")
     .description("newest first")
     .option("--client <C>", "only of this client: id or uid")
-    .addOption(tokenOption("--state <state>", "only these", states))
+    .option("--partner <P>", "only of this partner: id or code")
     .addOption(limitOption(500))
     .addOption(beforeOption)
+
+const pageOf = ({ client, partner, limit, before }: ListOptions): ListOptions =>
+  given({ client, partner, limit, before })
+
+const stateOption = (states: ReadonlyArray<string>) => tokenOption("--state <state>", "only these", states)
 
 export const addTradeCommands = (program: Command, cli: Cli): void => {
   addRfqCommands(program.command("rfq").description("requests for quotes of clients"), cli)
@@ -33,11 +38,12 @@ export const addTradeCommands = (program: Command, cli: Cli): void => {
 }
 
 const addRfqCommands = (rfq: Command, cli: Cli): void => {
-  listOf(rfq, rfqStates).action(
-    ({ client, state, limit, before }: ListOptions<(typeof rfqStates)[number]>, command: Command) =>
+  listOf(rfq)
+    .addOption(stateOption(rfqStates))
+    .action(({ state, ...whose }: ListOptions & { readonly state?: (typeof rfqStates)[number] }, command: Command) =>
       cli.call(
         command,
-        (api) => api.rfq.list({ query: given({ client, state, limit, before }) }),
+        (api) => api.rfq.list({ query: given({ state, ...pageOf(whose) }) }),
         (data) =>
           page(
             table(
@@ -60,7 +66,7 @@ const addRfqCommands = (rfq: Command, cli: Cli): void => {
             data
           )
       )
-  )
+    )
   rfq
     .command("show")
     .description("one request with its quotes")
@@ -91,35 +97,37 @@ const addRfqCommands = (rfq: Command, cli: Cli): void => {
 }
 
 const addContractCommands = (contract: Command, cli: Cli): void => {
-  listOf(contract, contractStates).action(
-    ({ client, state, limit, before }: ListOptions<(typeof contractStates)[number]>, command: Command) =>
-      cli.call(
-        command,
-        (api) => api.contract.list({ query: given({ client, state, limit, before }) }),
-        (data) =>
-          page(
-            table(
-              data.contracts,
-              {
-                id: (row) => row.contractId,
-                client: (row) => row.clientUid,
-                market: (row) => row.symbol,
-                side: (row) => row.side,
-                qty: (row) => row.qty,
-                entry: (row) => row.entry,
-                barrier: (row) => row.barrierLevel,
-                premium: (row) => row.premium,
-                state: (row) => row.state,
-                pnl: (row) => row.pnl ?? row.unrealizedPnl,
-                opened: (row) => time(row.openedAt),
-                closed: (row) => time(row.closedAt)
-              },
-              "no contracts"
-            ),
-            data
-          )
-      )
-  )
+  listOf(contract)
+    .addOption(stateOption(contractStates))
+    .action(
+      ({ state, ...whose }: ListOptions & { readonly state?: (typeof contractStates)[number] }, command: Command) =>
+        cli.call(
+          command,
+          (api) => api.contract.list({ query: given({ state, ...pageOf(whose) }) }),
+          (data) =>
+            page(
+              table(
+                data.contracts,
+                {
+                  id: (row) => row.contractId,
+                  client: (row) => row.clientUid,
+                  market: (row) => row.symbol,
+                  side: (row) => row.side,
+                  qty: (row) => row.qty,
+                  entry: (row) => row.entry,
+                  barrier: (row) => row.barrierLevel,
+                  premium: (row) => row.premium,
+                  state: (row) => row.state,
+                  pnl: (row) => row.pnl ?? row.unrealizedPnl,
+                  opened: (row) => time(row.openedAt),
+                  closed: (row) => time(row.closedAt)
+                },
+                "no contracts"
+              ),
+              data
+            )
+        )
+    )
   contract
     .command("show")
     .description("one contract, with live figures while it is open")
@@ -139,24 +147,16 @@ const addMarginCommands = (margin: Command, cli: Cli): void => {
     )
 }
 
-interface CloseOutOptions {
-  readonly open?: true
-  readonly limit?: number
-  readonly before?: number
-}
-
 const addCloseOutCommands = (closeout: Command, cli: Cli): void => {
-  closeout
-    .command("list")
-    .description("newest first")
+  listOf(closeout)
     .option("--open", "only those that go on")
-    .addOption(limitOption(500))
-    .addOption(beforeOption)
-    .action(({ open, limit, before }: CloseOutOptions, command: Command) =>
+    .action(({ open, ...whose }: ListOptions & { readonly open?: true }, command: Command) =>
       cli.call(
         command,
         (api) =>
-          api.closeout.list({ query: given({ open: open === true ? ("true" as const) : undefined, limit, before }) }),
+          api.closeout.list({
+            query: given({ open: open === true ? ("true" as const) : undefined, ...pageOf(whose) })
+          }),
         (data) =>
           page(
             table(

@@ -44,7 +44,7 @@ export const time = (millis: number | null): string =>
   millis === null ? "" : new Date(millis).toISOString().replace("T", " ").replace(".000Z", "Z")
 
 const isTime = (name: string, value: unknown): value is number =>
-  typeof value === "number" && (name.endsWith("At") || ["ts", "now", "wallNow", "venueNow"].includes(name))
+  typeof value === "number" && (name.endsWith("At") || ["ts", "expiryTs", "now", "wallNow", "venueNow"].includes(name))
 
 const cellOf = (name: string, value: unknown): Cell => {
   if (isTime(name, value)) return time(value)

@@ -1,5 +1,5 @@
 /**
- * kill -9 of the service, of the database and of both under load, and of the service exactly at every pause point of
+ * kill -9 of the service, of the database, of both and of the venue under load, and of the service exactly at every pause point of
  * the commit path: nothing acknowledged is lost, nothing is doubled, every answer replays byte for byte. A few short
  * rounds; `npm run crash` does any number, with outages of 20 seconds.
  */
@@ -31,8 +31,8 @@ const limit = 120_000
 
 describe("crash", () => {
   it.live(
-    "SC-PLT-04: kill -9 of service, database and both loses and doubles nothing",
-    () => rounds(["service", "database", "both"]),
+    "SC-PLT-04: kill -9 of service, database, both and the venue loses and doubles nothing",
+    () => rounds(["service", "database", "both", "venue"]),
     limit
   )
 

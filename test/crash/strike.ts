@@ -8,6 +8,7 @@ import type { CrashWorld } from "./CrashWorld.ts"
 import { bounded, until, untilFound } from "./patience.ts"
 import { killPostmaster, pausePostgres, readyPostmaster } from "./postmaster.ts"
 import type { Exited } from "./ServiceProcess.ts"
+import { venuePid } from "./venueSeat.ts"
 
 const killPoints = pausePoints.map((point) => `at:${point}` as const)
 
@@ -16,6 +17,7 @@ export const blows = [
   "service",
   "database",
   "both",
+  "venue",
   ...killPoints,
   "sigterm",
   "outage-killed",
@@ -74,6 +76,8 @@ export const strike = (world: CrashWorld, blow: Blow, options: StrikeOptions): E
       )
     case "outage-paused":
       return outage(world, options.outageMillis, pauseFor(world, options.outageMillis))
+    case "venue":
+      return loseVenue(world)
     case "sigterm":
       return terminate(world)
     case "takeover":
@@ -127,6 +131,26 @@ const killService = (world: CrashWorld, database: boolean): Effect.Effect<Struck
     if (!serviceFirst) world.service().signal("SIGKILL")
     yield* bounded("the service to end", world.service().exited)
     return yield* restarted(world, at, underWay, [])
+  })
+
+/** The service lives on without its venue, which it starts again. */
+const loseVenue = (world: CrashWorld): Effect.Effect<Struck> =>
+  Effect.gen(function* () {
+    const pid = Effect.promise(() => venuePid(world.dataDir).catch(() => null))
+    yield* untilFound(
+      "the venue to be up",
+      Effect.map(pid, (found) => found !== null)
+    )
+    const killed = yield* pid
+    const at = yield* Clock.currentTimeMillis
+    const underWay = world.bot.open.size
+    if (killed !== null) process.kill(killed, "SIGKILL")
+    yield* untilFound(
+      "the venue to be started again",
+      Effect.map(pid, (found) => found !== null && found !== killed)
+    )
+    const faults = world.service().hasExited() ? ["The service did not survive the loss of its venue."] : []
+    return { at, overAt: at, underWay, readyMillis: null, faults, backAt: yield* Clock.currentTimeMillis }
   })
 
 const expectKilled = (world: CrashWorld): Effect.Effect<number> =>

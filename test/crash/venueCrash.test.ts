@@ -6,8 +6,7 @@
 import { afterAll, afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { connect } from "node:net"
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SeededRandom } from "../../simulator/partner/SeededRandom.ts"
@@ -17,13 +16,14 @@ import type { VenueEvent } from "../../src/machines/venue/VenueEvent.ts"
 import { dataOf, type RealService, startRealService } from "../support/RealService.ts"
 import { makeTestDatabase, type TestDatabase } from "../support/TestDatabase.ts"
 import { runVenue } from "../venue/runningVenue.ts"
-import { VenueClient } from "../venue/venueClient.ts"
+import type { VenueClient } from "../venue/venueClient.ts"
+import { venueSide } from "./venueSide.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const rounds = 8
 const folder = mkdtempSync(join(tmpdir(), "brokerage-venue-crash-"))
 const dataDir = join(folder, "data")
-const venueDir = join(dataDir, "venue")
+const { pid: venuePid, together, client: venueClient } = venueSide(dataDir)
 
 let database: TestDatabase
 const open: Array<RealService> = []
@@ -46,25 +46,6 @@ afterEach(async () => {
   await database.drop()
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const venueFile = (): { readonly seat: string; readonly url: string; readonly keyFile: string } =>
-  JSON.parse(readFileSync(join(venueDir, "venue.json"), "utf8"))
-/** Of the living simulator, who says it to whoever asks at its seat. */
-const venuePid = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    let text = ""
-    const socket = connect(venueFile().seat, () => socket.write("who\n"))
-    socket.on("data", (piece: Buffer) => void (text += piece.toString("utf8")))
-    socket.on("error", reject)
-    socket.on("end", () => resolve((JSON.parse(text) as { readonly pid: number }).pid))
-  })
-/** Waits until service and venue speak with one another. */
-const together = (service: RealService): Promise<void> =>
-  vi.waitFor(async () => assert.strictEqual((await service.cli("sim", "venue", "show")).status, 0), {
-    timeout: 60_000,
-    interval: 100
-  })
-const venueClient = () => new VenueClient(venueFile().url, readFileSync(venueFile().keyFile, "utf8").trim())
 
 const wait = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 

@@ -3,10 +3,15 @@
  * command line (operator surface, rfq, contract, margin, closeout, venue resolve, explain rfq; A2-110, A2-116, D5).
  */
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import type { RequestFault } from "../../simulator/venue/InProcessVenue.ts"
+import { accept, conflict, refuse } from "../../src/machines/shared/Refusal.ts"
+import { RowReads } from "../../src/runtime/ports/RowReads.ts"
+import { type ResolveRequest, VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
 import { query, rowCounts } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
+import { operator } from "../support/Service.ts"
 import { stepsOf } from "../support/steps.ts"
 import { type OperatorService, runRecorded, startOperatorService } from "./operatorHarness.ts"
 
@@ -20,7 +25,7 @@ beforeAll(async () => {
   service = await startOperatorService({ layerVenue: world.layerVenue })
   const { key } = await service.partner({ code: "TRD", custody: "PARTNER" })
   steps = barrierSteps(service, key, stepsOf(service, key))
-  clientId = await steps.trader()
+  clientId = await steps.trader("5000.00")
   uid = (await service.done(["client", "show", String(clientId)])).clientUid
 })
 afterAll(() => service.stop())
@@ -92,8 +97,35 @@ describe("requests and contracts as staff read them", () => {
     assert.deepInclude(episode, { clientId: short, state: "DONE", contracts: 1 })
     assert.deepStrictEqual(await service.done(["closeout", "show", `CO-${episode.closeOutId}`]), episode)
     assert.deepStrictEqual((await service.done(["closeout", "list", "--open"])).closeouts, [])
+    const ofShort = ["closeout", "list", "--partner", "TRD", "--client", String(short)]
+    assert.deepStrictEqual((await service.done(ofShort)).closeouts, [episode])
     assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "TORN_UP")
     assert.match(await shownTo(["closeout", "list"]), /WRITTEN OFF/)
+  })
+
+  it("lists of one partner, or of one client of it", async () => {
+    await service.partner({ code: "TRE", custody: "PARTNER" })
+    const { rfqId, contractId } = await opened()
+    const whose = (...of: ReadonlyArray<string>) =>
+      Promise.all(
+        [
+          ["rfq", "rfqs", "rfqId"],
+          ["contract", "contracts", "contractId"],
+          ["closeout", "closeouts", "clientId"]
+        ].map(async ([noun = "", plural = "", id = ""]) =>
+          (await service.done([noun, "list", ...of]))[plural].map((row: Readonly<Record<string, unknown>>) => row[id])
+        )
+      )
+    const [rfqs, contracts] = await whose("--partner", "TRD")
+    assert.deepStrictEqual([rfqs[0], contracts[0]], [rfqId, contractId])
+    assert.deepStrictEqual(await whose("--partner", "TRE"), [[], [], []])
+    assert.deepStrictEqual(await whose("--partner", "TRE", "--client", uid), [[], [], []])
+    const [ownRfqs, ownContracts, ownCloseOuts] = await whose("--partner", "TRD", "--client", uid)
+    assert.deepStrictEqual([ownRfqs[0], ownContracts[0], ownCloseOuts], [rfqId, contractId, []])
+    for (const noun of ["rfq", "contract", "closeout"]) {
+      assert.strictEqual((await refused([noun, "list", "--partner", "NONE"]))[1], 4004)
+      assert.strictEqual((await refused([noun, "list", "--client", "999999"]))[1], 4004)
+    }
   })
 
   it("what is nobody's is not found, and a state that is none is refused", async () => {
@@ -103,7 +135,6 @@ describe("requests and contracts as staff read them", () => {
       }
     }
     assert.strictEqual((await refused(["margin", "show", "999999"]))[1], 4004)
-    assert.strictEqual((await refused(["rfq", "list", "--client", "999999"]))[1], 4004)
     assert.strictEqual((await service.cli(["rfq", "list", "--state", "DONE"])).status, 2)
   })
 })
@@ -168,13 +199,93 @@ describe("venue resolve", () => {
       `SELECT count(*) AS n FROM ledger_transactions WHERE key = 'commission:contract:${contractId}'`
     )
     assert.strictEqual(row?.n, 1n)
-    const closing = ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0", ...reason]
-    assert.deepInclude(await service.done(closing), { object: `barrierContract:${contractId}`, state: "CLOSED" })
+    world.failing(sound)
+    assert.deepInclude(await service.done(closing(contractId)), {
+      object: `barrierContract:${contractId}`,
+      state: "CLOSED"
+    })
     assert.deepInclude(await service.done(["contract", "show", String(contractId)]), {
       closeReason: "finalSettlement",
       pnl: "10.000000"
     })
-    assert.strictEqual((await refused(closing))[1], 4092)
+    assert.strictEqual((await refused(closing(contractId)))[1], 4092)
+  })
+
+  /** A contract that the venue does not know. */
+  const unheardOf = async (): Promise<number> => {
+    const rfqId = await hanging()
+    const evidence = ["--trade-id", "78", "--price", "60000.0", "--qty", "0.1"]
+    await service.done(["venue", "resolve", `rfq:${rfqId}`, "--as", "executed", ...evidence, ...reason])
+    world.failing(sound)
+    return (await service.done(["rfq", "show", String(rfqId)])).contractId
+  }
+  const closing = (contractId: number) =>
+    ["venue", "resolve", `contract:${contractId}`, "--as", "closed", "--price", "60100.0"].concat(reason)
+
+  it("D5: a contract that ends after it was looked at and before the turn has one settlement", async () => {
+    const contractId = await unheardOf()
+    // Another's resolution comes between.
+    const overtaken = Layer.effect(
+      RowReads,
+      Effect.map(RowReads, (stored) =>
+        RowReads.of({
+          ...stored,
+          page: (table, conditions, page) =>
+            Effect.tap(stored.page(table, conditions, page), () =>
+              Effect.promise(() => service.done(closing(contractId)))
+            )
+        })
+      )
+    )
+    const request = { object: `contract:${contractId}`, as: "closed" as const, price: "60200.0", reason: "r" }
+    const late = await service.run(
+      Effect.provide(
+        Effect.flatMap(VenueResolutions, (resolutions) => resolutions.resolve(operator, request)),
+        VenueResolutions.layer.pipe(Layer.provide(overtaken))
+      )
+    )
+    assert.deepStrictEqual(late, refuse(conflict("The contract is CLOSED already.")))
+    assert.strictEqual((await service.done(["contract", "show", String(contractId)])).pnl, "10.000000")
+  })
+
+  it("D5: what the venue knows, or does not speak of now, is not closed by hand", async () => {
+    const { contractId } = await opened()
+    assert.deepStrictEqual(await refused(closing(contractId)), [
+      1,
+      4092,
+      "The venue knows the contract: it ends by the venue's word."
+    ])
+    world.failing((asked) => (asked === "lookup" ? { lost: "before" } : {}))
+    assert.strictEqual((await refused(closing(contractId)))[1], 5020)
+    assert.strictEqual((await service.done(["contract", "show", String(contractId)])).state, "OPEN")
+  })
+
+  it("Four eyes: what could not run is refused before anybody is asked to look", async () => {
+    const resolutions = <A, E>(ask: (of: VenueResolutions["Service"]) => Effect.Effect<A, E>): Promise<A> =>
+      service.run(Effect.provide(Effect.flatMap(VenueResolutions, ask), VenueResolutions.layer))
+    const check = (request: ResolveRequest) => resolutions((of) => of.check(request))
+    const { rfqId } = await opened()
+    const object = `rfq:${rfqId}`
+    const asked = { object, as: "void", reason: "r" } as const
+    const nothing = refuse(conflict("Nothing of this request is in flight at the venue."))
+    assert.deepStrictEqual(await check(asked), nothing)
+    const hung = await hanging()
+    const waiting = { ...asked, object: `rfq:${hung}` }
+    const inFlight = await check(waiting)
+    const ref = inFlight.ok ? (inFlight.value.ref ?? "") : ""
+    assert.match(ref, new RegExp(`^A-${hung}-[0-9]+$`))
+    assert.deepStrictEqual(inFlight, accept({ ...waiting, ref }))
+    // Evidence of one accept is none of the next.
+    const ofEarlier = { ...waiting, ref: `A-${hung}-999999` }
+    assert.deepStrictEqual(
+      await resolutions((of) => of.resolve(operator, ofEarlier)),
+      refuse(conflict("Another call of this request is in flight by now: the evidence is not of this one."))
+    )
+    const contractId = await unheardOf()
+    const close = { ...asked, object: `contract:${contractId}`, as: "closed", price: "60100.0" } as const
+    assert.deepStrictEqual(await check(close), accept({ ...close, object: `barrierContract:${contractId}` }))
+    await service.done(closing(contractId))
+    assert.deepStrictEqual(await check(close), refuse(conflict("The contract is CLOSED already.")))
   })
 
   it("takes what goes with the outcome and nothing else", async () => {
@@ -204,5 +315,28 @@ describe("venue resolve", () => {
     assert.strictEqual((await resolve(`rfq:${rfqId}`, "--as", "void"))[1], 4092, "nothing of it is in flight")
     const { status } = await service.cli(["venue", "resolve", `rfq:${rfqId}`, "--as", "void", ...reason], "FINANCE")
     assert.strictEqual(status, 1)
+  })
+})
+
+describe("without a venue", () => {
+  it("what needs its prices answers 5030, and what is stored is read", async () => {
+    const alone = await startOperatorService({})
+    try {
+      const { key } = await alone.partner({ code: "TRF", custody: "PARTNER" })
+      const client = String(await alone.client(key))
+      const { status, refusal } = await alone.cli(["margin", "show", client], "SUPPORT")
+      assert.deepStrictEqual([status, refusal.code, refusal.msg], [1, 5030, "No venue is attached to this service."])
+      const asked = ["--symbol", "BTC-USDC-KO", "--side", "BUY", "--qty", "0.1", "--barrier", "58000"]
+      const explained = await alone.done(["explain", "rfq", client, ...asked])
+      assert.deepInclude(explained, {
+        outcome: "REFUSED",
+        code: 5030,
+        sentence: "No venue is attached to this service."
+      })
+      assert.deepStrictEqual((await alone.done(["rfq", "list"])).rfqs, [])
+      assert.deepStrictEqual((await alone.done(["contract", "list", "--client", client])).contracts, [])
+    } finally {
+      await alone.stop()
+    }
   })
 })

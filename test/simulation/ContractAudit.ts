@@ -44,6 +44,11 @@ export class ContractAudit {
     this.parts = parts
   }
 
+  /** A client's committed cash, micro-USDC. */
+  cash(clientId: number): bigint {
+    return this.parts.cash(clientId)
+  }
+
   /** Takes a commit; the cash of its clients is known already. */
   take({ rows, endedCalls }: Commit): void {
     for (const { ref } of rows.venueCalls ?? []) this.calls.add(ref)

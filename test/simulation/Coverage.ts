@@ -28,8 +28,8 @@ export const invariantOf: { readonly [K in Kind]: Invariant } = {
   venueProbe: "venue",
   rfq: "accepts",
   barrierContract: "contracts",
-  riskMonitor: "contracts",
-  closeOut: "contracts",
+  riskMonitor: "margin",
+  closeOut: "margin",
   tradingHalt: "timers",
   webhookEndpoint: "signature",
   webhookDelivery: "delivered"

@@ -8,6 +8,7 @@ import type { Verdict } from "../../src/machines/shared/Refusal.ts"
 import type { DispatchError } from "../../src/runtime/engine/mailbox/ActorHost.ts"
 import { Compliance } from "../../src/runtime/services/compliance/Compliance.ts"
 import { Deposits } from "../../src/runtime/services/deposit/Deposits.ts"
+import { formatAmount } from "../../src/machines/shared/Money.ts"
 import { Approvals } from "../../src/runtime/services/operator/Approvals.ts"
 import { type OperatorCaller, operatorCaller, OperatorKeys } from "../../src/runtime/services/operator/OperatorKeys.ts"
 import { MarketHalts } from "../../src/runtime/services/market/MarketHalts.ts"
@@ -106,16 +107,8 @@ export class OperatorDesk {
     }
     if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
-      const request = {
-        currency: "USDC",
-        amount: (cents / 100).toFixed(2),
-        reason: "correction",
-        reference: `correction-${this.commands}`
-      }
-      return this.settle(
-        Effect.flatMap(Approvals, (approvals) => approvals.submit(caller, "ledger adjust", { client, ...request })),
-        () => (random.chance(0.7) ? this.approve(done) : done())
-      )
+      const taken = random.chance(0.3) ? this.shortfall() : null
+      return this.adjust(taken ?? { client, amount: (cents / 100).toFixed(2) }, done)
     }
     const restriction = random.pick(["FROZEN", "NO_WITHDRAWALS"] as const)
     const lift = random.chance(0.5)
@@ -127,6 +120,27 @@ export class OperatorDesk {
       ),
       done
     )
+  }
+
+  private adjust(what: { readonly client: string; readonly amount: string }, done: () => void): void {
+    const { random } = this
+    const caller = this.caller()
+    const request = { ...what, currency: "USDC", reason: "correction", reference: `correction-${this.commands}` }
+    this.settle(
+      Effect.flatMap(Approvals, (approvals) => approvals.submit(caller, "ledger adjust", request)),
+      () => (random.chance(0.7) ? this.approve(done) : done())
+    )
+  }
+
+  /** What leaves a client with less cash than its contracts may lose, at times far less: a margin call, or a close-out. */
+  private shortfall(): { readonly client: string; readonly amount: string } | null {
+    const { random, world } = this
+    const open = [...world.contracts.contracts.values()].filter(({ state }) => state === "OPEN")
+    if (open.length === 0) return null
+    const { clientId, amount } = random.pick(open)
+    const left = (amount * BigInt(random.between(0, 99))) / 100n
+    const taken = world.contracts.cash(clientId) - left
+    return taken <= 0n ? null : { client: String(clientId), amount: `-${formatAmount(taken, "USDC")}` }
   }
 
   /** A second key's word on a guarded command; now and then a key of the two is taken away meanwhile. */

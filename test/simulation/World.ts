@@ -9,6 +9,7 @@ import type { BatchFault } from "../../src/runtime/engine/journal/JournalMemory.
 import { Accounts } from "../../src/runtime/services/account/Accounts.ts"
 import { Auditor } from "./Auditor.ts"
 import { ContractAudit } from "./ContractAudit.ts"
+import { MarginAudit } from "./MarginAudit.ts"
 import { answerCall, type PartnerAnswer, type PartnerCall } from "./Doorway.ts"
 import type { VenuePath } from "./Coverage.ts"
 import { Network } from "./Network.ts"
@@ -70,6 +71,7 @@ export class World {
   readonly venue: VenueLane
   readonly venueAudit: VenueAudit
   readonly contracts: ContractAudit
+  readonly margin: MarginAudit
   private readonly random: SeededRandom
   private readonly seams: Seams
   private readonly guarded: ReadonlySet<string>
@@ -111,6 +113,7 @@ export class World {
       cash,
       stepped: (kind, before, after) => commits.coverage.stepped(kind, before, after)
     })
+    this.margin = new MarginAudit({ findings, contracts: this.contracts, cash })
     commits.trading = this.contracts
     this.venueAudit = new VenueAudit({
       findings,
@@ -124,6 +127,7 @@ export class World {
       this.note(`${writer} commits ${commit.fence?.subject ?? "-"} ${Object.keys(commit.rows).join()}`)
       this.auditor.committed(commit, this.timeline.now, writer)
       this.contracts.take(commit)
+      this.margin.take(commit)
       this.venueAudit.take(commit)
     }
   }

@@ -101,6 +101,7 @@ const play = (world: World, chaos: Chaos): void => {
   if (!during(world, ending(world, workload))) return
   if (!during(world, night(world))) return
   finalChecks(world.auditor, world.store, world.venueAudit)
+  world.margin.checkEnd()
 }
 
 /** Runs until `over`; false when a finding, or the end of all patience, came first. */

@@ -23,6 +23,7 @@ export const m0029 = Effect.gen(function* () {
     close_contract_id bigint,
     venue_open boolean NOT NULL)`
   yield* sql`CREATE INDEX rfqs_client ON rfqs (client_id, id)`
+  yield* sql`CREATE INDEX rfqs_partner ON rfqs (partner_id, id)`
   yield* sql`CREATE INDEX rfqs_resident ON rfqs (client_id) WHERE (state IN ('CREATING', 'OPEN') OR venue_open)`
   yield* sql`CREATE INDEX rfqs_partner_open ON rfqs (partner_id) WHERE state IN ('CREATING', 'OPEN')`
 
@@ -42,6 +43,7 @@ export const m0029 = Effect.gen(function* () {
     closed_at bigint,
     pnl bigint)`
   yield* sql`CREATE INDEX barrier_contracts_client ON barrier_contracts (client_id, id)`
+  yield* sql`CREATE INDEX barrier_contracts_partner ON barrier_contracts (partner_id, id)`
   yield* sql`CREATE INDEX barrier_contracts_rfq ON barrier_contracts (rfq_id)`
   yield* sql`CREATE INDEX barrier_contracts_open ON barrier_contracts (client_id) WHERE state IN ('OPEN')`
   yield* sql`CREATE INDEX barrier_contracts_partner_open ON barrier_contracts (partner_id) WHERE state = 'OPEN'`

@@ -116,6 +116,7 @@ CREATE TABLE barrier_contracts (
 );
 CREATE INDEX barrier_contracts_client ON public.barrier_contracts USING btree (client_id, id);
 CREATE INDEX barrier_contracts_open ON public.barrier_contracts USING btree (client_id) WHERE (state = 'OPEN'::text);
+CREATE INDEX barrier_contracts_partner ON public.barrier_contracts USING btree (partner_id, id);
 CREATE INDEX barrier_contracts_partner_open ON public.barrier_contracts USING btree (partner_id) WHERE (state = 'OPEN'::text);
 CREATE INDEX barrier_contracts_rfq ON public.barrier_contracts USING btree (rfq_id);
 
@@ -545,6 +546,7 @@ CREATE TABLE rfqs (
   CONSTRAINT rfqs_pkey PRIMARY KEY (id)
 );
 CREATE INDEX rfqs_client ON public.rfqs USING btree (client_id, id);
+CREATE INDEX rfqs_partner ON public.rfqs USING btree (partner_id, id);
 CREATE INDEX rfqs_partner_open ON public.rfqs USING btree (partner_id) WHERE (state = ANY (ARRAY['CREATING'::text, 'OPEN'::text]));
 CREATE INDEX rfqs_resident ON public.rfqs USING btree (client_id) WHERE ((state = ANY (ARRAY['CREATING'::text, 'OPEN'::text])) OR venue_open);
 

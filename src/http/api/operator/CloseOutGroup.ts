@@ -11,6 +11,8 @@ import { Cursor, Limit, Reference } from "./OperatorFieldSchemas.ts"
 export class CloseOutGroup extends HttpApiGroup.make("closeout").add(
   HttpApiEndpoint.get("list", "/closeouts", {
     query: {
+      client: Schema.optionalKey(Reference),
+      partner: Schema.optionalKey(Reference),
       open: Schema.optionalKey(token("The open mark", ["true", "false"])),
       limit: Limit(500),
       before: Cursor("The cursor")

@@ -17,6 +17,7 @@ export class ContractGroup extends HttpApiGroup.make("contract").add(
   HttpApiEndpoint.get("list", "/contracts", {
     query: {
       client: Schema.optionalKey(Reference),
+      partner: Schema.optionalKey(Reference),
       state: Schema.optionalKey(token("The state", venueContractStates)),
       limit: Limit(500),
       before: Cursor("The cursor")

@@ -12,6 +12,7 @@ export class RfqGroup extends HttpApiGroup.make("rfq").add(
   HttpApiEndpoint.get("list", "/rfqs", {
     query: {
       client: Schema.optionalKey(Reference),
+      partner: Schema.optionalKey(Reference),
       state: Schema.optionalKey(token("The state", rfqStates)),
       limit: Limit(500),
       before: Cursor("The cursor")

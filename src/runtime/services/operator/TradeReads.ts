@@ -20,12 +20,18 @@ import type { CloseOutRow } from "../../store/tables/margin.ts"
 import { contractWire } from "../barrier/contractView.ts"
 import { findClient } from "../client/findClient.ts"
 import { Margin } from "../margin/Margin.ts"
+import { Directory } from "../partner/Directory.ts"
 import { Rfqs } from "../rfq/Rfqs.ts"
-import { firstRow } from "../shared/listReads.ts"
+import { firstRow, ofPartners } from "../shared/listReads.ts"
 
-export interface TradeQuery extends PageQuery {
+interface Whose {
   /** Id or uid. */
   readonly client?: string
+  /** Id or code. */
+  readonly partner?: string
+}
+
+export interface TradeQuery extends PageQuery, Whose {
   readonly state?: string
 }
 
@@ -42,7 +48,7 @@ export class TradeReads extends Context.Service<
     contract(id: string): Found<ContractView>
     /** `open`: those that go on alone, or those that are over alone. */
     closeOuts(
-      query: PageQuery & { readonly open?: boolean }
+      query: PageQuery & Whose & { readonly open?: boolean }
     ): Found<PageEnd & { readonly closeouts: ReadonlyArray<CloseOutWire> }>
     closeOut(id: string): Found<CloseOutWire>
     /** Refused without a venue. */
@@ -56,21 +62,26 @@ export class TradeReads extends Context.Service<
       const sql = yield* PgClient.PgClient
       const clock = yield* BusinessClock
       const stored = yield* RowReads
+      const directory = yield* Directory
       const rfqs = yield* Rfqs
       const margin = yield* Margin
 
       const idOf = ({ id }: { readonly id: number }): number => id
-      /** One page of a table of clients' rows; refused for a client that is unknown. */
-      const pageOf = <T extends "rfqs" | "barrierContracts">(
+      /** One page of a table of clients' rows; refused for a client or a partner that is unknown. */
+      const pageOf = <T extends "rfqs" | "barrierContracts" | "closeOuts">(
         table: T,
-        { client, state, ...query }: TradeQuery
+        { client, partner, ...query }: PageQuery & Whose,
+        states: ReadonlyArray<Condition>
       ): Found<PageCut<Tables[T]>> =>
         Effect.gen(function* () {
           const found = client === undefined ? null : yield* findClient(host, sql, client)
           if (found === null && client !== undefined) return refuse(unknown("Client"))
+          const ofOne = ofPartners(directory, partner)
+          if (!ofOne.ok) return ofOne
           const conditions: ReadonlyArray<Condition> = [
             ...(found === null ? [] : [{ column: "client_id", value: found.id }]),
-            ...(state === undefined ? [] : [{ column: "state", value: state }])
+            ...ofOne.value,
+            ...states
           ]
           const rows = yield* stored.page(table, conditions, onePast(query))
           return accept(cutPage(rows, query.limit, idOf))
@@ -97,9 +108,9 @@ export class TradeReads extends Context.Service<
         })
 
       return TradeReads.of({
-        rfqs: (query) =>
+        rfqs: ({ state, ...query }) =>
           Effect.gen(function* () {
-            const page = yield* pageOf("rfqs", query)
+            const page = yield* pageOf("rfqs", query, inState(state))
             if (!page.ok) return page
             const { shown, end } = page.value
             return accept({ rfqs: yield* Effect.forEach(shown, (row) => rfqs.shown(row), { concurrency: 16 }), ...end })
@@ -108,8 +119,8 @@ export class TradeReads extends Context.Service<
           Effect.flatMap(one("rfqs", "Request", id), (found) =>
             found.ok ? Effect.map(rfqs.shown(found.value), accept) : Effect.succeed(found)
           ),
-        contracts: (query) =>
-          Effect.map(pageOf("barrierContracts", query), (page) =>
+        contracts: ({ state, ...query }) =>
+          Effect.map(pageOf("barrierContracts", query, inState(state)), (page) =>
             page.ok ? accept({ contracts: page.value.shown.map(contractView), ...page.value.end }) : page
           ),
         contract: (id) =>
@@ -118,12 +129,13 @@ export class TradeReads extends Context.Service<
           ),
         closeOuts: ({ open, ...query }) =>
           Effect.gen(function* () {
-            const conditions: ReadonlyArray<Condition> =
+            const states: ReadonlyArray<Condition> =
               open === undefined
                 ? []
                 : [{ column: "state", value: "DONE", ...(open ? { comparison: "<>" as const } : {}) }]
-            const rows = yield* stored.page("closeOuts", conditions, onePast(query))
-            const { shown, end } = cutPage(rows, query.limit, ({ id }) => id)
+            const page = yield* pageOf("closeOuts", query, states)
+            if (!page.ok) return page
+            const { shown, end } = page.value
             return accept({ closeouts: yield* closeOutViews(shown), ...end })
           }),
         closeOut: (id) =>
@@ -142,3 +154,6 @@ export class TradeReads extends Context.Service<
     })
   )
 }
+
+const inState = (state: string | undefined): ReadonlyArray<Condition> =>
+  state === undefined ? [] : [{ column: "state", value: state }]

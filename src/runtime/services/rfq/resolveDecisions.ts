@@ -8,6 +8,7 @@ import { accept, conflict, type Refusal, refuse, type Verdict } from "../../../m
 import type { VenueContract } from "../../../machines/venue/venueObjects.ts"
 import { applyEffects } from "../../effects/Interpreter.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { SubjectState } from "../../engine/mailbox/SubjectState.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { contractInTurn, endContract, executedFigures, type OwnedTurn } from "../barrier/contractDecisions.ts"
 import { breakOfClient } from "../reconciliation/clientBreaks.ts"
@@ -29,7 +30,34 @@ export interface ResolvedState {
   readonly breakId: number | null
 }
 
-const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
+/** The call of a request that is in flight, its accept before others; null when there is none. */
+export const callInFlight = (state: SubjectState, row: RfqRow): string | null => {
+  const refs = callsOf(state, row)
+  return refs.find((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ?? refs[0] ?? null
+}
+
+/**
+ * Why a request can't be ended so; null when it can. `looked`: the call that was in flight when the evidence was looked at,
+ * which is evidence of no other one.
+ */
+export const requestRefusal = (
+  state: SubjectState,
+  row: RfqRow,
+  as: "executed" | "void",
+  looked: string | null = null
+): Refusal | null => {
+  const ref = callInFlight(state, row)
+  if (ref === null) return nothingInFlight
+  if (looked !== null && looked !== ref) return otherInFlight
+  return as === "void" || quoteOfRef(ref) === row.context.accepting?.quoteId ? null : notAnAccept
+}
+
+/** Why a contract can't be ended; null when it can. Whether the venue knows it is asked before. */
+export const contractRefusal = ({ state }: BarrierContractRow): Refusal | null =>
+  state === "OPEN" ? null : conflict(`The contract is ${state} already.`)
+
+export const nothingInFlight = conflict("Nothing of this request is in flight at the venue.")
+const otherInFlight = conflict("Another call of this request is in flight by now: the evidence is not of this one.")
 const notAnAccept = conflict("Only an accept can have been executed: what is in flight is another call.")
 
 /** Ends the calls of a request that are in flight as never executed. */
@@ -39,10 +67,11 @@ export const resolveVoid = (
   row: RfqRow,
   reason: string
 ): Verdict<ResolvedState> => {
-  const refs = callsOf(turn, row)
-  if (refs.length === 0) return refuse(nothingInFlight)
+  const refusal = requestRefusal(turn.state, row, "void")
+  if (refusal !== null) return refuse(refusal)
   note(turn, row, `rfq:${row.id}`, reason)
-  for (const ref of refs) endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now })
+  for (const ref of callsOf(turn.state, row))
+    endCall(turn, handlers, { ...none, ref, outcome: "VOID", reason, at: turn.now })
   return accept({ state: rfqInTurn(turn, row.id)?.state ?? row.state, breakId: null })
 }
 
@@ -53,12 +82,12 @@ export const resolveExecuted = (
   row: RfqRow,
   { reason, ...execution }: Execution & { readonly reason: string }
 ): Verdict<ResolvedState> => {
-  const refusal = executionRefusal(turn, row)
+  const refusal = requestRefusal(turn.state, row, "executed")
   if (refusal !== null) return refuse(refusal)
   const { accepting, closes } = row.context
   const closed = closes === null ? null : contractInTurn(turn, closes.contractId)
   if (accepting === null || closed === undefined) return refuse(notAnAccept)
-  const ref = callsOf(turn, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
+  const ref = callsOf(turn.state, row).find((each) => quoteOfRef(each) === accepting.quoteId) ?? ""
   const contract = contractOf(turn.now, row, ref, closed, execution)
   note(turn, row, `rfq:${row.id}`, reason)
   endCall(turn, handlers, { ...none, ref, outcome: "EXECUTED", reason, at: turn.now, contract })
@@ -79,7 +108,8 @@ export const resolveClosed = (
   { price, reason }: { readonly price: string; readonly reason: string }
 ): Verdict<ResolvedState> => {
   const { turn } = owned
-  if (row.state !== "OPEN") return refuse(conflict(`The contract is ${row.state} already.`))
+  const refusal = contractRefusal(row)
+  if (refusal !== null) return refuse(refusal)
   note(turn, row, `barrierContract:${row.id}`, reason)
   const ended = endContract(owned, row, { how: "CLOSED", at: turn.now, settlePrice: price, reason })
   cancelCloseRequests(turn, row.id)
@@ -89,17 +119,11 @@ export const resolveClosed = (
 const none = { order: null, rfq: null, contract: null, swap: null } satisfies Partial<DefiniteOutcome>
 
 /** The names of a request's calls that are in flight. */
-const callsOf = (turn: Turn, { id }: RfqRow): ReadonlyArray<string> =>
-  turn.state
+const callsOf = (state: SubjectState, { id }: RfqRow): ReadonlyArray<string> =>
+  state
     .all("venueCalls")
     .map(({ ref }) => ref)
     .filter((ref) => ref === `R-${id}` || ref.startsWith(`R-${id}-`) || ref.startsWith(`A-${id}-`))
-
-const executionRefusal = (turn: Turn, row: RfqRow): Refusal | null => {
-  const refs = callsOf(turn, row)
-  if (refs.length === 0) return nothingInFlight
-  return refs.some((ref) => quoteOfRef(ref) === row.context.accepting?.quoteId) ? null : notAnAccept
-}
 
 /** The contract as the venue would show it: opened by the execution, or closed by it. */
 const contractOf = (

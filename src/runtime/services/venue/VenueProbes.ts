@@ -11,7 +11,7 @@ import type { VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import { start } from "../../effects/advance.ts"
 import { currentDryRun } from "../../engine/mailbox/dryRun.ts"
 import { ActorHost, type DispatchError, type Turn } from "../../engine/mailbox/ActorHost.ts"
-import { noVenue, Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
+import { Venue, type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
 import type { VenueProbeRow } from "../../store/tables/venue.ts"
@@ -19,6 +19,7 @@ import { clientSubject } from "../client/clientState.ts"
 import { findClient } from "../client/findClient.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
+import { venueAway } from "./venueAway.ts"
 import { VenueCalls } from "./VenueCalls.ts"
 
 /** How a probe ended, or IN_FLIGHT: the venue has not said it within 5 s. */
@@ -94,10 +95,6 @@ export class VenueProbes extends Context.Service<
 }
 
 const sandboxOnly = refuse(conflict("Probes of the venue are for a sandbox service only."))
-const venueAway = ({ reason }: VenueUnanswered) =>
-  reason === noVenue.reason
-    ? refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." } as const)
-    : refuse({ _tag: "VenueAway", sentence: `The venue does not answer (${reason}): nothing was done.` } as const)
 const noMarket = refuse(conflict("The venue lists no market that has a price and is open."))
 
 const viewOf = ({ id, state, context: { venueOrderId, reason } }: VenueProbeRow): ProbeView => ({

@@ -3,19 +3,38 @@
  * (operator surface; A2-116, D5). What may be ended is decided in the client's turn (`rfq/resolveDecisions.ts`).
  */
 import { Context, Effect, Layer } from "effect"
+import { acceptRef } from "../../../machines/rfq/Rfq.ts"
 import { parseId } from "../../../machines/shared/Ids.ts"
 import { MoneyDecimal } from "../../../machines/shared/Money.ts"
-import { accept, invalidFields, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import {
+  accept,
+  conflict,
+  invalidFields,
+  type Refusal,
+  refuse,
+  unknown,
+  type Verdict
+} from "../../../machines/shared/Refusal.ts"
 import { ActorHost, type DispatchError, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import { Venue } from "../../ports/Venue.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
-import { contractInTurn } from "../barrier/contractDecisions.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
 import { Directory } from "../partner/Directory.ts"
-import { type ResolvedState, resolveClosed, resolveExecuted, resolveVoid } from "../rfq/resolveDecisions.ts"
-import { rfqInTurn } from "../rfq/rfqDecisions.ts"
+import {
+  callInFlight,
+  contractRefusal,
+  nothingInFlight,
+  requestRefusal,
+  type ResolvedState,
+  resolveClosed,
+  resolveExecuted,
+  resolveVoid
+} from "../rfq/resolveDecisions.ts"
 import { firstRow } from "../shared/listReads.ts"
+import { Recall } from "../shared/Recall.ts"
+import { venueAway } from "./venueAway.ts"
 import { venueHandlers } from "./VenueHandlers.ts"
 
 export type Resolution = "executed" | "void" | "closed"
@@ -29,6 +48,8 @@ export type ResolveRequest = {
   readonly tradeId?: number
   readonly price?: string
   readonly qty?: string
+  /** The request's call that was in flight when it was asked for: no other one is ended. */
+  readonly ref?: string
 }
 
 export interface Resolved extends ResolvedState {
@@ -51,6 +72,8 @@ export class VenueResolutions extends Context.Service<
       const stored = yield* RowReads
       const directory = yield* Directory
       const handlers = yield* venueHandlers
+      const venue = yield* Venue
+      const recall = new Recall(stored)
 
       /** The row of what is named, with the evidence that it needs. */
       const find = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> => {
@@ -64,29 +87,59 @@ export class VenueResolutions extends Context.Service<
         })
       }
 
-      const inTurn = (turn: Turn, named: Named, request: ResolveRequest): Verdict<ResolvedState> => {
-        const { reason, as, tradeId = 0, price = "", qty = "" } = request
-        if (named.table === "rfqs") {
-          const row = rfqInTurn(turn, named.row.id) ?? named.row
+      /** Of the row as the turn has it: since it was found it may have changed, or left memory with its end. */
+      const inTurn = (turn: Turn, { table, row: { id } }: Named, request: ResolveRequest): Verdict<ResolvedState> => {
+        const { reason, as, tradeId = 0, price = "", qty = "", ref = null } = request
+        if (table === "rfqs") {
+          const row = recall.row(turn, table, id)
+          if (row === null) return refuse(unknown("Request"))
+          const refusal = requestRefusal(turn.state, row, as === "void" ? "void" : "executed", ref)
+          if (refusal !== null) return refuse(refusal)
           return as === "void"
             ? resolveVoid(turn, handlers, row, reason)
             : resolveExecuted(turn, handlers, row, { reason, tradeId, price, qty })
         }
+        const row = recall.row(turn, table, id)
         const client = turn.state.one("clients")
-        const partner = directory.partner(named.row.partnerId)
-        if (client === undefined || partner === null) return refuse(unknown("Contract"))
-        const row = contractInTurn(turn, named.row.id) ?? named.row
+        const partner = row === null ? null : directory.partner(row.partnerId)
+        if (row === null || client === undefined || partner === null) return refuse(unknown("Contract"))
         return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
       }
 
+      /** Only a contract that the venue does not know is ended by hand (D5): the venue is asked now. */
+      const standing = (named: Named): Effect.Effect<Verdict<Named>> =>
+        named.table === "rfqs" || named.row.state !== "OPEN"
+          ? Effect.succeed(accept(named))
+          : Effect.match(venue.lookup([acceptRef(named.row.rfqId, named.row.context.quoteId)]), {
+              onFailure: venueAway,
+              onSuccess: ([word]): Verdict<Named> =>
+                word?.outcome === "EXECUTED" ? refuse(knownAtVenue) : accept(named)
+            })
+      const looking = (request: ResolveRequest): Effect.Effect<Verdict<Named>, Unavailable> =>
+        Effect.flatMap(find(request), (found) => (found.ok ? standing(found.value) : Effect.succeed(found)))
+
       return VenueResolutions.of({
         check: (request) =>
-          Effect.map(find(request), (found) =>
-            found.ok ? accept({ ...request, object: objectOf(found.value) }) : found
-          ),
+          Effect.gen(function* () {
+            const found = yield* looking(request)
+            if (!found.ok) return found
+            const { table, row } = found.value
+            const object = objectOf(found.value)
+            if (table === "barrierContracts") {
+              const refusal = contractRefusal(row)
+              return refusal === null ? accept({ ...request, object }) : refuse(refusal)
+            }
+            return yield* host.read(clientSubject(row.clientId), (state): Verdict<ResolveRequest> => {
+              const now = state.get("rfqs", String(row.id)) ?? row
+              const ref = callInFlight(state, now)
+              if (ref === null) return refuse(nothingInFlight)
+              const refusal = requestRefusal(state, now, request.as === "void" ? "void" : "executed")
+              return refusal === null ? accept({ ...request, object, ref }) : refuse(refusal)
+            })
+          }),
         resolve: (caller, request) =>
           Effect.gen(function* () {
-            const found = yield* find(request)
+            const found = yield* looking(request)
             if (!found.ok) return found
             const ended = yield* host.dispatch({
               subject: clientSubject(found.value.row.clientId),
@@ -103,6 +156,8 @@ export class VenueResolutions extends Context.Service<
 type Named =
   | { readonly table: "rfqs"; readonly row: RfqRow }
   | { readonly table: "barrierContracts"; readonly row: BarrierContractRow }
+
+const knownAtVenue = conflict("The venue knows the contract: it ends by the venue's word.")
 
 const tables = { rfq: "rfqs", barrierContract: "barrierContracts", contract: "barrierContracts" } as const
 

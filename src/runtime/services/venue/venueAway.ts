@@ -1,0 +1,8 @@
+/** What a command is answered that asks the venue before it does anything, and gets no answer. */
+import { refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { noVenue, type VenueUnanswered } from "../../ports/Venue.ts"
+
+export const venueAway = ({ reason }: VenueUnanswered): Verdict<never> =>
+  reason === noVenue.reason
+    ? refuse({ _tag: "NoVenue", sentence: "No venue is attached to this service." })
+    : refuse({ _tag: "VenueAway", sentence: `The venue does not answer (${reason}): nothing was done.` })
