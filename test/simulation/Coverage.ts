@@ -67,7 +67,7 @@ export const timersFired: { readonly [N in HandlerName]: true | string } = {
   "identityCheck.expiry": true,
   "rfq.window": true,
   "contract.expirySoon": true,
-  "contract.overdue": "the venue ends a contract at its expiry; test/runtime/barrier/contractDecisions.test.ts",
+  "contract.overdue": "the venue ends a contract at its expiry; test/operator/venueComparison.test.ts",
   "screening.nightly": true,
   "halt.until": true,
   "documents.retention": "five years after the end of a client; test/operator/lifecycle.test.ts",
