@@ -13,8 +13,9 @@ import {
 import { contractInTurn, tearUp } from "../../src/runtime/services/barrier/contractDecisions.ts"
 import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
 import { resolveVoid } from "../../src/runtime/services/rfq/resolveDecisions.ts"
-import { rfqInTurn } from "../../src/runtime/services/rfq/rfqDecisions.ts"
+import { cancelOpeningRequests, rfqInTurn } from "../../src/runtime/services/rfq/rfqDecisions.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
+import type { RfqRow } from "../../src/runtime/store/tables/barrier.ts"
 import type { Services } from "./SimProcess.ts"
 import type { World } from "./World.ts"
 
@@ -31,6 +32,11 @@ export class DealingDesk {
   constructor(world: World) {
     this.world = world
     this.random = world.fork()
+    // Staff are wrong now and then: what they end as never executed has been executed a moment ago.
+    world.venue.desk.onExecuted = ({ ref }) => {
+      const row = world.contracts.rfqs.get(Number(ref.split("-")[1]))
+      if (row !== undefined && this.random.chance(0.08)) this.resolveOne(row, () => {})
+    }
   }
 
   step(done: () => void): void {
@@ -55,18 +61,26 @@ export class DealingDesk {
     })
   }
 
-  /** Ends what is in flight of a request as never executed, whatever has become of it at the venue. */
+  /**
+   * Ends what is in flight of a request as never executed, whatever has become of it at the venue; at times the request with
+   * it, as a halt would, so that what the venue did execute finds it cancelled.
+   */
   private resolve(done: () => void): void {
     const { calls, rfqs } = this.world.contracts
     const flying = [...rfqs.values()].filter(({ id }) =>
       [...calls].some((ref) => ref.startsWith(`A-${id}-`) || (this.random.chance(0.2) && ref === `R-${id}`))
     )
     if (flying.length === 0) return done()
-    const { id, clientId } = this.random.pick(flying)
+    this.resolveOne(this.random.pick(flying), done)
+  }
+
+  private resolveOne({ id, clientId, symbol }: RfqRow, done: () => void): void {
+    const drops = this.random.chance(0.5)
     const command = Effect.flatMap(venueHandlers, (handlers) =>
       this.inMailbox(clientId, staff, (turn) => {
         const row = rfqInTurn(turn, id)
         if (row !== undefined) resolveVoid(turn, handlers, row, "The venue's papers have none.")
+        if (drops) cancelOpeningRequests(turn, "Trading in this market is halted.", (each) => each === symbol)
       })
     )
     this.world.operate(`resolution of ${id}`, this.random, command, () => done())

@@ -37,6 +37,8 @@ export class VenueDesk {
   readonly quotes = new Map<number, SaidQuote>()
   /** Ticks. */
   price = opening
+  /** Called with each contract as it is executed, before anybody else knows of it. */
+  onExecuted: (contract: VenueContract) => void = () => {}
   private readonly parts: VenueDeskParts
 
   constructor(parts: VenueDeskParts) {
@@ -46,7 +48,10 @@ export class VenueDesk {
 
   /** Everything that the venue says of an account comes here at once, whatever becomes of it on its way. */
   hear(fact: AccountFact): void {
-    if (fact.type === "contract") this.contracts.set(fact.contract.id, fact.contract)
+    if (fact.type === "contract") {
+      if (!this.contracts.has(fact.contract.id)) this.onExecuted(fact.contract)
+      this.contracts.set(fact.contract.id, fact.contract)
+    }
     if (fact.type === "quote" && !this.quotes.has(fact.quote.id)) this.quotes.set(fact.quote.id, fact)
     if (fact.type !== "rfq") return
     const isNew = !this.requests.has(fact.rfq.ref)
