@@ -17,7 +17,9 @@ import { contractsNow, factsWith, micro } from "../../fixtures/contracts.ts"
 import { balance } from "../engine/fixtures.ts"
 import { clients, posted, view } from "../rfq/rfqTurns.ts"
 
-const directory = { partner: () => view } as Partial<Directory["Service"]> as Directory["Service"]
+const directory = { partner: () => view, stamp: () => ({ partnerId: 1, epoch: 0 }) } as Partial<
+  Directory["Service"]
+> as Directory["Service"]
 const ko = barrierContractInput.symbol
 
 interface Account {

@@ -24,6 +24,7 @@ import { openContracts, tearUp } from "../barrier/contractDecisions.ts"
 import { type ClientTurn, liftRestriction, restrictClient } from "../client/clientDecisions.ts"
 import { instanceOf } from "../client/clientState.ts"
 import type { Directory } from "../partner/Directory.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { cancelOpeningRequests, isOpen, rfqsInTurn } from "../rfq/rfqDecisions.ts"
 
 /** Contracts that one turn asks the venue to tear up; the next look goes on with the rest. */
@@ -38,7 +39,7 @@ export const judgeRisk = (turn: Turn, directory: Directory["Service"]): void => 
   if (committed === undefined || turn.facts.takenAt === null) return
   const client = turn.draft.written("clients")[0] ?? committed
   if (isAtRest(turn, client)) return
-  const partner = directory.partner(client.partnerId)
+  const partner = partnerOfTurn(turn, directory, client)
   if (partner === null) throw new Error(`client:${client.id} has no partner`)
   const by = { ...turn.by, role: "SYSTEM", keyLabel: "risk", actor: "system:risk" }
   new Judgement({ turn: { ...turn, by }, instance: instanceOf(client, partner), by: "SYSTEM" }, client).run()

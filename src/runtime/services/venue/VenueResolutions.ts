@@ -21,6 +21,7 @@ import { RowReads } from "../../ports/RowReads.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import { clientSubject, instanceOf } from "../client/clientState.ts"
 import type { OperatorCaller } from "../operator/OperatorKeys.ts"
+import { partnerOfTurn } from "../partner/partnerOfTurn.ts"
 import { Directory } from "../partner/Directory.ts"
 import {
   callInFlight,
@@ -101,7 +102,7 @@ export class VenueResolutions extends Context.Service<
         }
         const row = recall.row(turn, table, id)
         const client = turn.state.one("clients")
-        const partner = row === null ? null : directory.partner(row.partnerId)
+        const partner = row === null ? null : partnerOfTurn(turn, directory, row)
         if (row === null || client === undefined || partner === null) return refuse(unknown("Contract"))
         return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
       }
