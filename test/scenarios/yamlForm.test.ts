@@ -329,7 +329,7 @@ const without: Readonly<Record<string, string>> = {
 const narrower: Readonly<Record<string, string>> = {
   "RFQ-01":
     "quotes that come after the accept: the venue ends the request, and they are never made (test/scenarios/rfq.test.ts)",
-  "BAR-07": "the close that wins: it is SC-BAR-05 with a mark that moves later (test/guarantees/knockOutOnce.test.ts)",
+  "BAR-07": "the close that wins: a mark that moves later finds it ended (test/guarantees/knockOutOnce.test.ts)",
   "RFQ-04": "a quote withdrawn before the accept: no command takes a single one back (test/scenarios/rfq.test.ts)",
   "RFQ-10":
     "a millisecond beyond the longest expiry: the clock of the run is not the service's (test/machines/rfqBody.test.ts)",
