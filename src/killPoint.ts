@@ -1,6 +1,7 @@
 /**
  * Where a sandbox service kills itself with -9, for crash tests and for scenarios that kill: at the n-th passing of a point
- * counted from its start (`--kill-at POINT:N`), or at the next passing once it is asked by SIGUSR2 (`--kill-at on-signal`).
+ * (`--kill-at POINT:N`), counted from when it is ready, of points of rotations and passes from its start; or at the next
+ * passing once it is asked by SIGUSR2 (`--kill-at on-signal`).
  */
 import { Effect } from "effect"
 import { rmSync } from "node:fs"
@@ -23,9 +24,16 @@ export const armKillPoint = (
       return Effect.fail(new ServeError({ sentence }))
     }
     if (point === onSignal) process.on("SIGUSR2", () => armFrom(join(dataDir, "kill-at")))
-    else arm(point as PausePoint, times)
+    else if (!isOfCommits(point)) arm(point as PausePoint, times)
     return Effect.void
   })
+
+/** The service is ready: what it commits by itself while it starts is not counted. */
+export const armWhenReady = ({ point, times }: NonNullable<ServeOptions["killAt"]>): void => {
+  if (isOfCommits(point)) arm(point as PausePoint, times)
+}
+
+const isOfCommits = (point: string): boolean => (pausePoints as ReadonlyArray<string>).includes(point)
 
 const arm = (point: PausePoint, times: number): void => {
   let passed = 0

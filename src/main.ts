@@ -14,7 +14,7 @@ import { layerService } from "./http/layerService.ts"
 import { usualFourEyes } from "./http/api/operator/commands.ts"
 import { operatorServices } from "./http/operator/operatorFeatures.ts"
 import { makeOperatorApp } from "./http/operator/OperatorServer.ts"
-import { armKillPoint } from "./killPoint.ts"
+import { armKillPoint, armWhenReady } from "./killPoint.ts"
 import { layerLogging, stdoutPrinter } from "./layerLogging.ts"
 import {
   type DataFiles,
@@ -150,6 +150,7 @@ const serveWhole = (
         const serviceText = `${JSON.stringify(service)}\n`
         writeWhole(files.service, serviceText)
         const demo = options.demo ? yield* prepareDemo(files) : null
+        if (options.killAt !== null) armWhenReady(options.killAt)
         const print = yield* stdoutPrinter
         print(announcement(options, service, demo === null ? null : demoText(demo, service, options.dataDir)))
         yield* Effect.forkScoped(whenReady({ service, demo, print }))

@@ -70,6 +70,15 @@ const lateContractsLost = (venue: VenueShape, store: () => MemoryStore | null): 
 
 export const contractMutations: ReadonlyArray<Mutation> = [
   {
+    name: "a margin call is not recorded with what made it",
+    shows: ["margin"],
+    seams: () =>
+      journal((submit) => (commit, done) => {
+        const { riskMonitors: _, ...rows } = commit.rows
+        submit({ ...commit, rows }, done)
+      })
+  },
+  {
     name: "the silence of the venue is taken for a refusal",
     shows: ["accepts"],
     seams: () => ({
