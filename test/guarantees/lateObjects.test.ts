@@ -143,4 +143,13 @@ describe("late objects", () => {
     const reasons = world.store.rows("venueQuarantine").map(({ reason }) => reason)
     assert.deepStrictEqual(reasons, ["it names no object of ours", "it names no object of ours"])
   })
+
+  it("A2-111: a contract has the name of the accept that opened it; under another name it is set aside, and opens nothing", () => {
+    const { world, rfqId, rfq } = withEndedRequest()
+    const names = [`R-${rfqId}`, `A-${rfqId}`, `A-${rfqId}-x`, `R-${rfqId}-c1`]
+    for (const ref of names) world.venue.say(account, saying(contractOf(rfqId, { ref })))
+    world.run(1_000)
+    assert.deepStrictEqual([world.store.rows("barrierContracts"), rfq()?.state], [[], "EXPIRED"])
+    assert.lengthOf(world.store.rows("venueQuarantine"), names.length)
+  })
 })

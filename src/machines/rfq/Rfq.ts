@@ -90,11 +90,14 @@ export type RfqEvent =
   /** A quote is to be executed; it was judged under the client's lock. */
   | ({ readonly type: "ACCEPT" } & Accepting)
   | { readonly type: "ACCEPT_REFUSED"; readonly at: number; readonly quoteId: number; readonly reason: string }
-  /** The venue executed an accept. Of a request to close `premium` and `commission` are null. */
+  /**
+   * The venue executed an accept. Of a request to close `premium` and `commission` are null, and so is the quote where the end
+   * of the contract alone shows it.
+   */
   | {
       readonly type: "EXECUTED"
       readonly at: number
-      readonly quoteId: number
+      readonly quoteId: number | null
       readonly contractId: number
       readonly entryPrice: string
       readonly premium: string | null

@@ -125,9 +125,14 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(turn, next, rfq)
 }
 
-/** What the venue says of a contract that an accept of this request opened; false when there is no such request. */
+/**
+ * What the venue says of a contract that an accept of this request opened; false when there is no such request, or the
+ * contract has another name than an accept's: it could never be asked for by it again (A2-111).
+ */
 const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
   const { turn, recall } = owned
+  const quoteId = quoteOfRef(contract.ref)
+  if (quoteId === null) return false
   const end = endOf(contract)
   const known = contractOfRfq(turn, rfqId)
   if (known !== undefined) {
@@ -140,7 +145,7 @@ const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract)
   if (row === null) return false
   const { contractId } = row.context
   if (row.state !== "ACCEPTED" || contractId === null) {
-    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, quotesOf(owned, row))
+    executed(owned, row, quoteId, contract, quotesOf(owned, row))
   } else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
   return true
 }
@@ -243,17 +248,18 @@ export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound)
 
 interface ClosedBy {
   readonly row: RfqRow
-  readonly quoteId: number
+  /** Null: nothing says which. */
+  readonly quoteId: number | null
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
-/** The request and quote whose execution the venue's word on the contract alone shows; quote 0 when nothing says which. */
+/** The request and quote whose execution the venue's word on the contract alone shows. */
 const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
   const heard = quotesOf(owned, row)
   const quotes = heard.length > 0 ? heard : row.context.quotes
   const settledAt = quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))
-  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? 0, quotes: heard }
+  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
 }
 
 /** Both are reported: the venue has one end of a contract, and that one stands (F19). */
