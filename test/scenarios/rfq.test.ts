@@ -94,6 +94,29 @@ describe("asking for quotes", () => {
     assert.deepStrictEqual(states, ["ACCEPTED", "SUPERSEDED"])
   })
 
+  it("F18: after three quotes that the venue did not execute the router rests before the next, longer each time", async () => {
+    const clientId = await trader()
+    const tries: Array<number> = []
+    world.failing((name) => {
+      if (name !== "acceptQuote") return {}
+      tries.push(Date.now())
+      return { refused: "out of order" }
+    })
+    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    for (const dealer of ["a", "b", "c", "d", "e"]) world.quote(rfqId, "60000", { dealer })
+    await looking(
+      () => Promise.resolve(tries),
+      ({ length }) => length === 5
+    )
+    world.failing(() => ({}))
+    const pauses = tries.map((at, n) => at - (tries[n - 1] ?? at))
+    assert.deepStrictEqual(
+      pauses.map((pause, n) => (n < 3 ? pause < 1_500 : pause >= 1_000 * 2 ** (n - 2))),
+      [true, true, true, true, true],
+      pauses.join()
+    )
+  }, 30_000)
+
   it("A2-27: of fifty accepts at once one contract comes", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
