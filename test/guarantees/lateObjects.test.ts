@@ -71,7 +71,7 @@ const withEndedRequest = () => {
           })
           // The call of this request is none of this test's.
           const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
-          const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [] } as const
+          const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [], note: null } as const
           advance(turn, "rfqs", open, end)
           return id
         }

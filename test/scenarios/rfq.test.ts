@@ -117,6 +117,22 @@ describe("asking for quotes", () => {
     )
   }, 30_000)
 
+  it("F18, A2-22: why the router took no quote is still said when the quote is gone and when the request has ended", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5", expiresInMs: 1_500 }))).json.data
+    const quoteId = world.quote(rfqId, "60020")
+    const autoAcceptNote = "The premium at this quote exceeds the request's budget."
+    await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote === autoAcceptNote)
+    world.withdraw(rfqId, quoteId)
+    const gone = await until(clientId, rfqId, (rfq) => rfq.quotes[0].state === "WITHDRAWN")
+    assert.strictEqual(gone.autoAcceptNote, autoAcceptNote)
+    const ended = await until(clientId, rfqId, ({ state }) => state === "EXPIRED")
+    for (const rfq of [ended, await rfqOf(clientId, rfqId)]) {
+      assert.deepInclude(rfq, { autoAcceptNote, rejectReason: null })
+      assert.deepInclude(rfq.quotes[0], { quoteId, state: "WITHDRAWN", acceptable: false })
+    }
+  }, 20_000)
+
   it("A2-27: of fifty accepts at once one contract comes", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data

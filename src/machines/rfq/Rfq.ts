@@ -80,6 +80,13 @@ export interface RfqContext extends RfqInput {
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
+/** What was heard of a request that ends: it is kept with it (A2-22). */
+export interface Heard {
+  readonly quotes: ReadonlyArray<VenueQuote>
+  /** Why the router took none of them, in words; null: nothing but what is kept already. */
+  readonly note: string | null
+}
+
 export type RfqEvent =
   /** The venue has it under this id. */
   | { readonly type: "CONFIRMED"; readonly at: number; readonly venueRfqId: number }
@@ -109,16 +116,15 @@ export type RfqEvent =
   /** Ends it by a rule of ours, whatever the venue says, and withdraws it there. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
   /** The contract that it was to close has ended: nothing is left to close, here and at the venue. */
-  | { readonly type: "CONTRACT_ENDED"; readonly at: number }
+  | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
   /** The venue says that it ended there without an accept. */
-  | {
+  | ({
       readonly type: "VENUE_ENDED"
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
-      readonly quotes: ReadonlyArray<VenueQuote>
-    }
+    } & Heard)
   /** The withdrawal came before the request itself, which is still on its way. */
   | { readonly type: "NOT_THERE_YET" }
   /** The venue has it open although it has ended here: it is withdrawn there. */

@@ -7,7 +7,8 @@ import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
-import { clients, contract, handlers, posted, turnWith, view } from "./rfqTurns.ts"
+import { sampleQuote } from "../../../src/machines/rfq/rfqSamples.ts"
+import { clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
 
 const say = (turn: Turn, told: VenueContract) =>
   handlers.rfq.said(turn, {
@@ -102,6 +103,21 @@ describe("requests for quotes in their client's turn", () => {
     const done = rfqInTurn(turn, closing)
     assert.strictEqual(done?.state, "ACCEPTED")
     assert.deepInclude(done?.context, { acceptedQuoteId: null, entryPrice: "60100.0" })
+  })
+
+  it("A2-22: the commit that ends a request with its contract keeps its quotes, and the router's last word", () => {
+    const { turn, closing } = closingTurn()
+    parts.board.open(closing)
+    parts.board.hear(closing, { ...sampleQuote, state: "LIVE" })
+    parts.board.remark(closing, "The quote lies more than 1 percent away from the mark.")
+    say(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 })
+    parts.board.close(closing)
+    const done = rfqInTurn(turn, closing)
+    assert.deepInclude(done?.context, {
+      rejectReason: "contract ended",
+      quotes: [{ ...sampleQuote, state: "LIVE" }],
+      autoAcceptNote: "The quote lies more than 1 percent away from the mark."
+    })
   })
 
   it("A2-101: a request with an accept in flight is left to its answer", () => {

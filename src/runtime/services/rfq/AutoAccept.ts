@@ -126,11 +126,16 @@ class Router {
 
   private take(row: RfqRow): void {
     const { board } = this.parts
+    const known = this.clients.has(row.id)
     if (isOpen(row)) {
       this.clients.set(row.id, row.clientId)
       board.open(row.id)
+      // What the row has to say now is later than what the router had.
+      if (row.context.autoAcceptNote !== null) board.remark(row.id, null)
       this.want(row.id)
-    } else if (this.clients.delete(row.id)) {
+    } else if (known && !row.venueOpen) {
+      // Until then the venue has not said its end, with which its quotes are kept.
+      this.clients.delete(row.id)
       board.close(row.id)
     }
   }
@@ -176,7 +181,7 @@ class Router {
       const now = clock.now()
       const at = clientAt(state, facts, { now, client, partnerState: this.stateOf(client.partnerId) })
       const { quote, note } = this.choose(at, row)
-      board.remark(rfqId, note)
+      if (note !== null) board.remark(rfqId, note)
       return quote === null ? null : restOf(row, now)
     })
     return looked.pipe(
