@@ -39,11 +39,17 @@ describe("F3: a mark that is older than ten seconds", () => {
     assert.deepStrictEqual([refused.status, refused.json.msg], [400, stale])
     const accepted = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
     assert.deepStrictEqual([accepted.status, accepted.json.msg], [400, stale])
+    const unheard = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: quoteId + 1_000 })
+    assert.deepStrictEqual([unheard.status, unheard.json.msg], [400, stale], "the market comes before the quote")
     const out = await report(clientId, { direction: "WITHDRAWAL", amount: "1.00" })
     assert.deepStrictEqual([out.status, out.json.data.report.refusal], [409, unjudged], out.text)
     const closing = await post(clientId, `/barriers/${contractId}/close`, {})
     assert.strictEqual(closing.status, 200, closing.text)
     world.freeze(false)
+    await looking(
+      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+      ({ accepted: taken }) => taken
+    )
   }, 30_000)
 
   it("no close-out begins: the account is called, its contract stays, until there is a price again", async () => {

@@ -182,6 +182,30 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
 })
 
 describe("taking back and refusals", () => {
+  it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
+    const clientId = await trader()
+    world.failing((name) => (name === "requestQuotes" ? { toVenue: 2_000 } : {}))
+    const asking = post(clientId, "/rfq", asked({ autoAccept: false }))
+    const [row] = await looking(
+      () => ofClient(service, "rfqs", clientId),
+      ({ length }) => length === 1
+    )
+    const path = `/clients/${clientId}/rfq`
+    if (row?.state !== "CREATING") return assert.fail("the venue has answered")
+    assert.deepStrictEqual((await get(service, key, path)).json.data.rfqs, [])
+    const answers = [
+      await get(service, key, `${path}/${row.id}`),
+      await post(clientId, `/rfq/${row.id}/accept`, { quoteId: 1 }),
+      await post(clientId, `/rfq/${row.id}/cancel`, {})
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ status, json }) => [status, json.msg]),
+      answers.map(() => [404, "Request not found."])
+    )
+    world.failing(() => ({}))
+    assert.strictEqual((await asking).status, 200)
+  }, 20_000)
+
   it("D4: a cancel ends the request at the venue; a second one and an accept are refused", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
