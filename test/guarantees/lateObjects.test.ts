@@ -71,7 +71,7 @@ const withEndedRequest = () => {
           })
           // The call of this request is none of this test's.
           const open = advance(turn, "rfqs", row, { type: "CONFIRMED", at: begin, venueRfqId: 70 }) ?? row
-          const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [] } as const
+          const end = { type: "VENUE_ENDED", at: begin, how: "EXPIRED", reason: null, quotes: [], note: null } as const
           advance(turn, "rfqs", open, end)
           return id
         }
@@ -142,5 +142,14 @@ describe("late objects", () => {
     assert.lengthOf(world.store.rows("barrierContracts"), 0)
     const reasons = world.store.rows("venueQuarantine").map(({ reason }) => reason)
     assert.deepStrictEqual(reasons, ["it names no object of ours", "it names no object of ours"])
+  })
+
+  it("A2-111: a contract has the name of the accept that opened it; under another name it is set aside, and opens nothing", () => {
+    const { world, rfqId, rfq } = withEndedRequest()
+    const names = [`R-${rfqId}`, `A-${rfqId}`, `A-${rfqId}-x`, `R-${rfqId}-c1`]
+    for (const ref of names) world.venue.say(account, saying(contractOf(rfqId, { ref })))
+    world.run(1_000)
+    assert.deepStrictEqual([world.store.rows("barrierContracts"), rfq()?.state], [[], "EXPIRED"])
+    assert.lengthOf(world.store.rows("venueQuarantine"), names.length)
   })
 })

@@ -1,23 +1,32 @@
 /**
- * A price that nobody hears any more opens nothing and lets no money out (F3, F18, A2-14): a request, a preview and an accept
- * are refused in the same words; closing stays open.
+ * A price that nobody hears any more opens nothing, lets no money out and begins no close-out (F3, F18, A2-14): a request, a
+ * preview and an accept are refused in the same words; closing stays open.
  */
 import { assert, describe, it } from "@effect/vitest"
+import { get, ofClient } from "../support/Builders.ts"
 import { barrierSteps } from "../support/barrierSteps.ts"
 import { barrierVenue } from "../support/barrierVenue.ts"
 import { openScenario } from "../support/Scenario.ts"
 
 const world = barrierVenue()
-const { service, key, call, report } = await openScenario({ layerVenue: world.layerVenue })
+const { service, key, call, report, adjust, rowOf, now } = await openScenario({ layerVenue: world.layerVenue })
 const { trader, asked, post, until, looking } = barrierSteps(service, key, { call, report })
 const stale = "The market has no live price at the moment: try again shortly."
+
+const unjudged = "The margin of the client's open positions can not be judged without live prices: try again shortly."
+
+const opened = async (clientId: number): Promise<number> => {
+  const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+  world.quote(rfqId, "60000")
+  return (await until(clientId, rfqId, (rfq) => rfq.state === "ACCEPTED")).contractId
+}
+const contractsOf = async (clientId: number, state: "open" | "history") =>
+  (await get(service, key, `/clients/${clientId}/barriers?state=${state}`)).json.data.barriers
 
 describe("F3: a mark that is older than ten seconds", () => {
   it("F18: nothing new is opened, and what is open can be asked to close", async () => {
     const clientId = await trader()
-    const first = (await post(clientId, "/rfq", asked())).json.data
-    world.quote(first.rfqId, "60000")
-    const { contractId } = await until(clientId, first.rfqId, (rfq) => rfq.state === "ACCEPTED")
+    const contractId = await opened(clientId)
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
     const quoteId = world.quote(rfqId, "60000")
     world.freeze()
@@ -30,9 +39,38 @@ describe("F3: a mark that is older than ten seconds", () => {
     assert.deepStrictEqual([refused.status, refused.json.msg], [400, stale])
     const accepted = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId })
     assert.deepStrictEqual([accepted.status, accepted.json.msg], [400, stale])
+    const unheard = await post(clientId, `/rfq/${rfqId}/accept`, { quoteId: quoteId + 1_000 })
+    assert.deepStrictEqual([unheard.status, unheard.json.msg], [400, stale], "the market comes before the quote")
     const out = await report(clientId, { direction: "WITHDRAWAL", amount: "1.00" })
-    assert.strictEqual(out.status, 409, out.text)
+    assert.deepStrictEqual([out.status, out.json.data.report.refusal], [409, unjudged], out.text)
     const closing = await post(clientId, `/barriers/${contractId}/close`, {})
     assert.strictEqual(closing.status, 200, closing.text)
+    world.freeze(false)
+    await looking(
+      async () => (await post(clientId, "/rfq/preview", asked())).json.data,
+      ({ accepted: taken }) => taken
+    )
   }, 30_000)
+
+  it("no close-out begins: the account is called, its contract stays, until there is a price again", async () => {
+    const clientId = await trader()
+    const contractId = await opened(clientId)
+    const picture = async () => (await get(service, key, `/clients/${clientId}/margin`)).json
+    world.freeze()
+    await looking(picture, ({ marksFresh }) => marksFresh === false)
+    await adjust(clientId, "-950")
+    assert.strictEqual((await picture()).riskState, "CLOSE_OUT")
+    const begun = await now()
+    // The monitor looks once a second.
+    await looking(now, (at) => at - begun > 2_500)
+    assert.deepInclude(await rowOf(clientId), { riskState: "MARGIN_CALL", lifecycleState: "ACTIVE" })
+    assert.deepStrictEqual(await ofClient(service, "closeOuts", clientId), [])
+    assert.strictEqual((await contractsOf(clientId, "open"))[0].contractId, contractId)
+    world.freeze(false)
+    const [ended] = await looking(
+      () => contractsOf(clientId, "history"),
+      ({ length }) => length === 1
+    )
+    assert.deepInclude(ended, { contractId, state: "TORN_UP", settlePrice: "60000.0", pnl: "0.000000" })
+  }, 40_000)
 })

@@ -94,6 +94,45 @@ describe("asking for quotes", () => {
     assert.deepStrictEqual(states, ["ACCEPTED", "SUPERSEDED"])
   })
 
+  it("F18: after three quotes that the venue did not execute the router rests before the next, longer each time", async () => {
+    const clientId = await trader()
+    const tries: Array<number> = []
+    world.failing((name) => {
+      if (name !== "acceptQuote") return {}
+      tries.push(Date.now())
+      return { refused: "out of order" }
+    })
+    const { rfqId } = (await post(clientId, "/rfq", asked())).json.data
+    for (const dealer of ["a", "b", "c", "d", "e"]) world.quote(rfqId, "60000", { dealer })
+    await looking(
+      () => Promise.resolve(tries),
+      ({ length }) => length === 5
+    )
+    world.failing(() => ({}))
+    const pauses = tries.map((at, n) => at - (tries[n - 1] ?? at))
+    assert.deepStrictEqual(
+      pauses.map((pause, n) => (n < 3 ? pause < 1_500 : pause >= 1_000 * 2 ** (n - 2))),
+      [true, true, true, true, true],
+      pauses.join()
+    )
+  }, 30_000)
+
+  it("F18, A2-22: why the router took no quote is still said when the quote is gone and when the request has ended", async () => {
+    const clientId = await trader()
+    const { rfqId } = (await post(clientId, "/rfq", asked({ premium: "190.5", expiresInMs: 1_500 }))).json.data
+    const quoteId = world.quote(rfqId, "60020")
+    const autoAcceptNote = "The premium at this quote exceeds the request's budget."
+    await until(clientId, rfqId, (rfq) => rfq.autoAcceptNote === autoAcceptNote)
+    world.withdraw(rfqId, quoteId)
+    const gone = await until(clientId, rfqId, (rfq) => rfq.quotes[0].state === "WITHDRAWN")
+    assert.strictEqual(gone.autoAcceptNote, autoAcceptNote)
+    const ended = await until(clientId, rfqId, ({ state }) => state === "EXPIRED")
+    for (const rfq of [ended, await rfqOf(clientId, rfqId)]) {
+      assert.deepInclude(rfq, { autoAcceptNote, rejectReason: null })
+      assert.deepInclude(rfq.quotes[0], { quoteId, state: "WITHDRAWN", acceptable: false })
+    }
+  }, 20_000)
+
   it("A2-27: of fifty accepts at once one contract comes", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data
@@ -143,6 +182,30 @@ describe("A2-101: what ends the right to open risk ends requests to open", () =>
 })
 
 describe("taking back and refusals", () => {
+  it("D4: a request that the venue has not answered yet is nobody's business: it is not listed, read, accepted or cancelled", async () => {
+    const clientId = await trader()
+    world.failing((name) => (name === "requestQuotes" ? { toVenue: 2_000 } : {}))
+    const asking = post(clientId, "/rfq", asked({ autoAccept: false }))
+    const [row] = await looking(
+      () => ofClient(service, "rfqs", clientId),
+      ({ length }) => length === 1
+    )
+    const path = `/clients/${clientId}/rfq`
+    if (row?.state !== "CREATING") return assert.fail("the venue has answered")
+    assert.deepStrictEqual((await get(service, key, path)).json.data.rfqs, [])
+    const answers = [
+      await get(service, key, `${path}/${row.id}`),
+      await post(clientId, `/rfq/${row.id}/accept`, { quoteId: 1 }),
+      await post(clientId, `/rfq/${row.id}/cancel`, {})
+    ]
+    assert.deepStrictEqual(
+      answers.map(({ status, json }) => [status, json.msg]),
+      answers.map(() => [404, "Request not found."])
+    )
+    world.failing(() => ({}))
+    assert.strictEqual((await asking).status, 200)
+  }, 20_000)
+
   it("D4: a cancel ends the request at the venue; a second one and an accept are refused", async () => {
     const clientId = await trader()
     const { rfqId } = (await post(clientId, "/rfq", asked({ autoAccept: false }))).json.data

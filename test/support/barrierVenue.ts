@@ -60,8 +60,8 @@ export const barrierVenue = () => {
     forget: (on: boolean) => void (forgetful = on),
     /** Holds index, mark and last. */
     price,
-    /** Its time stands still from now on, and so do its prices; its connections live. */
-    freeze: () => void (frozen = true),
+    /** While it is frozen its time stands still, and so do its prices; its connections live. */
+    freeze: (on = true) => void (frozen = on),
     /** What becomes of requests from now on. */
     failing: (next: typeof fault) => void (fault = next),
     /** A dealer's quote on a request; its id. */

@@ -80,6 +80,13 @@ export interface RfqContext extends RfqInput {
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
+/** What was heard of a request that ends: it is kept with it (A2-22). */
+export interface Heard {
+  readonly quotes: ReadonlyArray<VenueQuote>
+  /** Why the router took none of them, in words; null: nothing but what is kept already. */
+  readonly note: string | null
+}
+
 export type RfqEvent =
   /** The venue has it under this id. */
   | { readonly type: "CONFIRMED"; readonly at: number; readonly venueRfqId: number }
@@ -90,11 +97,14 @@ export type RfqEvent =
   /** A quote is to be executed; it was judged under the client's lock. */
   | ({ readonly type: "ACCEPT" } & Accepting)
   | { readonly type: "ACCEPT_REFUSED"; readonly at: number; readonly quoteId: number; readonly reason: string }
-  /** The venue executed an accept. Of a request to close `premium` and `commission` are null. */
+  /**
+   * The venue executed an accept. Of a request to close `premium` and `commission` are null, and so is the quote where the end
+   * of the contract alone shows it.
+   */
   | {
       readonly type: "EXECUTED"
       readonly at: number
-      readonly quoteId: number
+      readonly quoteId: number | null
       readonly contractId: number
       readonly entryPrice: string
       readonly premium: string | null
@@ -106,16 +116,15 @@ export type RfqEvent =
   /** Ends it by a rule of ours, whatever the venue says, and withdraws it there. */
   | { readonly type: "DROP"; readonly at: number; readonly reason: string; readonly attempt: number }
   /** The contract that it was to close has ended: nothing is left to close, here and at the venue. */
-  | { readonly type: "CONTRACT_ENDED"; readonly at: number }
+  | ({ readonly type: "CONTRACT_ENDED"; readonly at: number } & Heard)
   | { readonly type: "WINDOW_ELAPSED"; readonly at: number }
   /** The venue says that it ended there without an accept. */
-  | {
+  | ({
       readonly type: "VENUE_ENDED"
       readonly at: number
       readonly how: "CANCELLED" | "EXPIRED" | "REJECTED"
       readonly reason: string | null
-      readonly quotes: ReadonlyArray<VenueQuote>
-    }
+    } & Heard)
   /** The withdrawal came before the request itself, which is still on its way. */
   | { readonly type: "NOT_THERE_YET" }
   /** The venue has it open although it has ended here: it is withdrawn there. */

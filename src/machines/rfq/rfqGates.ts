@@ -203,5 +203,5 @@ export const closeGates: Gates<CloseFacts> = [
   venue
 ]
 
-/** The first refusal of new risk in its market, for quotes that wait for nothing else (F18). */
+/** The first refusal of new risk in its market, whatever the quote: an accept asks it before it looks for one (A2-110). */
 export const openingRefusal = (facts: OpeningFacts): Refusal | null => firstRefusal(openingGates, facts)

@@ -6,6 +6,7 @@
 import { assertEvent, setup } from "xstate"
 import type { MachineEffect } from "../Effects.ts"
 import {
+  type Heard,
   type RfqContext,
   type RfqEvent,
   type RfqInput,
@@ -161,20 +162,26 @@ const dropped = rfq.assign(({ event }) => {
   const { reason, attempt, at } = event
   return { rejectReason: reason, cancelling: { attempt }, withdrawals: attempt, updatedAt: at }
 })
-/** An accept that is in flight stays known: its answer is still to come. */
-const contractEnded = rfq.assign(({ event }) => {
-  assertEvent(event, "CONTRACT_ENDED")
-  return { rejectReason: "contract ended", venueOpen: false, cancelling: null, updatedAt: event.at }
+/** Nothing of it is open at the venue any more; what was heard of it is kept. */
+const over = ({ autoAcceptNote }: RfqContext, { quotes, note: said }: Heard) => ({
+  venueOpen: false,
+  cancelling: null,
+  quotes: keptQuotes(quotes, null),
+  autoAcceptNote: said ?? autoAcceptNote
 })
-const venueEnded = rfq.assign(({ event }) => {
+/** An accept that is in flight stays known: its answer is still to come. */
+const contractEnded = rfq.assign(({ context, event }) => {
+  assertEvent(event, "CONTRACT_ENDED")
+  return { ...over(context, event), rejectReason: "contract ended", updatedAt: event.at }
+})
+const venueEnded = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
-  const { at, reason, quotes } = event
-  return { venueOpen: false, cancelling: null, rejectReason: reason, quotes: keptQuotes(quotes, null), updatedAt: at }
+  return { ...over(context, event), rejectReason: event.reason, updatedAt: event.at }
 })
 /** It has ended here for a reason of its own, which stays. */
-const venueFollowed = rfq.assign(({ event }) => {
+const venueFollowed = rfq.assign(({ context, event }) => {
   assertEvent(event, "VENUE_ENDED")
-  return { venueOpen: false, cancelling: null, quotes: keptQuotes(event.quotes, null) }
+  return over(context, event)
 })
 const found = rfq.assign(({ event }) => {
   assertEvent(event, "FOUND")

@@ -14,7 +14,7 @@ const refusedLate: RfqEvent = { ...acceptRefused, at: 60_000 }
 const cancel: RfqEvent = { type: "CANCEL", at: 40, attempt: 1 }
 const again: RfqEvent = { type: "CANCEL", at: 41, attempt: 2 }
 const drop: RfqEvent = { type: "DROP", at: 50, reason: "The account is restricted.", attempt: 1 }
-const contractEnded: RfqEvent = { type: "CONTRACT_ENDED", at: 50 }
+const contractEnded: RfqEvent = { type: "CONTRACT_ENDED", at: 50, quotes: [], note: "The quote has expired." }
 const notThereYet: RfqEvent = { type: "NOT_THERE_YET" }
 const elapsed: RfqEvent = { type: "WINDOW_ELAPSED", at: 60_000 }
 const found: RfqEvent = { type: "FOUND", at: 60_001, venueRfqId: 70, attempt: 2 }
@@ -23,7 +23,8 @@ const ended = (how: "CANCELLED" | "EXPIRED" | "REJECTED", reason: string | null 
   at: 60_000,
   how,
   reason,
-  quotes: []
+  quotes: [],
+  note: null
 })
 
 const noWindow = "timer.clear rfq.window:1"
@@ -178,7 +179,7 @@ export const rfqRows = [
     contractEnded,
     "CANCELLED",
     ["timer.clear rfq.window:2", "audit rfq.cancel"],
-    { rejectReason: "contract ended" }
+    { rejectReason: "contract ended", autoAcceptNote: "The quote has expired." }
   ),
   ...afterEnd("CANCELLED", [confirmed, drop], again),
   ...afterEnd("EXPIRED", [confirmed, elapsed], cancel),

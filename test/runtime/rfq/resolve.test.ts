@@ -6,7 +6,7 @@ import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
 import { resolveClosed, resolveExecuted, resolveVoid } from "../../../src/runtime/services/rfq/resolveDecisions.ts"
 import { rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import type { RfqRow } from "../../../src/runtime/store/tables/barrier.ts"
-import { clients, contract, handlers, posted, turnAfter, turnWith, view } from "./rfqTurns.ts"
+import { clients, contract, handlers, parts, posted, turnAfter, turnWith, view } from "./rfqTurns.ts"
 
 const reason = "the venue's letter of today"
 const evidence = { tradeId: 91, price: "60010.0", qty: contract.qty, reason }
@@ -61,7 +61,7 @@ describe("venue resolve", () => {
     const turn = turnAfter(first)
     const [open] = openContracts(turn)
     if (open === undefined) return assert.fail("no contract is open")
-    const owned = { turn, of: instanceOf(clients, view) }
+    const owned = { turn, board: parts.board, of: instanceOf(clients, view) }
     assert.deepStrictEqual(resolveClosed(owned, open, { price: "60210.0", reason }), {
       ok: true,
       value: { state: "CLOSED", breakId: null }

@@ -6,8 +6,9 @@ import { advance } from "../../../src/runtime/effects/advance.ts"
 import type { Turn } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { restrictClient } from "../../../src/runtime/services/client/clientDecisions.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { cancelOpeningRequests, rfqInTurn } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
-import { clients, contract, handlers, posted, turnWith, view } from "./rfqTurns.ts"
+import { cancelOpeningRequests, rfqInTurn, startClose } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
+import { sampleQuote } from "../../../src/machines/rfq/rfqSamples.ts"
+import { clients, contract, handlers, parts, posted, turnWith, view } from "./rfqTurns.ts"
 
 const say = (turn: Turn, told: VenueContract) =>
   handlers.rfq.said(turn, {
@@ -15,6 +16,16 @@ const say = (turn: Turn, told: VenueContract) =>
     at: 30,
     fact: { type: "contract", account: told.account, sequence: 1, contract: told }
   })
+
+/** A turn in which a contract is open and a request to close it was begun; its id. */
+const closingTurn = (): { readonly turn: Turn; readonly closing: number } => {
+  const turn = turnWith(true)
+  say(turn, contract)
+  const [open] = turn.draft.written("barrierContracts")
+  if (open === undefined) throw new Error("no contract is open")
+  const { id } = startClose(turn, clients, open, { windowEndsAt: 60_000, autoAccept: true, mark: null })
+  return { turn, closing: id }
+}
 
 describe("requests for quotes in their client's turn", () => {
   it("D4: an execution opens one contract with one commission, by whoever accepted; said again it changes nothing", () => {
@@ -85,6 +96,29 @@ describe("requests for quotes in their client's turn", () => {
       assert.deepStrictEqual([row?.state, row?.context.rejectReason], ["CANCELLED", restrictionSentences[restriction]])
     }
   )
+
+  it("F19: where the end of a contract alone shows that it was closed by a quote, none is named", () => {
+    const { turn, closing } = closingTurn()
+    say(turn, { ...contract, state: "EARLY_CLOSE", settlePrice: "60100.0", endedAt: 45 })
+    const done = rfqInTurn(turn, closing)
+    assert.strictEqual(done?.state, "ACCEPTED")
+    assert.deepInclude(done?.context, { acceptedQuoteId: null, entryPrice: "60100.0" })
+  })
+
+  it("A2-22: the commit that ends a request with its contract keeps its quotes, and the router's last word", () => {
+    const { turn, closing } = closingTurn()
+    parts.board.open(closing)
+    parts.board.hear(closing, { ...sampleQuote, state: "LIVE" })
+    parts.board.remark(closing, "The quote lies more than 1 percent away from the mark.")
+    say(turn, { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 45 })
+    parts.board.close(closing)
+    const done = rfqInTurn(turn, closing)
+    assert.deepInclude(done?.context, {
+      rejectReason: "contract ended",
+      quotes: [{ ...sampleQuote, state: "LIVE" }],
+      autoAcceptNote: "The quote lies more than 1 percent away from the mark."
+    })
+  })
 
   it("A2-101: a request with an accept in flight is left to its answer", () => {
     const turn = turnWith(true)

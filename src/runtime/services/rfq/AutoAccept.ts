@@ -25,8 +25,12 @@ import { clientAt, clientInTurn, type ClientNow, quoteJudge, sentenceOf, standsA
 
 /** Requests that are looked at side by side. */
 const atOnce = 64
-/** Between two looks whether the venue's events came to a new connection, and before a failed look-up, ms. */
+/** Between two looks at what rests and whether the venue's events came to a new connection, and before a failed look-up, ms. */
 const lookEvery = 1_000
+/** Accepts of a request that may come to nothing one after the other; from then on the router rests before each, ms. */
+const triesAtOnce = 3
+const firstRest = 2_000
+const longestRest = 60_000
 const pageLength = 500
 
 const by: Attribution = { role: "SYSTEM", keyLabel: "router", requestId: "router", actor: "system:router" }
@@ -65,6 +69,8 @@ class Router {
   /** The clients of the open requests. */
   private readonly clients = new Map<number, number>()
   private readonly wanted = new Set<number>()
+  /** Requests of which something could not, or was not to be done now: each is looked at again within a second. */
+  private readonly resting = new Set<number>()
   private readonly wake = Latch.makeUnsafe(false)
   /** Since when the connection stands on which the quotes were read; undefined: they were not. */
   private read: number | null | undefined = undefined
@@ -103,8 +109,14 @@ class Router {
     Effect.forever({ disableYield: true })
   )
 
-  /** Reads the quotes of all open requests at the start, and each time that the venue's events come by a new connection. */
+  /**
+   * Looks again at what rests; reads the quotes of all open requests at the start, and each time that the venue's events come
+   * by a new connection.
+   */
   readonly follow: Effect.Effect<never> = Effect.suspend(() => {
+    const resting = [...this.resting]
+    this.resting.clear()
+    for (const rfqId of resting) this.want(rfqId)
     const { connected, since } = this.parts.link.state()
     if (!connected || since === this.read) return Effect.void
     return Effect.map(this.readAll, (whole) => {
@@ -114,11 +126,16 @@ class Router {
 
   private take(row: RfqRow): void {
     const { board } = this.parts
+    const known = this.clients.has(row.id)
     if (isOpen(row)) {
       this.clients.set(row.id, row.clientId)
       board.open(row.id)
+      // What the row has to say now is later than what the router had.
+      if (row.context.autoAcceptNote !== null) board.remark(row.id, null)
       this.want(row.id)
-    } else if (this.clients.delete(row.id)) {
+    } else if (known && !row.venueOpen) {
+      // Until then the venue has not said its end, with which its quotes are kept.
+      this.clients.delete(row.id)
       board.close(row.id)
     }
   }
@@ -156,17 +173,21 @@ class Router {
     const { host, board, clock } = this.parts
     const clientId = this.clients.get(rfqId)
     if (clientId === undefined) return Effect.void
-    const looked = host.read(clientSubject(clientId), (state, facts): boolean => {
+    /** How long the quote that it found is left alone, ms; null: it found none. */
+    const looked = host.read(clientSubject(clientId), (state, facts): number | null => {
       const client = state.one("clients")
       const row = state.get("rfqs", String(rfqId))
-      if (client === undefined || row === undefined || !routable(row)) return false
-      const at = clientAt(state, facts, { now: clock.now(), client, partnerState: this.stateOf(client.partnerId) })
+      if (client === undefined || row === undefined || !routable(row)) return null
+      const now = clock.now()
+      const at = clientAt(state, facts, { now, client, partnerState: this.stateOf(client.partnerId) })
       const { quote, note } = this.choose(at, row)
-      board.remark(rfqId, note)
-      return quote !== null
+      if (note !== null) board.remark(rfqId, note)
+      return quote === null ? null : restOf(row, now)
     })
     return looked.pipe(
-      Effect.flatMap((found) => (found ? this.dispatch(clientId, rfqId) : Effect.void)),
+      Effect.flatMap((rest) =>
+        rest === null ? Effect.void : rest > 0 ? this.later(rfqId) : this.dispatch(clientId, rfqId)
+      ),
       Effect.exit,
       Effect.flatMap((done) => {
         if (Exit.isSuccess(done)) return Effect.void
@@ -175,13 +196,8 @@ class Router {
     )
   }
 
-  /** What could not be done now is looked at again, without keeping others. */
   private later(rfqId: number): Effect.Effect<void> {
-    const again = Effect.andThen(
-      Effect.sleep(lookEvery),
-      Effect.sync(() => this.want(rfqId))
-    )
-    return Effect.asVoid(Effect.forkDetach(again))
+    return Effect.sync(() => void this.resting.add(rfqId))
   }
 
   private dispatch(clientId: number, rfqId: number) {
@@ -226,6 +242,15 @@ class Router {
     }
     return { quote: null, note }
   }
+}
+
+/**
+ * How long the router leaves a request alone, ms, so that a venue that executes nothing is not asked, and written of, with each
+ * new quote: twice as long after every accept that came to nothing. By the row, so that it is the same after a restart.
+ */
+const restOf = ({ context: { refusedQuotes, updatedAt } }: RfqRow, now: number): number => {
+  const tries = refusedQuotes.length - triesAtOnce
+  return tries < 0 ? 0 : updatedAt + Math.min(longestRest, firstRest * 2 ** tries) - now
 }
 
 /** The venue has it, it is to be accepted unasked, and nothing of it is in flight. */

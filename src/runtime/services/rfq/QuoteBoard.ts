@@ -3,6 +3,7 @@
  * requests, and gone with the process (A2-22). A decision is handed the quote it is to accept, and judges it under the lock.
  */
 import { Context, Layer } from "effect"
+import type { Heard } from "../../../machines/rfq/Rfq.ts"
 import type { VenueQuote } from "../../../machines/venue/venueObjects.ts"
 
 /** Quotes kept of a request: its newest (A2-22). */
@@ -77,6 +78,11 @@ export class Board {
   /** Newest last; none of a request that is not open. */
   of(rfqId: number): ReadonlyArray<BoardQuote> {
     return [...(this.requests.get(rfqId)?.quotes.values() ?? [])]
+  }
+
+  /** What an end of the request keeps: its quotes, newest last, and what the router has to say of it (A2-22). */
+  heard(rfqId: number): Heard {
+    return { quotes: this.of(rfqId).map(({ quote }) => quote), note: this.note(rfqId) }
   }
 
   one(rfqId: number, quoteId: number): BoardQuote | null {

@@ -219,22 +219,22 @@ class Requests {
     return Effect.gen({ self: this }, function* () {
       const found = yield* this.row(caller, clientId, rfqId)
       if (found === null) return refuse(noRequest)
-      const { id } = found
       return yield* this.call(caller, {
         clientId,
         key: null,
         store: () => null,
         begin: (turn) =>
           this.inTurn(turn, caller, () => {
-            const row = rfqInTurn(turn, id)
+            const row = rfqInTurn(turn, found.id)
             if (row === undefined) return refuse(notOpen)
+            if (row.state === "CREATING") return refuse(noRequest)
             const stands = standsAgainst(row)
             const next = stands === null ? cancel(turn, row) : null
             if (next === null) return refuse(stands === null ? notOpen : invalidWhole(stands))
             return accept(next.context.withdrawals)
           }),
-        refOf: (attempt) => withdrawalRef(id, attempt),
-        answer: () => this.cancelled(caller, clientId, id)
+        refOf: (attempt) => withdrawalRef(found.id, attempt),
+        answer: () => this.cancelled(caller, clientId, found.id)
       })
     })
   }
@@ -330,14 +330,15 @@ class Requests {
     if (row.state === "CREATING") return refuse(noRequest)
     const stands = standsAgainst(row)
     if (stands !== null) return refuse(invalidWhole(stands))
+    const judge = quoteJudge(at, row, markets)
+    const before = judge.before()
+    if (before !== null) return refuse(before)
     const quote = board.one(row.id, quoteId)?.quote
     if (quote === undefined || quote.state === "WITHDRAWN") return refuse(noQuote)
-    const judge = quoteJudge(at, row, markets)
     const refusal = judge.refusal(quote)
     if (refusal !== null) return refuse(refusal)
     const figures = judge.priced(quote)?.figures ?? null
-    const { price } = quote
-    const next = beginAccept(turn, row, { id: quoteId, price, figures, by: caller.by.actor })
+    const next = beginAccept(turn, row, { id: quoteId, price: quote.price, figures, by: caller.by.actor })
     return next === null ? refuse(invalidWhole("The venue has not confirmed the request yet.")) : accept(row.id)
   }
 

@@ -15,6 +15,7 @@ import { breakOfClient } from "../reconciliation/clientBreaks.ts"
 import { endCall } from "../venue/outcomes.ts"
 import type { DefiniteOutcome } from "../venue/VenueHandler.ts"
 import type { VenueHandlers } from "../venue/VenueHandlers.ts"
+import type { Board } from "./QuoteBoard.ts"
 import { cancelCloseRequests, rfqInTurn } from "./rfqDecisions.ts"
 
 /** What the venue's papers show of an execution. Price and quantity are decimal texts on the market's grid. */
@@ -103,7 +104,7 @@ export const resolveExecuted = (
 
 /** Ends a contract that the venue does not know at a price (F17: final settlement). */
 export const resolveClosed = (
-  owned: OwnedTurn,
+  owned: OwnedTurn & { readonly board: Board },
   row: BarrierContractRow,
   { price, reason }: { readonly price: string; readonly reason: string }
 ): Verdict<ResolvedState> => {
@@ -112,7 +113,7 @@ export const resolveClosed = (
   if (refusal !== null) return refuse(refusal)
   note(turn, row, `barrierContract:${row.id}`, reason)
   const ended = endContract(owned, row, { how: "CLOSED", at: turn.now, settlePrice: price, reason })
-  cancelCloseRequests(turn, row.id)
+  cancelCloseRequests(turn, owned.board, row.id)
   return accept({ state: ended?.state ?? row.state, breakId: null })
 }
 

@@ -10,6 +10,7 @@ import { advance, start } from "../../effects/advance.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { BarrierContractRow, RfqRow } from "../../store/tables/barrier.ts"
 import type { ClientRow } from "../../store/tables/client.ts"
+import type { Board } from "./QuoteBoard.ts"
 
 const usdc = (minor: bigint): string => formatAmount(minor, "USDC")
 
@@ -172,11 +173,11 @@ export const cancelOpeningRequests = (
   return cancelled
 }
 
-/** A contract has ended: the request to close it ends in the same commit (F19). */
-export const cancelCloseRequests = (turn: Turn, contractId: number): void => {
+/** A contract has ended: the request to close it ends in the same commit (F19), with what was heard of it. */
+export const cancelCloseRequests = (turn: Turn, board: Board, contractId: number): void => {
   for (const row of rfqsInTurn(turn)) {
     if (row.closeContractId === contractId && isOpen(row)) {
-      advance(turn, "rfqs", row, { type: "CONTRACT_ENDED", at: turn.now })
+      advance(turn, "rfqs", row, { type: "CONTRACT_ENDED", at: turn.now, ...board.heard(row.id) })
     }
   }
 }

@@ -8,7 +8,13 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import type { PartnerStatus } from "../../../machines/partner/Partner.ts"
 import type { RfqContext } from "../../../machines/rfq/Rfq.ts"
 import { atMark } from "../../../machines/rfq/rfqEconomics.ts"
-import { type AcceptFacts, acceptGates, type OpeningFacts, type RfqFacts } from "../../../machines/rfq/rfqGates.ts"
+import {
+  type AcceptFacts,
+  acceptGates,
+  type OpeningFacts,
+  openingRefusal,
+  type RfqFacts
+} from "../../../machines/rfq/rfqGates.ts"
 import type { AskedRfq } from "../../../machines/rfq/rfqOnMarket.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
 import { usdcMinor } from "../../../machines/shared/Money.ts"
@@ -104,6 +110,8 @@ export const standsAgainst = ({ state, context }: RfqRow): string | null => {
 
 /** A request whose quotes are judged, with what is the same for each of them. */
 export interface QuoteJudge {
+  /** What refuses an accept whatever the quote: it is looked for behind this (A2-110). */
+  readonly before: () => Refusal | null
   /** Why the quote may not be accepted now; null: it may. */
   readonly refusal: (quote: VenueQuote) => Refusal | null
   /** At the quote's price; null of a request to close. */
@@ -124,7 +132,7 @@ const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJu
       { ...row.context, barrier: row.context.barrierLevel, price },
       { maxLeverage: markets.terms.barrierMaxLeverage, freeMargin }
     )
-  if (!market.ok) return { refusal: () => market.refusal, priced, closing: () => null }
+  if (!market.ok) return { before: () => market.refusal, refusal: () => market.refusal, priced, closing: () => null }
   const opening = openingFacts(at, market.value, markets, row.id)
   const { qty, expiryTs, premiumBudget } = row.context
   const budget = premiumBudget === null ? null : usdcMinor(premiumBudget)
@@ -139,7 +147,12 @@ const openJudge = (at: ClientNow, row: RfqRow, markets: BarrierMarkets): QuoteJu
       priced: priced(quote)
     }
   })
-  return { refusal: (quote) => firstRefusal(acceptGates, factsOf(quote)), priced, closing: () => null }
+  return {
+    before: () => openingRefusal(opening),
+    refusal: (quote) => firstRefusal(acceptGates, factsOf(quote)),
+    priced,
+    closing: () => null
+  }
 }
 
 const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: BarrierMarkets): QuoteJudge => {
@@ -147,9 +160,12 @@ const closeJudge = (at: ClientNow, row: RfqRow, contractId: number, markets: Bar
   const terms = contract === undefined ? null : termsOf(contract)
   const closing = (quote: VenueQuote): CloseQuoteFacts | null =>
     terms === null ? null : { now: at.now, quote: judged(row.context, quote), contract: terms }
+  const before = (): Refusal | null => (markets.connected() ? null : venueAway)
   return {
+    before,
     refusal: (quote) => {
-      if (!markets.connected()) return venueAway
+      const away = before()
+      if (away !== null) return away
       const facts = closing(quote)
       const sentence = facts === null ? "The contract is not open." : closeQuoteRefusal(facts)
       return sentence === null ? null : invalidWhole(sentence)

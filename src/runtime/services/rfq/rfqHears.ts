@@ -52,15 +52,16 @@ export const rfqHandler = (parts: HearingParts): VenueHandler => ({
     if (row === null) return
     const { ref } = outcome
     const quoteId = quoteOfRef(ref)
-    if (ref === requestRef(id)) heardOfRequest(turn, row, outcome)
-    else if (quoteId === null) heardOfWithdrawal(turn, row, outcome)
+    const at = { turn, board: parts.board }
+    if (ref === requestRef(id)) heardOfRequest(at, row, outcome)
+    else if (quoteId === null) heardOfWithdrawal(at, row, outcome)
     else heardOfAccept(hearing(turn, parts), row, quoteId, outcome)
   },
   said: (turn, { id, fact }) => {
     if (fact.type === "contract") return heardOfContract(hearing(turn, parts), id, fact.contract)
     const row = parts.recall.row(turn, "rfqs", id)
     if (row === null) return false
-    if (fact.type === "rfq") heardState(turn, row, fact.rfq)
+    if (fact.type === "rfq") heardState({ turn, board: parts.board }, row, fact.rfq)
     return true
   },
   quoted: ({ id, quote }) => parts.board.hear(id, quote)
@@ -74,13 +75,16 @@ export const hearing = (turn: Turn, { directory, recall, board }: HearingParts):
   return { turn, recall, board, of: instanceOf(client, partner) }
 }
 
-/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
-const quotesOf = ({ board }: Hearing, { id }: RfqRow): ReadonlyArray<VenueQuote> =>
-  board.of(id).map(({ quote }) => quote)
+/** The turn, and the quotes that were heard of requests. */
+type Listening = Pick<Hearing, "turn" | "board">
 
-const heardOfRequest = (turn: Turn, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+/** The quotes that were heard of a request: its end keeps them where the venue's word on it brings none (A2-22). */
+const quotesOf = ({ board }: Listening, { id }: RfqRow): ReadonlyArray<VenueQuote> => board.heard(id).quotes
+
+const heardOfRequest = (at: Listening, row: RfqRow, { outcome, reason, rfq }: DefiniteOutcome): void => {
+  const { turn } = at
   if (outcome === "EXECUTED") {
-    if (rfq !== null) heardState(turn, row, rfq)
+    if (rfq !== null) heardState(at, row, rfq)
     return
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
@@ -88,7 +92,11 @@ const heardOfRequest = (turn: Turn, row: RfqRow, { outcome, reason, rfq }: Defin
 }
 
 /** The request as the venue has it: confirmed, found after its end here, or ended there. */
-const heardState = (turn: Turn, row: RfqRow, { id: venueRfqId, state, reason, quotes }: VenueRfq): void => {
+const heardState = (
+  { turn, board }: Listening,
+  row: RfqRow,
+  { id: venueRfqId, state, reason, quotes }: VenueRfq
+): void => {
   const at = turn.now
   if (!isOpen(row) && state === "OPEN") {
     const attempt = row.context.withdrawals + 1
@@ -97,18 +105,19 @@ const heardState = (turn: Turn, row: RfqRow, { id: venueRfqId, state, reason, qu
   const confirmed = isOpen(row) ? (advance(turn, "rfqs", row, { type: "CONFIRMED", at, venueRfqId }) ?? row) : row
   // What was executed comes with its contract.
   if (state === "OPEN" || state === "ACCEPTED") return
-  advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes })
+  advance(turn, "rfqs", confirmed, { type: "VENUE_ENDED", at, how: state, reason, quotes, note: board.note(row.id) })
 }
 
-const heardOfWithdrawal = (turn: Turn, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
-  if (rfq !== null && rfq.state !== "OPEN") return heardState(turn, row, rfq)
+const heardOfWithdrawal = (at: Listening, row: RfqRow, { outcome, rfq }: DefiniteOutcome): void => {
+  const { turn, board } = at
+  if (rfq !== null && rfq.state !== "OPEN") return heardState(at, row, rfq)
   if (outcome === "VOID") {
     advance(turn, "rfqs", row, { type: "CANCEL", at: turn.now, attempt: row.context.withdrawals + 1 })
   } else if (turn.state.get("venueCalls", requestRef(row.id)) !== undefined) {
     advance(turn, "rfqs", row, { type: "NOT_THERE_YET" })
   } else {
     const reason = row.context.rejectReason
-    advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, quotes: [] })
+    advance(turn, "rfqs", row, { type: "VENUE_ENDED", at: turn.now, how: "CANCELLED", reason, ...board.heard(row.id) })
   }
 }
 
@@ -122,12 +131,17 @@ const heardOfAccept = (owned: Hearing, row: RfqRow, quoteId: number, heard: Defi
   }
   const why = outcome === "VOID" ? notFound : (reason ?? "refused")
   const next = advance(turn, "rfqs", row, { type: "ACCEPT_REFUSED", at: turn.now, quoteId, reason: why })
-  if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(turn, next, rfq)
+  if (next !== null && rfq !== null && rfq.state !== "OPEN") heardState(owned, next, rfq)
 }
 
-/** What the venue says of a contract that an accept of this request opened; false when there is no such request. */
+/**
+ * What the venue says of a contract that an accept of this request opened; false when there is no such request, or the
+ * contract has another name than an accept's: it could never be asked for by it again (A2-111).
+ */
 const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract): boolean => {
   const { turn, recall } = owned
+  const quoteId = quoteOfRef(contract.ref)
+  if (quoteId === null) return false
   const end = endOf(contract)
   const known = contractOfRfq(turn, rfqId)
   if (known !== undefined) {
@@ -140,7 +154,7 @@ const heardOfContract = (owned: Hearing, rfqId: number, contract: VenueContract)
   if (row === null) return false
   const { contractId } = row.context
   if (row.state !== "ACCEPTED" || contractId === null) {
-    executed(owned, row, quoteOfRef(contract.ref) ?? 0, contract, quotesOf(owned, row))
+    executed(owned, row, quoteId, contract, quotesOf(owned, row))
   } else if (end !== null) endedAgain(turn, recall.row(turn, "barrierContracts", contractId), end)
   return true
 }
@@ -238,22 +252,23 @@ export const endKnown = (owned: Hearing, row: BarrierContractRow, end: EndFound)
   const closing =
     end.how === "EARLY_CLOSE" && closeRfqId !== null ? owned.recall.row(owned.turn, "rfqs", closeRfqId) : null
   if (closing !== null) return closedBy(owned, row, end, closedByAccept(owned, closing, end))
-  if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, row.id)
+  if (endContract(owned, row, end) !== null) cancelCloseRequests(owned.turn, owned.board, row.id)
 }
 
 interface ClosedBy {
   readonly row: RfqRow
-  readonly quoteId: number
+  /** Null: nothing says which. */
+  readonly quoteId: number | null
   readonly quotes: ReadonlyArray<VenueQuote>
 }
 
-/** The request and quote whose execution the venue's word on the contract alone shows; quote 0 when nothing says which. */
+/** The request and quote whose execution the venue's word on the contract alone shows. */
 const closedByAccept = (owned: Hearing, row: RfqRow, { settlePrice }: EndFound): ClosedBy => {
   const { accepting } = row.context
   const heard = quotesOf(owned, row)
   const quotes = heard.length > 0 ? heard : row.context.quotes
   const settledAt = quotes.findLast(({ price }) => new MoneyDecimal(price).eq(settlePrice))
-  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? 0, quotes: heard }
+  return { row, quoteId: accepting?.quoteId ?? settledAt?.id ?? null, quotes: heard }
 }
 
 /** Both are reported: the venue has one end of a contract, and that one stands (F19). */
@@ -273,7 +288,7 @@ const closedBy = (owned: Hearing, contract: BarrierContractRow, end: EndFound, b
       quotes
     })
   }
-  cancelCloseRequests(turn, contract.id)
+  cancelCloseRequests(turn, owned.board, contract.id)
 }
 
 /** An audit row on the request that staff look at. */

@@ -33,6 +33,7 @@ import {
   resolveExecuted,
   resolveVoid
 } from "../rfq/resolveDecisions.ts"
+import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { Recall } from "../shared/Recall.ts"
 import { venueAway } from "./venueAway.ts"
@@ -74,6 +75,7 @@ export class VenueResolutions extends Context.Service<
       const directory = yield* Directory
       const handlers = yield* venueHandlers
       const venue = yield* Venue
+      const board = yield* QuoteBoard
       const recall = new Recall(stored)
 
       /** The row of what is named, with the evidence that it needs. */
@@ -104,7 +106,7 @@ export class VenueResolutions extends Context.Service<
         const client = turn.state.one("clients")
         const partner = row === null ? null : partnerOfTurn(turn, directory, row)
         if (row === null || client === undefined || partner === null) return refuse(unknown("Contract"))
-        return resolveClosed({ turn, of: instanceOf(client, partner) }, row, { price, reason })
+        return resolveClosed({ turn, board, of: instanceOf(client, partner) }, row, { price, reason })
       }
 
       /** Only a contract that the venue does not know is ended by hand (D5): the venue is asked now. */

@@ -42,7 +42,10 @@ export const outcomeOfFact = (fact: AccountFact, at: number): DefiniteOutcome | 
     case "rfq":
       return { ...none, ref: fact.rfq.ref, rfq: fact.rfq }
     case "contract":
-      return { ...none, ref: fact.contract.ref, contract: fact.contract }
+      // Under another name than an accept's it is what no call of ours has made.
+      return quoteOfRef(fact.contract.ref) === null
+        ? null
+        : { ...none, ref: fact.contract.ref, contract: fact.contract }
     case "swap":
       return { ...none, ref: fact.swap.ref, swap: fact.swap }
     case "quote":
