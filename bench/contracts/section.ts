@@ -1,13 +1,19 @@
 /** The contracts part of the report. */
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { EventFlowFindings } from "./eventFlow.ts"
+import type { MassEndFindings } from "./massEnd.ts"
+import { massEndSection } from "./massEndSection.ts"
 
 /** One field for each group of rows. */
 export interface ContractFindings {
   readonly flow: EventFlowFindings
+  readonly ends: MassEndFindings
 }
 
-export const contractsSection = ({ flow }: ContractFindings): string => {
+export const contractsSection = ({ flow, ends }: ContractFindings): string =>
+  `${massEndSection(ends)}\n\n${flowSection(flow)}`
+
+const flowSection = (flow: EventFlowFindings): string => {
   const { callers, grouped, mixed, alone, beside, flushes, rowsEach } = flow
   const rates = table(
     ["bookings a second", ""],
