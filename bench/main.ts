@@ -274,7 +274,7 @@ const eventFlowPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
   rounds
 })
 
-const massEndPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+const massEndPlanOf = ({ dataDirectory, quick, sliceMillis, warmMillis }: Plan) => ({
   dataDirectory: join(dataDirectory, "mass-end"),
   clients: quick ? 200 : 10_000,
   contractsEach: 10,
