@@ -13,6 +13,7 @@ import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureEventFlow } from "./contracts/eventFlow.ts"
 import { measureMassEnd } from "./contracts/massEnd.ts"
+import { measureOpenings } from "./contracts/openingRounds.ts"
 import { measureCore } from "./markets/core.ts"
 import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
@@ -285,6 +286,14 @@ const massEndPlanOf = ({ dataDirectory, quick, sliceMillis, warmMillis }: Plan) 
   tickingMillis: quick ? 5_000 : 60_000
 })
 
+const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "openings"),
+  clients: quick ? 100 : 500,
+  rounds,
+  sliceMillis,
+  warmMillis
+})
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
@@ -299,7 +308,8 @@ const parts = {
   }),
   contracts: async (plan: Plan) => ({
     flow: await measureEventFlow({ ...eventFlowPlanOf(plan), progress }),
-    ends: await measureMassEnd({ ...massEndPlanOf(plan), progress })
+    ends: await measureMassEnd({ ...massEndPlanOf(plan), progress }),
+    openings: await measureOpenings({ ...openingPlanOf(plan), progress })
   })
 }
 type Part = keyof typeof parts
