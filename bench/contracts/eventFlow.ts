@@ -229,7 +229,7 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
     Effect.gen(function* () {
       const began = performance.now()
       const layer = VenueEvents.layer(
-        Effect.succeed({ venueProbe: handler, rfq: handler, barrierContract: handler })
+        Effect.succeed({ venueProbe: handler, rfq: handler, barrierContract: handler, answered: () => undefined })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)
       const { figures } = Context.get(context, VenueEvents)

@@ -58,6 +58,7 @@ import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
+import { CallAnswers } from "./services/venue/CallAnswers.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
 import { VenueLink } from "./services/venue/VenueLink.ts"
@@ -148,6 +149,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Questionnaires.layer,
     WebhookAddresses.layer(),
     QuoteBoard.layer,
+    CallAnswers.layer,
     RiskStates.layer
   ).pipe((views) => layerRiskJudgement.pipe(Layer.provideMerge(views)), Layer.provideMerge(valued))
   return Layer.mergeAll(

@@ -57,6 +57,7 @@ import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.t
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
+import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import { VenueLink } from "../../src/runtime/services/venue/VenueLink.ts"
 import { VenueResolutions } from "../../src/runtime/services/venue/VenueResolutions.ts"
@@ -111,6 +112,7 @@ const services = [
   Questionnaires,
   Barriers,
   QuoteBoard,
+  CallAnswers,
   Rfqs,
   RowReads,
   ScreeningImports,
@@ -268,10 +270,13 @@ export class SimProcess {
     const engine = Layer.unwrap(
       Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: residentClients, facts }))
     ).pipe(Layer.provideMerge(Layer.merge(feed, VenueLink.layer)))
-    const views = Layer.mergeAll(Directory.layer, Screening.layer, QuoteBoard.layer, RiskStates.layer).pipe(
-      (all) => layerRiskJudgement.pipe(Layer.provideMerge(all)),
-      Layer.provideMerge(engine)
-    )
+    const views = Layer.mergeAll(
+      Directory.layer,
+      Screening.layer,
+      QuoteBoard.layer,
+      CallAnswers.layer,
+      RiskStates.layer
+    ).pipe((all) => layerRiskJudgement.pipe(Layer.provideMerge(all)), Layer.provideMerge(engine))
     const workers = Layer.mergeAll(DeliveryWorker.layer({ name: this.name }), FeedSweep.layer).pipe(
       Layer.provide([
         WebhookEndpoints.layer,

@@ -33,7 +33,8 @@ export const parts = { directory, recall: new Recall(nothingElse), board: new Bo
 export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
-  barrierContract: contractHandler(parts)
+  barrierContract: contractHandler(parts),
+  answered: () => undefined
 }
 
 export const contract: VenueContract = {

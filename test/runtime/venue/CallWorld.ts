@@ -12,6 +12,7 @@ import { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../../src/runtime/ports/RowReadsMemory.ts"
 import { Venue, type VenueShape } from "../../../src/runtime/ports/Venue.ts"
 import { VenueMemory, type VenueMemoryOptions } from "../../../src/runtime/ports/VenueMemory.ts"
+import { CallAnswers } from "../../../src/runtime/services/venue/CallAnswers.ts"
 import { VenueCalls } from "../../../src/runtime/services/venue/VenueCalls.ts"
 import { VenueEvents } from "../../../src/runtime/services/venue/VenueEvents.ts"
 import { VenueLink } from "../../../src/runtime/services/venue/VenueLink.ts"
@@ -30,7 +31,7 @@ export const begin = 1_795_000_000_000
 
 export const uidOf = (clientId: number): string => `ACM-${String(clientId).padStart(8, "0")}`
 
-type Services = ActorHost | BusinessClock | Journal | RowReads | VenueCalls | VenueEvents | VenueLink
+type Services = ActorHost | BusinessClock | CallAnswers | Journal | RowReads | VenueCalls | VenueEvents | VenueLink
 
 export class CallWorld {
   readonly timeline = new Timeline(begin)
@@ -125,7 +126,11 @@ export class CallProcess {
     const layer = Layer.mergeAll(
       VenueCalls.layer(handlers),
       VenueEvents.layer(handlers).pipe(Layer.provideMerge(VenueLink.layer))
-    ).pipe(Layer.provide(Layer.merge(Directory.layer, QuoteBoard.layer)), Layer.provideMerge(engine))
+    ).pipe(
+      Layer.provide(Layer.merge(Directory.layer, QuoteBoard.layer)),
+      Layer.provideMerge(CallAnswers.layer),
+      Layer.provideMerge(engine)
+    )
     this.fork(Layer.buildWithScope(layer, Scope.makeUnsafe()), (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`${name} does not start`, { cause: exit.cause })
       this.context = exit.value

@@ -14,7 +14,7 @@ import { BusinessClock } from "../clock/BusinessClock.ts"
 import { makeDefectLog } from "../DefectLog.ts"
 import { type Claim, type Commit, CommitBuilder, type CommitRows, rowsOf, type SubjectKey } from "../journal/Commit.ts"
 import type { Attribution, Command, StoreAnswer, Turn } from "./Command.ts"
-import { CommittedRows, type RowListener } from "./CommittedRows.ts"
+import { CommittedRows, type EndListener, type RowListener } from "./CommittedRows.ts"
 import {
   CallerBarred,
   ClaimLost,
@@ -56,7 +56,7 @@ export class ActorHost extends Context.Service<
     /** Calls `judge` at the end of every decision that writes, in the same turn: what it puts is of the same commit. */
     onDecided(judge: (turn: Turn) => void): void
     /** Calls `listener` with the ref of every venue call that a commit has ended, after COMMIT and before the answer. */
-    onCallEnded(listener: (ref: string) => void): void
+    onCallEnded(listener: EndListener): void
     /** Counts for metrics and tests. */
     readonly stats: () => { readonly resident: number; readonly waiting: number }
     /** Waits until no command waits or runs. */

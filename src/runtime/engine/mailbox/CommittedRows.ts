@@ -9,9 +9,12 @@ import type { Commit } from "../journal/Commit.ts"
 
 export type RowListener<T extends TableName> = (row: Tables[T]) => void
 
+/** Hears of a venue call that a commit has ended. */
+export type EndListener = (ref: string, commit: Commit) => void
+
 export class CommittedRows {
   private readonly listeners = new Map<TableName, Array<(row: never) => void>>()
-  private readonly callEnders: Array<(ref: string) => void> = []
+  private readonly callEnders: Array<EndListener> = []
   private readonly defects: DefectLog
 
   constructor(defects: DefectLog) {
@@ -25,14 +28,16 @@ export class CommittedRows {
     this.listeners.set(table, list)
   }
 
-  /** Calls `listener` with the ref of every venue call whose end is published from now on. */
-  listenToEnds(listener: (ref: string) => void): void {
+  /** Calls `listener` with the ref of every venue call whose end is published from now on, and the commit of its end. */
+  listenToEnds(listener: EndListener): void {
     this.callEnders.push(listener)
   }
 
   /** Calls the listeners of each table of a committed commit, and of ended calls. Never throws. */
   publish(commit: Commit): void {
-    for (const ref of commit.endedCalls) for (const ended of this.callEnders) this.hear("ended calls", ended, ref)
+    for (const ref of commit.endedCalls) {
+      for (const ended of this.callEnders) this.hear("ended calls", (each: string) => ended(each, commit), ref)
+    }
     for (const table in commit.rows) {
       const listeners = this.listeners.get(table as TableName)
       if (listeners === undefined) continue

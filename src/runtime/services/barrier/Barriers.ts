@@ -124,6 +124,7 @@ export class Barriers extends Context.Service<
               store,
               begin: (turn) => beginClose(turn, caller, found, decoded.body),
               refOf: requestRef,
+              inTurn: (turn, rfqId) => rfqs.requestedIn(turn, caller, rfqId),
               answer: (rfqId) => rfqs.requested(caller, clientId, rfqId, { contractId: found.id })
             })
           })

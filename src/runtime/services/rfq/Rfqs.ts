@@ -29,6 +29,7 @@ import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
 import type { KeyedRequest } from "../shared/KeyedRequest.ts"
 import { firstRow } from "../shared/listReads.ts"
+import { CallAnswers } from "../venue/CallAnswers.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
 import { type CallAnswer, type KeyedCall, runCall } from "./keyedCall.ts"
@@ -44,6 +45,7 @@ import {
   rfqFacts,
   standsAgainst
 } from "./rfqFacts.ts"
+import { acceptedIn, rejected } from "./rfqAnswers.ts"
 import { acceptWire, rfqWire } from "./rfqView.ts"
 
 /** A write of one client, as its handler hands it over. */
@@ -75,6 +77,8 @@ export class Rfqs extends Context.Service<
     cancel(caller: Caller, clientId: number, rfqId: number | null): Answered<RfqCancelledWire>
     /** Of whoever begins another request of a client's: in its mailbox, answered once the venue has (closing a contract). */
     call<A>(caller: Caller, call: Omit<KeyedCall<A>, "by" | "partner">): Answered<A>
+    /** The same as far as a turn knows it; null: not yet. */
+    requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null
     /** What became of a request that was begun; `about` goes with the word that nothing is known yet. */
     requested(
       caller: Caller,
@@ -96,6 +100,7 @@ export class Rfqs extends Context.Service<
           directory: yield* Directory,
           stored: yield* RowReads,
           calls: yield* VenueCalls,
+          answers: yield* CallAnswers,
           board: yield* QuoteBoard,
           markets: yield* barrierMarkets
         })
@@ -110,6 +115,7 @@ interface Parts {
   readonly directory: Directory["Service"]
   readonly stored: RowReads["Service"]
   readonly calls: VenueCalls["Service"]
+  readonly answers: CallAnswers["Service"]
   readonly board: QuoteBoard["Service"]
   readonly markets: Effect.Success<typeof barrierMarkets>
 }
@@ -148,6 +154,7 @@ class Requests {
           return accept(startRfq(turn, at.client, rfq, { mark, figures: marked.figures }).id)
         }),
       refOf: requestRef,
+      inTurn: (turn, rfqId) => this.requestedIn(turn, caller, rfqId),
       answer: (rfqId) => this.requested(caller, clientId, rfqId)
     })
   }
@@ -210,6 +217,7 @@ class Requests {
         store,
         begin: (turn) => this.inTurn(turn, caller, (at) => this.beginAccept(turn, at, found, quoteId, caller)),
         refOf: (id) => acceptRef(id, quoteId),
+        inTurn: (turn) => acceptedIn(turn, found.id, quoteId),
         answer: () => this.accepted(caller, clientId, found.id, quoteId)
       })
     })
@@ -234,6 +242,7 @@ class Requests {
             return accept(next.context.withdrawals)
           }),
         refOf: (attempt) => withdrawalRef(found.id, attempt),
+        inTurn: () => null,
         answer: () => this.cancelled(caller, clientId, found.id)
       })
     })
@@ -299,6 +308,13 @@ class Requests {
     return Effect.flatMap(this.row(caller, clientId, rfqId), (row) =>
       row === null ? Effect.fail(new FactNeeded({ fact: `rfq:${rfqId}` })) : Effect.succeed(row)
     )
+  }
+
+  requestedIn(turn: Turn, caller: Caller, rfqId: number): Verdict<RfqWire> | null {
+    const row = rfqInTurn(turn, rfqId)
+    if (row === undefined) return null
+    if (row.state === "REJECTED") return refuse(rejected(row))
+    return row.context.venueRfqId === null ? null : this.inTurn(turn, caller, (at) => accept(this.wire(row, at)))
   }
 
   requested(
@@ -391,10 +407,3 @@ class Requests {
     })
   }
 }
-
-const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({
-  _tag: "Invalid",
-  sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
-  errors: null,
-  data: { rfqId: id, state: "REJECTED", rejectReason }
-})

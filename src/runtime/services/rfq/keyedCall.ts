@@ -1,6 +1,6 @@
 /**
  * A request that calls the venue under an Idempotency-Key: its first commit makes the call and claims the key for the object
- * it is of, its last stores the answer and gives the claim back (A1-53). A retry after a crash in between finds the object
+ * it is of, the one that takes the call's end stores the answer and gives the claim back, or else one after it (A1-53). A retry after a crash in between finds the object
  * and ends what was begun, whatever the gates say by then.
  */
 import { Effect } from "effect"
@@ -10,12 +10,14 @@ import type { CommitBuilder, PartnerStamp } from "../../engine/journal/Commit.ts
 import type { RowReads } from "../../ports/RowReads.ts"
 import { clientSubject } from "../client/clientState.ts"
 import type { KeyedRequest } from "../shared/KeyedRequest.ts"
+import type { CallAnswers, Written } from "../venue/CallAnswers.ts"
 import type { VenueCalls } from "../venue/VenueCalls.ts"
 
 export interface CallTools {
   readonly host: ActorHost["Service"]
   readonly stored: Pick<RowReads["Service"], "holders">
   readonly calls: Pick<VenueCalls["Service"], "known">
+  readonly answers: CallAnswers["Service"]
 }
 
 /** What came of a call; `settle` is what else the last commit writes, null: nothing. */
@@ -34,13 +36,15 @@ export interface KeyedCall<A> {
   readonly begin: (turn: Turn) => Verdict<number>
   /** The call's ref. */
   readonly refOf: (id: number) => string
+  /** What the turn that takes the call's end answers; null: it does not say. */
+  readonly inTurn: (turn: Turn, id: number) => Verdict<A> | null
   /** Once the call's end is known, or is not within its time. */
   readonly answer: (id: number) => Effect.Effect<CallAnswer<A>, DispatchError>
 }
 
 export const runCall = <A>(
-  { host, stored, calls }: CallTools,
-  { clientId, by, partner, key, store, begin, refOf, answer }: KeyedCall<A>
+  { host, stored, calls, answers }: CallTools,
+  { clientId, by, partner, key, store, begin, refOf, inTurn, answer }: KeyedCall<A>
 ): Effect.Effect<Verdict<A>, DispatchError> =>
   Effect.gen(function* () {
     const subject = clientSubject(clientId)
@@ -61,7 +65,18 @@ export const runCall = <A>(
             store: (id, turn) => (id.ok ? null : store(id, turn))
           })
     if (!begun.ok) return begun
-    yield* calls.known(clientId, [refOf(begun.value)])
+    const ref = refOf(begun.value)
+    if (key === null) yield* calls.known(clientId, [ref])
+    else {
+      const written = yield* answers.within(clientId, ref, (turn): Written<Verdict<A>> | null => {
+        const value = inTurn(turn, begun.value)
+        const row = value === null ? null : store(value, turn)
+        if (value === null || row === null) return null
+        releaseKey(turn.draft, key)
+        return { value, row }
+      })
+      if (written !== null) return written
+    }
     const { verdict, settle } = yield* answer(begun.value)
     if (key === null && settle === null) return verdict
     return yield* host.dispatch({

@@ -16,6 +16,7 @@ export const endCall = (turn: Turn, handlers: VenueHandlers, outcome: DefiniteOu
   const call = turn.draft.ends(ref) ? null : (turn.state.get("venueCalls", ref) ?? null)
   if (call !== null) turn.draft.endCall(ref)
   handlers[named.owner].ended(turn, { id: named.id, outcome, call })
+  if (call !== null) handlers.answered(turn, ref)
 }
 
 /** The outcome when it is certain. An execution that does not show its contract is none yet: it is asked for again (D4). */

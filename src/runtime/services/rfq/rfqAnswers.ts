@@ -1,0 +1,29 @@
+/** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
+import type { AcceptWire } from "../../../machines/rfq/RfqWire.ts"
+import { accept, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
+import type { Turn } from "../../engine/mailbox/ActorHost.ts"
+import type { RfqRow } from "../../store/tables/barrier.ts"
+import { contractInTurn } from "../barrier/contractDecisions.ts"
+import { rfqInTurn } from "./rfqDecisions.ts"
+import { refusedSentence } from "./rfqFacts.ts"
+import { acceptWire } from "./rfqView.ts"
+
+/** Of a request that the venue did not take. */
+export const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({
+  _tag: "Invalid",
+  sentence: `The venue has refused the request: ${rejectReason ?? "no reason was given"}.`,
+  errors: null,
+  data: { rfqId: id, state: "REJECTED", rejectReason }
+})
+
+/** What an accept is answered as soon as its end is known; null: it is not. */
+export const acceptedIn = (turn: Turn, rfqId: number, quoteId: number): Verdict<AcceptWire> | null => {
+  const row = rfqInTurn(turn, rfqId)
+  if (row === undefined) return null
+  const { acceptedQuoteId, contractId, refusedQuotes } = row.context
+  const contract = contractId === null ? undefined : contractInTurn(turn, contractId)
+  if (acceptedQuoteId === quoteId && contract !== undefined) return accept(acceptWire(row, contract))
+  const why = refusedQuotes.find((refused) => refused.quoteId === quoteId)?.reason
+  return why === undefined ? null : refuse(invalidWhole(refusedSentence(why)))
+}

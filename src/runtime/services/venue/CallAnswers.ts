@@ -1,0 +1,98 @@
+/**
+ * Callers who wait for what becomes of a call of the venue, and are answered in the turn that takes its end: the answer under
+ * their Idempotency-Key is of that very commit, so no commit of its own follows (A1-51, A1-53). Where the turn can't answer,
+ * or its commit was made without the answer, the caller finds out the usual way.
+ */
+import { Context, Effect, Layer } from "effect"
+import { ActorHost, type Turn, type Unavailable } from "../../engine/mailbox/ActorHost.ts"
+import type { Commit } from "../../engine/journal/Commit.ts"
+import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
+import type { Tables } from "../../store/Catalogue.ts"
+import { clientSubject } from "../client/clientState.ts"
+import { answerWithin } from "./LostCalls.ts"
+
+/** What a caller is answered, and the row that a retry is answered from. */
+export interface Written<A> {
+  readonly value: A
+  readonly row: Tables["answers"]
+}
+
+interface Waiter {
+  readonly answer: (turn: Turn) => Written<unknown> | null
+  readonly done: (value: unknown) => void
+  written: Written<unknown> | null
+  tries: number
+}
+
+/** Decisions of a turn that an answer is part of: one whose commit fails again and again goes on without it. */
+const triesAtMost = 3
+
+export class CallAnswers extends Context.Service<
+  CallAnswers,
+  {
+    /**
+     * Waits until nothing is in flight under a ref, at most 5 s; the answer that was written in the turn that took its end,
+     * or null. `answer` puts nothing but what belongs to the answer into the turn's draft.
+     */
+    within<A>(
+      clientId: number,
+      ref: string,
+      answer: (turn: Turn) => Written<A> | null
+    ): Effect.Effect<A | null, Unavailable>
+    /** The turn takes the end of the call: whoever waits for it is answered. */
+    readonly take: (turn: Turn, ref: string) => void
+  }
+>()("brokerage/runtime/services/venue/CallAnswers") {
+  static readonly layer = Layer.effect(
+    CallAnswers,
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const waiters = new Map<string, Waiter>()
+      host.onCallEnded((ref, commit) => {
+        const waiter = waiters.get(ref)
+        if (waiter === undefined) return
+        waiters.delete(ref)
+        waiter.done(isIn(commit, waiter.written) ? waiter.written?.value : null)
+      })
+      const wait = <A>(ref: string, answer: Waiter["answer"]): Effect.Effect<A | null> =>
+        Effect.callback((resume) => {
+          const done = (value: unknown): void => resume(Effect.succeed(value as A | null))
+          const waiter: Waiter = { answer, done, written: null, tries: 0 }
+          waiters.set(ref, waiter)
+          return Effect.sync(() => {
+            if (waiters.get(ref) === waiter) waiters.delete(ref)
+          })
+        })
+      return CallAnswers.of({
+        within: <A>(clientId: number, ref: string, answer: (turn: Turn) => Written<A> | null) =>
+          Effect.raceFirst(
+            wait<A>(ref, answer),
+            // It ended before anybody waited.
+            Effect.flatMap(
+              host.read(clientSubject(clientId), (state) => state.get("venueCalls", ref) !== undefined),
+              (isOpen) => (isOpen ? Effect.never : Effect.succeed(null))
+            )
+          ).pipe(Effect.timeoutOrElse({ duration: answerWithin, orElse: () => Effect.succeed(null) })),
+        take: (turn, ref) => {
+          const waiter = waiters.get(ref)
+          if (waiter !== undefined && ++waiter.tries <= triesAtMost) waiter.written = written(turn, waiter)
+        }
+      })
+    })
+  )
+}
+
+/** Null also where the caller may not be answered any more: the end of the call is taken all the same. */
+const written = (turn: Turn, { answer }: Waiter): Written<unknown> | null => {
+  try {
+    const made = answer(turn)
+    if (made !== null) turn.draft.put("answers", made.row)
+    return made
+  } catch (error) {
+    if (error instanceof TurnHeld) throw error
+    return null
+  }
+}
+
+const isIn = ({ rows }: Commit, made: Written<unknown> | null): boolean =>
+  made !== null && rows.answers?.includes(made.row) === true
