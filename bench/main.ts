@@ -12,6 +12,8 @@ import { join } from "node:path"
 import type { Environment, Findings, Shares, StoredHouse } from "./Findings.ts"
 import { judgeGoals } from "./goals.ts"
 import { measureEventFlow } from "./contracts/eventFlow.ts"
+import { measureMassEnd } from "./contracts/massEnd.ts"
+import { measureOpenings } from "./contracts/openingRounds.ts"
 import { measureCore } from "./markets/core.ts"
 import { measureFeed } from "./markets/feedRounds.ts"
 import { measureLostCalls } from "./markets/lostCalls.ts"
@@ -273,6 +275,25 @@ const eventFlowPlanOf = ({ dataDirectory, quick, rounds }: Plan) => ({
   rounds
 })
 
+const massEndPlanOf = ({ dataDirectory, quick, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "mass-end"),
+  clients: quick ? 200 : 10_000,
+  contractsEach: 10,
+  others: quick ? 200 : 1_000,
+  rounds: quick ? 1 : 3,
+  sliceMillis,
+  warmMillis,
+  tickingMillis: quick ? 5_000 : 60_000
+})
+
+const openingPlanOf = ({ dataDirectory, quick, rounds, sliceMillis, warmMillis }: Plan) => ({
+  dataDirectory: join(dataDirectory, "openings"),
+  clients: quick ? 100 : 500,
+  rounds,
+  sliceMillis,
+  warmMillis
+})
+
 /** Parts that need nothing of the others. */
 const parts = {
   webhooks: (plan: Plan) => measureWebhooks({ ...webhookPlanOf(plan), progress }),
@@ -285,7 +306,11 @@ const parts = {
     lost: await measureLostCalls({ ...lostCallsPlanOf(plan), progress }),
     starts: await measureStarts({ ...startsPlanOf(plan), progress })
   }),
-  contracts: async (plan: Plan) => ({ flow: await measureEventFlow({ ...eventFlowPlanOf(plan), progress }) })
+  contracts: async (plan: Plan) => ({
+    flow: await measureEventFlow({ ...eventFlowPlanOf(plan), progress }),
+    ends: await measureMassEnd({ ...massEndPlanOf(plan), progress }),
+    openings: await measureOpenings({ ...openingPlanOf(plan), progress })
+  })
 }
 type Part = keyof typeof parts
 
@@ -354,7 +379,7 @@ const run = async (): Promise<void> => {
     if (write) writeReport(join(import.meta.dirname, "..", "docs", "benchmarks.md"), findings)
     if (hasFailed(findings) || judgeGoals(findings).some((goal) => !goal.reached)) process.exitCode = 1
   } finally {
-    for (const part of ["", "webhooks", "onboarding", "money", "markets", "lost-calls", "starts"]) {
+    for (const part of ["", "webhooks", "onboarding", "money", "markets", "lost-calls", "starts", "mass-end"]) {
       await stopServices(join(dataDirectory, part))
     }
     if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true })

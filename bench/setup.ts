@@ -122,7 +122,8 @@ export const onboardClients = (
     return { clientIds: clientIds.sort((a, b) => a - b), rate: (count / (performance.now() - startedAt)) * 1_000 }
   })
 
-const partnerCall = (service: RunningService, { partnerKey }: BenchPartner, rest: Omit<Call, "key">) =>
+/** A JSON call with the partner's key that has to succeed. */
+export const partnerCall = (service: RunningService, { partnerKey }: BenchPartner, rest: Omit<Call, "key">) =>
   withAgent(service, (agent) => call(service, agent, { ...rest, key: partnerKey }))
 
 /** Registers the partner's webhook endpoint. */

@@ -74,6 +74,14 @@ describe("docs", () => {
   it("the glossary has every noun of the pure core", () =>
     assert.deepStrictEqual(unnamedNouns(nouns, readFileSync(join(root, "docs/glossary.md"), "utf8")), []))
 
+  it("the glossary has each term once", () => {
+    const rows = readFileSync(join(root, "docs/glossary.md"), "utf8").matchAll(/^\| ([^|]+) \|.*\|$/gm)
+    const terms = [...rows].map(([, term]) => term)
+    const twice = terms.filter((term, at) => terms.indexOf(term) !== at && !/^(-+|name|term|word)/.test(term ?? ""))
+    assert.isAbove(terms.length, 50)
+    assert.deepStrictEqual(twice, [])
+  })
+
   it("finds a noun without a row, also beside one whose name begins alike", () =>
     assert.deepStrictEqual(
       unnamedNouns(["src/machines/a", "src/machines/b"], "| ab | `src/machines/ab` |\n| b | `src/machines/b/B.ts` |"),

@@ -1,13 +1,22 @@
 /** The contracts part of the report. */
 import { millis, spread, table, whole } from "../markdown.ts"
 import type { EventFlowFindings } from "./eventFlow.ts"
+import type { MassEndFindings } from "./massEnd.ts"
+import { massEndSection } from "./massEndSection.ts"
+import type { OpeningFindings } from "./openingRounds.ts"
+import { openingSection } from "./openingSection.ts"
 
 /** One field for each group of rows. */
 export interface ContractFindings {
   readonly flow: EventFlowFindings
+  readonly ends: MassEndFindings
+  readonly openings: OpeningFindings
 }
 
-export const contractsSection = ({ flow }: ContractFindings): string => {
+export const contractsSection = ({ flow, ends, openings }: ContractFindings): string =>
+  [openingSection(openings), massEndSection(ends), flowSection(flow)].join("\n\n")
+
+const flowSection = (flow: EventFlowFindings): string => {
   const { callers, grouped, mixed, alone, beside, flushes, rowsEach } = flow
   const rates = table(
     ["bookings a second", ""],

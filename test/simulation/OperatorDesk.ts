@@ -107,7 +107,7 @@ export class OperatorDesk {
     }
     if (draw < 0.75) {
       const cents = random.between(1, 20_000) * (random.chance(0.5) ? 1 : -1)
-      const taken = random.chance(0.3) ? this.shortfall() : null
+      const taken = random.chance(0.6) ? this.shortfall() : null
       return this.adjust(taken ?? { client, amount: (cents / 100).toFixed(2) }, done)
     }
     const restriction = random.pick(["FROZEN", "NO_WITHDRAWALS"] as const)

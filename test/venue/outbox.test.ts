@@ -1,6 +1,7 @@
 /** What an input says is heard once all of it is done: of one that fails nothing, whatever the jump; who listens can't undo it. */
 import { assert, describe, it } from "@effect/vitest"
-import { eventsKept } from "../../simulator/venue/core/EventLine.ts"
+import { Account } from "../../simulator/venue/core/Account.ts"
+import { EventLine, eventsAtMost, eventsKept, youngMillis } from "../../simulator/venue/core/EventLine.ts"
 import { Outbox } from "../../simulator/venue/core/Outbox.ts"
 import { InputFailed, Venue } from "../../simulator/venue/core/Venue.ts"
 import type { ChannelMessage } from "../../src/machines/venue/marketData.ts"
@@ -15,9 +16,9 @@ const trades = (symbol: string, seq: number): ChannelMessage => ({
   ts: seq,
   trades: []
 })
-const listed = (number: number): VenueEvent => ({
+const listed = (number: number, at = 10 * number): VenueEvent => ({
   number,
-  at: number,
+  at,
   fact: { type: "listing", version: number, symbol: "BTC-USDC" }
 })
 const heard = () => {
@@ -62,6 +63,37 @@ describe("the outbox", () => {
     assert.isAtMost(messages.length, 20_000)
     assert.include(messages, "ETH-USDC 1")
     assert.strictEqual(messages.at(-1), "BTC-USDC 100000")
+  })
+
+  it("all that one moment says is said, up to a bound", () => {
+    const { events, outbox } = heard()
+    for (let n = 1; n <= 100_000; n++) outbox.event(listed(n, 1))
+    outbox.release()
+    assert.lengthOf(events, 100_000)
+    for (let n = 1; n <= 2 * eventsAtMost; n++) outbox.event(listed(100_000 + n, 2))
+    outbox.release()
+    assert.isAtMost(events.length, 100_000 + eventsAtMost + eventsKept)
+    assert.strictEqual(events.at(-1), 100_000 + 2 * eventsAtMost)
+  })
+})
+
+describe("the line of events", () => {
+  it("keeps the newest ones, and of the last minute up to a bound", () => {
+    const account = new Account(1, "CL-1")
+    const line = new EventLine(() => undefined)
+    const say = (times: number, at: number) => {
+      for (let n = 0; n < times; n++) line.say(account, at, { type: "bust", tradeId: 1, orderId: 1, reason: "test" })
+    }
+    say(3 * eventsKept, 1_000)
+    assert.lengthOf(line.after(0) ?? [], 3 * eventsKept, "all of one moment")
+    say(1, 1_000 + youngMillis)
+    assert.lengthOf(line.after(0) ?? [], 3 * eventsKept + 1, "a minute old")
+    say(1, 1_001 + youngMillis)
+    assert.isNull(line.after(0))
+    assert.lengthOf(line.state().events, eventsKept)
+    say(2 * eventsAtMost, 2_000 + youngMillis)
+    assert.lengthOf(line.state().events, eventsAtMost)
+    assert.strictEqual(line.state().events.at(-1)?.number, line.number)
   })
 })
 

@@ -11,6 +11,10 @@ export type AccountNews = Unplaced<VenueFact>
 
 /** Events that are kept for readers who come back. */
 export const eventsKept = 20_000
+/** Events as young as this, business ms, are kept beyond those: a move that ends very many contracts is read at a reader's pace. */
+export const youngMillis = 60_000
+/** However young they are. */
+export const eventsAtMost = 250_000
 /** What one reading of an account's events answers at most. */
 const pageLimit = 1_000
 
@@ -20,9 +24,25 @@ export interface EventLineState {
   readonly events: ReadonlyArray<VenueEvent>
 }
 
+/** Where those that are kept begin, of events in their order. */
+export const firstKept = (events: ReadonlyArray<VenueEvent>): number => {
+  const { length } = events
+  if (length <= eventsKept) return 0
+  const youngSince = (events[length - 1] as VenueEvent).at - youngMillis
+  let [low, high] = [Math.max(0, length - eventsAtMost), length - eventsKept]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((events[middle] as VenueEvent).at < youngSince) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 export class EventLine {
   number: number
   private events: Array<VenueEvent>
+  /** Length at which what is not kept is dropped: many at once, so that one costs nothing. */
+  private dropAt = 2 * eventsKept
   private readonly listen: (event: VenueEvent) => void
 
   constructor(listen: (event: VenueEvent) => void, state: EventLineState = { number: 0, events: [] }) {
@@ -66,14 +86,17 @@ export class EventLine {
   }
 
   private kept(): ReadonlyArray<VenueEvent> {
-    return this.events.length > eventsKept ? this.events.slice(-eventsKept) : this.events
+    const first = firstKept(this.events)
+    return first === 0 ? this.events : this.events.slice(first)
   }
 
   private put(at: number, fact: VenueFact): void {
     const event: VenueEvent = { number: ++this.number, at, fact }
     this.events.push(event)
-    // Dropped many at once, so that one costs nothing.
-    if (this.events.length > 2 * eventsKept) this.events = this.events.slice(-eventsKept)
+    if (this.events.length > this.dropAt) {
+      this.events = this.events.slice(firstKept(this.events))
+      this.dropAt = this.events.length + eventsKept
+    }
     this.listen(event)
   }
 }

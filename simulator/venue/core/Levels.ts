@@ -14,51 +14,100 @@ export interface Waiting<Item> {
   readonly item: Item
 }
 
+interface Place<Item> extends Waiting<Item> {
+  /** Taken out, or touched; it may still stand in its queue. */
+  gone: boolean
+}
+
+/** Those that are gone are taken out of a queue once they are more than these and than those that wait. */
+const fewGone = 64
+
+class Queue<Item> {
+  /** The next to be touched stands last. */
+  private places: Array<Place<Item>> = []
+  private gone = 0
+
+  add(waiting: Place<Item>): void {
+    this.places.splice(place(this.places, waiting), 0, waiting)
+  }
+
+  /** Costs nothing but now and then a pass over the queue: thousands may wait at one level, and end at once. */
+  remove(waiting: Place<Item>): void {
+    if (waiting.gone) return
+    waiting.gone = true
+    this.gone++
+    if (this.gone <= fewGone || this.gone * 2 <= this.places.length) return
+    this.places = this.places.filter((each) => !each.gone)
+    this.gone = 0
+  }
+
+  /** The next to be touched; undefined: none waits. */
+  get next(): Place<Item> | undefined {
+    for (let last = this.places.at(-1); last !== undefined; last = this.places.at(-1)) {
+      if (!last.gone) return last
+      this.places.pop()
+      this.gone--
+    }
+    return undefined
+  }
+
+  pop(): Place<Item> | null {
+    const next = this.next
+    if (next === undefined) return null
+    this.places.pop()
+    next.gone = true
+    return next
+  }
+
+  get size(): number {
+    return this.places.length - this.gone
+  }
+
+  /** The first to be touched first. */
+  all(): ReadonlyArray<Waiting<Item>> {
+    return this.places.filter((each) => !each.gone).toReversed()
+  }
+}
+
 export class Levels<Item> {
-  // The next to be touched stands last.
-  private readonly above: Array<Waiting<Item>> = []
-  private readonly below: Array<Waiting<Item>> = []
+  private readonly above = new Queue<Item>()
+  private readonly below = new Queue<Item>()
 
   add(direction: Direction, level: number, item: Item): Waiting<Item> {
-    const waiting: Waiting<Item> = { direction, level, item }
-    const queue = this.queueOf(direction)
-    queue.splice(place(queue, waiting), 0, waiting)
+    const waiting: Place<Item> = { direction, level, item, gone: false }
+    this.queueOf(direction).add(waiting)
     return waiting
   }
 
   /** Takes one out; one that was touched already is gone. */
   remove(waiting: Waiting<Item>): void {
-    const queue = this.queueOf(waiting.direction)
-    for (let at = place(queue, waiting); queue[at]?.level === waiting.level; at++) {
-      if (queue[at] === waiting) return void queue.splice(at, 1)
-    }
+    this.queueOf(waiting.direction).remove(waiting as Place<Item>)
   }
 
   /** Takes out the next one that a price has reached, or null. */
   touched(price: number): Waiting<Item> | null {
-    const above = this.above.at(-1)
-    if (above !== undefined && price >= above.level) return this.above.pop() ?? null
-    const below = this.below.at(-1)
-    if (below !== undefined && price <= below.level) return this.below.pop() ?? null
+    const { above, below } = this
+    if (above.next !== undefined && price >= above.next.level) return above.pop()
+    if (below.next !== undefined && price <= below.next.level) return below.pop()
     return null
   }
 
   /** True when a price would touch the next one. */
   reaches(price: number): boolean {
-    const [above, below] = [this.above.at(-1), this.below.at(-1)]
+    const [above, below] = [this.above.next, this.below.next]
     return (above !== undefined && price >= above.level) || (below !== undefined && price <= below.level)
   }
 
   /** All of them, in an order in which they can be added again: of one level the first to be touched first. */
   all(): ReadonlyArray<Waiting<Item>> {
-    return [...this.above.toReversed(), ...this.below.toReversed()]
+    return [...this.above.all(), ...this.below.all()]
   }
 
   get size(): number {
-    return this.above.length + this.below.length
+    return this.above.size + this.below.size
   }
 
-  private queueOf(direction: Direction): Array<Waiting<Item>> {
+  private queueOf(direction: Direction): Queue<Item> {
     return direction === "AT_OR_ABOVE" ? this.above : this.below
   }
 }

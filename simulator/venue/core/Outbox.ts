@@ -5,7 +5,7 @@
  */
 import type { ChannelMessage } from "../../../src/machines/venue/marketData.ts"
 import type { VenueEvent } from "../../../src/machines/venue/VenueEvent.ts"
-import { eventsKept } from "./EventLine.ts"
+import { eventsKept, firstKept } from "./EventLine.ts"
 import type { VenueListeners } from "./VenueInput.ts"
 
 const messagesKept = 10_000
@@ -13,6 +13,8 @@ const messagesKept = 10_000
 export class Outbox implements VenueListeners {
   private readonly to: VenueListeners
   private events: Array<VenueEvent> = []
+  /** Length at which those that are not kept are dropped: many at once, so that one costs nothing. */
+  private dropAt = 2 * eventsKept
   private messages: Array<ChannelMessage> = []
 
   constructor(to: VenueListeners) {
@@ -21,8 +23,9 @@ export class Outbox implements VenueListeners {
 
   readonly event = (event: VenueEvent): void => {
     this.events.push(event)
-    // Dropped many at once, so that one costs nothing.
-    if (this.events.length > 2 * eventsKept) this.events = this.events.slice(-eventsKept)
+    if (this.events.length <= this.dropAt) return
+    this.events = this.events.slice(firstKept(this.events))
+    this.dropAt = this.events.length + eventsKept
   }
 
   readonly market = (message: ChannelMessage): void => {
@@ -32,7 +35,10 @@ export class Outbox implements VenueListeners {
 
   release(): void {
     const { events, messages } = this
-    if (events.length > 0) this.events = []
+    if (events.length > 0) {
+      this.events = []
+      this.dropAt = 2 * eventsKept
+    }
     if (messages.length > 0) this.messages = []
     for (const event of events) this.to.event(event)
     for (const message of messages) this.to.market(message)

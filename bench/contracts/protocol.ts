@@ -1,0 +1,31 @@
+/** What the benchmark of contracts says to its generator. */
+import type { Slice } from "../load/protocol.ts"
+
+/** Requests at a pace of their own, however long answers take, until it is asked to stop. */
+export interface PacedQuestion extends Pick<Slice, "port" | "ca" | "partnerKey" | "clientIds" | "tag"> {
+  readonly kind: "begin"
+  readonly readsPerSecond: number
+  readonly reportsPerSecond: number
+}
+
+/** One report of so much for each client of the list. */
+export interface FundQuestion extends Pick<Slice, "port" | "ca" | "partnerKey" | "clientIds" | "tag"> {
+  readonly kind: "fund"
+  readonly amount: string
+}
+
+export type PacedLoadQuestion = PacedQuestion | FundQuestion | { readonly kind: "end" }
+
+export interface PacedLatency {
+  readonly sent: number
+  readonly p50Millis: number
+  readonly p99Millis: number
+  readonly maxMillis: number
+}
+
+export interface PacedResult {
+  readonly reads: PacedLatency
+  readonly reports: PacedLatency
+  readonly errors: number
+  readonly firstError: string | null
+}
