@@ -24,6 +24,8 @@ const opened = async () => {
   return { clientId, contractId: contractId as number, rfqId }
 }
 
+const openBarriers = async (): Promise<number> => (await get(service, key, "/summary")).json.data.openBarriers
+
 describe("closing early", () => {
   it("F19: the router closes at the first quote inside the levels and near the mark; the money comes at once", async () => {
     const { clientId, contractId } = await opened()
@@ -107,6 +109,14 @@ describe("ended by the venue", () => {
     const closing = await until(clientId, rfqId, (rfq) => rfq.state !== "OPEN")
     assert.deepInclude(closing, { state: "CANCELLED", rejectReason: "contract ended" })
     assert.strictEqual(await cash(clientId), "808.800000")
+  })
+
+  it("A1-13: the partner's summary counts the contracts that are open", async () => {
+    const before = await openBarriers()
+    await opened()
+    assert.strictEqual(await openBarriers(), before + 1)
+    world.price("57000")
+    await looking(openBarriers, (now) => now === 0).finally(() => world.price("60000"))
   })
 
   it("D5: a request to close that comes while the knock-out is being written finds the contract ended", async () => {

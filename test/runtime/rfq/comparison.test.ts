@@ -56,6 +56,14 @@ describe("A2-103: what differs", () => {
     assert.deepStrictEqual(differencesOf(compared(row, { theirs: [{ ...contract, qty: "0.0100" }] })), [])
   })
 
+  it("A2-116: a contract that staff opened by the venue's papers is the venue's of its accept's name", () => {
+    const { row } = withOpen()
+    const byPapers = { ...row, context: { ...row.context, venueContractId: 0 } }
+    assert.deepStrictEqual(differencesOf(compared(byPapers, { theirs: [contract] })), [])
+    const [other] = differencesOf(compared(byPapers, { theirs: [{ ...contract, qty: "0.02" }] }))
+    assert.strictEqual(other?.what.is, "otherQty")
+  })
+
   it("D5: the venue ended it and the event was lost: its end is taken over, without a break", () => {
     const { turn, row } = withOpen()
     const shown = { ...contract, state: "KNOCKED_OUT", settlePrice: "57000.0", endedAt: 35 } as const

@@ -48,6 +48,20 @@ describe("the board of quotes", () => {
     assert.lengthOf(changes, 3)
   })
 
+  it("F18: a dealer's new quote takes the place of its older one, whichever comes first and whether the venue says so", () => {
+    const { board } = opened()
+    board.hear(1, quote(31))
+    board.hear(1, { ...quote(32), dealer: "D2" })
+    board.hear(1, quote(34))
+    board.hear(1, quote(33))
+    assert.deepStrictEqual(states(board), [
+      [31, "SUPERSEDED"],
+      [32, "LIVE"],
+      [34, "LIVE"],
+      [33, "SUPERSEDED"]
+    ])
+  })
+
   it("F18: arrival is the order in which quotes came, and a change keeps it", () => {
     const { board } = opened()
     board.hear(1, quote(40))
@@ -64,15 +78,13 @@ describe("the board of quotes", () => {
     assert.deepStrictEqual([board.of(1).length, board.of(1)[0]?.quote.id, board.one(1, 5)], [quotesKept, 6, null])
   })
 
-  it("what was tried and refused says why, and so does its request", () => {
+  it("A2-22: what the router has to say of a request goes with its quotes, and is no change of them", () => {
     const { board, changes } = opened()
     board.hear(1, quote(31))
-    board.refuse(1, 31, "The premium exceeds the budget.")
-    board.refuse(1, 99, "There is no such quote.")
-    assert.strictEqual(board.one(1, 31)?.refused, "The premium exceeds the budget.")
-    assert.strictEqual(board.note(1), "The premium exceeds the budget.")
-    board.remark(1, null)
+    board.remark(1, "The premium exceeds the budget.")
     board.remark(7, "Nobody asked.")
-    assert.deepStrictEqual([board.note(1), board.note(7), changes], [null, null, [1, 1]])
+    assert.deepStrictEqual(board.heard(1), { quotes: [quote(31)], note: "The premium exceeds the budget." })
+    board.remark(1, null)
+    assert.deepStrictEqual([board.note(1), board.note(7), changes], [null, null, [1]])
   })
 })

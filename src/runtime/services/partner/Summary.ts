@@ -15,6 +15,7 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import {
   clientCash,
   clientCounts,
+  openContracts,
   pendingDeposits,
   pendingReviews,
   pendingWithdrawals
@@ -37,6 +38,7 @@ export class Summary extends Context.Service<
             const reviews = yield* pendingReviews(sql, partnerId)
             const deposits = yield* pendingDeposits(sql, partnerId)
             const withdrawals = yield* pendingWithdrawals(sql, partnerId)
+            const contracts = yield* openContracts(sql, partnerId)
             const sumBy = (test: (row: (typeof counts)[number]) => boolean) =>
               counts.filter(test).reduce((sum, row) => sum + Number(row.n), 0)
             const cashOf = new Map(cash.map((row) => [row.currency, row]))
@@ -65,7 +67,7 @@ export class Summary extends Context.Service<
                   }
                 ]
               }),
-              openBarriers: 0,
+              openBarriers: contracts,
               openSwaps: 0,
               pendingDeposits: deposits,
               pendingWithdrawals: withdrawals,

@@ -52,16 +52,20 @@ export const differencesOf = ({
 }: Compared): ReadonlyArray<Difference> => {
   const difference = (claim: string, what: What): Difference => ({ claim: `differs:${clientId}:${claim}`, what })
   const byId = new Map(theirs.map((each) => [each.id, each]))
-  const ours = new Set(contracts.map(({ context }) => context.venueContractId))
+  // One that staff opened by the venue's papers has no id of the venue's: its name is its accept's.
+  const byRef = new Map(theirs.map((each) => [each.ref, each]))
+  const ours = new Set<number>()
   const found: Array<Difference> = []
   for (const { id, rfqId, context } of contracts) {
-    const venue = byId.get(context.venueContractId)
+    const ref = acceptRef(rfqId, context.quoteId)
+    const venue = byId.get(context.venueContractId) ?? byRef.get(ref)
     if (venue !== undefined) {
+      ours.add(venue.id)
       if (new MoneyDecimal(venue.qty).eq(context.qty)) continue
       found.push(difference(`qty:${id}:${venue.qty}`, { is: "otherQty", contractId: id, theirs: venue }))
       continue
     }
-    const outcome = outcomes.get(acceptRef(rfqId, context.quoteId))
+    const outcome = outcomes.get(ref)
     if (outcome === undefined) continue
     const shown = outcome.contract
     if (shown === null) found.push(difference(`unknown:${id}`, { is: "unknown", contractId: id }))

@@ -13,8 +13,6 @@ export interface BoardQuote {
   readonly quote: VenueQuote
   /** By this number the router takes the earliest: it grows in the order in which quotes came here (F18). */
   readonly arrival: number
-  /** Why it was found not acceptable by an attempt, in words; null: it was not tried. */
-  readonly refused: string | null
 }
 
 interface Request {
@@ -53,16 +51,6 @@ export class Board {
   read(rfqId: number, quotes: ReadonlyArray<VenueQuote>): void {
     const changed = quotes.map((quote) => this.keep(rfqId, quote))
     if (changed.includes(true)) this.say(rfqId)
-  }
-
-  /** An attempt at a quote was refused: it is not acceptable, and the request's note says why. */
-  refuse(rfqId: number, quoteId: number, sentence: string): void {
-    const request = this.requests.get(rfqId)
-    const found = request?.quotes.get(quoteId)
-    if (request === undefined || found === undefined) return
-    request.quotes.set(quoteId, { ...found, refused: sentence })
-    request.note = sentence
-    this.say(rfqId)
   }
 
   /** Sets what the router has to say of a request that nothing was tried for. */
@@ -104,7 +92,14 @@ export class Board {
       quotes.set(quote.id, { ...known, quote })
       return true
     }
-    quotes.set(quote.id, { quote, arrival: ++this.arrivals, refused: null })
+    let isLatest = true
+    for (const [id, kept] of quotes) {
+      if (kept.quote.dealer !== quote.dealer) continue
+      if (id > quote.id) isLatest = false
+      else if (kept.quote.state === "LIVE") quotes.set(id, { ...kept, quote: superseded(kept.quote) })
+    }
+    const stands = isLatest || quote.state !== "LIVE"
+    quotes.set(quote.id, { quote: stands ? quote : superseded(quote), arrival: ++this.arrivals })
     if (quotes.size > quotesKept) quotes.delete(quotes.keys().next().value as number)
     return true
   }
@@ -113,3 +108,6 @@ export class Board {
     for (const listener of this.listeners) listener(rfqId)
   }
 }
+
+/** A dealer has one quote that counts, its newest: ids of quotes grow at the venue. */
+const superseded = (quote: VenueQuote): VenueQuote => ({ ...quote, state: "SUPERSEDED" })

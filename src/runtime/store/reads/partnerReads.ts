@@ -58,6 +58,9 @@ export const pendingWithdrawals = (
     partnerId
   )
 
+export const openContracts = (sql: PgClient.PgClient, partnerId: number): Effect.Effect<number, SqlError.SqlError> =>
+  countOf(sql, "SELECT count(*) AS n FROM barrier_contracts WHERE partner_id = $1 AND state = 'OPEN'", partnerId)
+
 /** Ids of the partners that are closed. */
 export const closedPartners = (sql: PgClient.PgClient): Rows<number> =>
   Effect.map(sql.unsafe<{ readonly id: bigint }>("SELECT id FROM partners WHERE state = 'CLOSED'"), (rows) =>
