@@ -9,7 +9,7 @@ import { previewOf, type RfqPreview } from "../../../machines/rfq/rfqPreview.ts"
 import { rfqGates } from "../../../machines/rfq/rfqGates.ts"
 import type { AcceptWire, RfqCancelledWire, RfqsWire, RfqWire } from "../../../machines/rfq/RfqWire.ts"
 import { firstRefusal } from "../../../machines/shared/Gates.ts"
-import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidBody, invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { JsonObject } from "../../../machines/Effects.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
@@ -17,7 +17,6 @@ import {
   ActorHost,
   type DispatchError,
   FactNeeded,
-  type StoreAnswer,
   type Turn,
   type Unavailable
 } from "../../engine/mailbox/ActorHost.ts"
@@ -27,12 +26,11 @@ import { clientSubject, ownClient } from "../client/clientState.ts"
 import type { Explanation } from "../money/Explain.ts"
 import { type Caller, partnerNow } from "../partner/Caller.ts"
 import { Directory } from "../partner/Directory.ts"
-import type { KeyedRequest } from "../shared/KeyedRequest.ts"
 import { firstRow } from "../shared/listReads.ts"
 import { CallAnswers } from "../venue/CallAnswers.ts"
 import { VenueCalls } from "../venue/VenueCalls.ts"
 import { barrierMarkets } from "./barrierMarkets.ts"
-import { type CallAnswer, type KeyedCall, runCall } from "./keyedCall.ts"
+import { type CallAnswer, type KeyedCall, type RfqWrite, runCall } from "./keyedCall.ts"
 import { QuoteBoard } from "./QuoteBoard.ts"
 import { askedOf, explainRequest } from "./requestRfq.ts"
 import { beginAccept, cancel, rfqInTurn, startRfq, unanswered } from "./rfqDecisions.ts"
@@ -45,16 +43,8 @@ import {
   rfqFacts,
   standsAgainst
 } from "./rfqFacts.ts"
-import { acceptedIn, rejected } from "./rfqAnswers.ts"
+import { acceptedIn, noClient, noQuote, noRequest, notKnown, notOpen, rejected } from "./rfqAnswers.ts"
 import { acceptWire, rfqWire } from "./rfqView.ts"
-
-/** A write of one client, as its handler hands it over. */
-export interface RfqWrite<A> {
-  readonly clientId: number
-  readonly body: unknown
-  readonly key: KeyedRequest | null
-  readonly store: StoreAnswer<Verdict<A>>
-}
 
 /** Whose clients are looked at. */
 type OfPartner = Pick<Caller, "partner">
@@ -119,13 +109,6 @@ interface Parts {
   readonly board: QuoteBoard["Service"]
   readonly markets: Effect.Success<typeof barrierMarkets>
 }
-
-const noRequest = unknown("Request")
-const noQuote = unknown("Quote")
-const noClient = unknown("Client")
-/** Also of a request that its turn does not hold: it has ended, if only since it was found. */
-const notOpen = invalidWhole("The request is not open.")
-const notKnown = "The venue has not answered yet: what was asked is in flight and is resolved by itself."
 
 class Requests {
   private readonly parts: Parts

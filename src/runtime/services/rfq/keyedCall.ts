@@ -13,6 +13,14 @@ import type { KeyedRequest } from "../shared/KeyedRequest.ts"
 import type { CallAnswers, Written } from "../venue/CallAnswers.ts"
 import type { VenueCalls } from "../venue/VenueCalls.ts"
 
+/** A write of one client, as its handler hands it over. */
+export interface RfqWrite<A> {
+  readonly clientId: number
+  readonly body: unknown
+  readonly key: KeyedRequest | null
+  readonly store: StoreAnswer<Verdict<A>>
+}
+
 export interface CallTools {
   readonly host: ActorHost["Service"]
   readonly stored: Pick<RowReads["Service"], "holders">

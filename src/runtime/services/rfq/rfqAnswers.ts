@@ -1,6 +1,6 @@
 /** What requests for quotes and accepts of theirs are answered once their end is known (doc 2, RFQ; A2-26). */
 import type { AcceptWire } from "../../../machines/rfq/RfqWire.ts"
-import { accept, type Refusal, refuse, type Verdict } from "../../../machines/shared/Refusal.ts"
+import { accept, type Refusal, refuse, unknown, type Verdict } from "../../../machines/shared/Refusal.ts"
 import { invalidWhole } from "../../../machines/shared/RequestBody.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import type { RfqRow } from "../../store/tables/barrier.ts"
@@ -8,6 +8,13 @@ import { contractInTurn } from "../barrier/contractDecisions.ts"
 import { rfqInTurn } from "./rfqDecisions.ts"
 import { refusedSentence } from "./rfqFacts.ts"
 import { acceptWire } from "./rfqView.ts"
+
+export const noRequest = unknown("Request")
+export const noQuote = unknown("Quote")
+export const noClient = unknown("Client")
+/** Also of a request that its turn does not hold: it has ended, if only since it was found. */
+export const notOpen = invalidWhole("The request is not open.")
+export const notKnown = "The venue has not answered yet: what was asked is in flight and is resolved by itself."
 
 /** Of a request that the venue did not take. */
 export const rejected = ({ id, context: { rejectReason } }: RfqRow): Refusal => ({

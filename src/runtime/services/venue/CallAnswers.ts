@@ -9,7 +9,9 @@ import type { Commit } from "../../engine/journal/Commit.ts"
 import { TurnHeld } from "../../engine/mailbox/TurnHeld.ts"
 import type { Tables } from "../../store/Catalogue.ts"
 import { clientSubject } from "../client/clientState.ts"
-import { answerWithin } from "./LostCalls.ts"
+
+/** Longest wait for the venue's answer, wall ms. */
+export const answerWithin = 5_000
 
 /** What a caller is answered, and the row that a retry is answered from. */
 export interface Written<A> {

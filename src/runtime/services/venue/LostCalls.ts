@@ -8,6 +8,7 @@ import { type Clock, Effect, Latch, type Scope, Semaphore } from "effect"
 import { lookupLimit, type VenueCallName } from "../../../machines/venue/venueCalls.ts"
 import { type VenueShape, VenueUnanswered } from "../../ports/Venue.ts"
 import type { VenueCallRow } from "../../store/tables/venue.ts"
+import { answerWithin } from "./CallAnswers.ts"
 import { definite, isUnseen } from "./outcomes.ts"
 import type { DefiniteOutcome } from "./VenueHandler.ts"
 
@@ -18,8 +19,6 @@ const acceptPause = 2_000
 const slack = 250
 /** A call is an alarm from this age on, ms. */
 const alarmAfter = 60_000
-/** Longest wait for the venue's answer, wall ms. */
-export const answerWithin = 5_000
 /** Questions asked side by side. */
 const questionsAtOnce = 4
 /** Outcomes on their way to the database: they are written while the next questions are asked. */
