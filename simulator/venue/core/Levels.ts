@@ -1,7 +1,8 @@
 /**
  * Price levels that something waits for: triggers of conditional orders, barriers and take profits of contracts. A move
  * of the price touches those on the straight line from where it stood, the nearest first; those of one level in the order
- * in which they came. A move that touches nothing costs two comparisons, however many wait.
+ * in which they came. A move that touches nothing costs two comparisons, however many wait, and one that comes or goes a few
+ * steps, however many wait at its level.
  */
 
 export type Direction = "AT_OR_ABOVE" | "AT_OR_BELOW"
@@ -14,88 +15,27 @@ export interface Waiting<Item> {
   readonly item: Item
 }
 
-interface Place<Item> extends Waiting<Item> {
-  /** Taken out, or touched; it may still stand in its queue. */
-  gone: boolean
-}
-
-/** Those that are gone are taken out of a queue once they are more than these and than those that wait. */
-const fewGone = 64
-
-class Queue<Item> {
-  /** The next to be touched stands last. */
-  private places: Array<Place<Item>> = []
-  private gone = 0
-
-  add(waiting: Place<Item>): void {
-    this.places.splice(place(this.places, waiting), 0, waiting)
-  }
-
-  /** Costs nothing but now and then a pass over the queue: thousands may wait at one level, and end at once. */
-  remove(waiting: Place<Item>): void {
-    if (waiting.gone) return
-    waiting.gone = true
-    this.gone++
-    if (this.gone <= fewGone || this.gone * 2 <= this.places.length) return
-    this.places = this.places.filter((each) => !each.gone)
-    this.gone = 0
-  }
-
-  /** The next to be touched; undefined: none waits. */
-  get next(): Place<Item> | undefined {
-    for (let last = this.places.at(-1); last !== undefined; last = this.places.at(-1)) {
-      if (!last.gone) return last
-      this.places.pop()
-      this.gone--
-    }
-    return undefined
-  }
-
-  pop(): Place<Item> | null {
-    const next = this.next
-    if (next === undefined) return null
-    this.places.pop()
-    next.gone = true
-    return next
-  }
-
-  get size(): number {
-    return this.places.length - this.gone
-  }
-
-  /** The first to be touched first. */
-  all(): ReadonlyArray<Waiting<Item>> {
-    return this.places.filter((each) => !each.gone).toReversed()
-  }
-}
-
 export class Levels<Item> {
-  private readonly above = new Queue<Item>()
-  private readonly below = new Queue<Item>()
+  private readonly above = new Queue<Item>("AT_OR_ABOVE")
+  private readonly below = new Queue<Item>("AT_OR_BELOW")
 
   add(direction: Direction, level: number, item: Item): Waiting<Item> {
-    const waiting: Place<Item> = { direction, level, item, gone: false }
-    this.queueOf(direction).add(waiting)
-    return waiting
+    return this.queueOf(direction).add(level, item)
   }
 
   /** Takes one out; one that was touched already is gone. */
   remove(waiting: Waiting<Item>): void {
-    this.queueOf(waiting.direction).remove(waiting as Place<Item>)
+    this.queueOf(waiting.direction).remove(waiting)
   }
 
   /** Takes out the next one that a price has reached, or null. */
   touched(price: number): Waiting<Item> | null {
-    const { above, below } = this
-    if (above.next !== undefined && price >= above.next.level) return above.pop()
-    if (below.next !== undefined && price <= below.next.level) return below.pop()
-    return null
+    return this.above.touched(price) ?? this.below.touched(price)
   }
 
   /** True when a price would touch the next one. */
   reaches(price: number): boolean {
-    const [above, below] = [this.above.next, this.below.next]
-    return (above !== undefined && price >= above.level) || (below !== undefined && price <= below.level)
+    return this.above.reaches(price) || this.below.reaches(price)
   }
 
   /** All of them, in an order in which they can be added again: of one level the first to be touched first. */
@@ -112,15 +52,140 @@ export class Levels<Item> {
   }
 }
 
-/** The first place whose level is touched no later than this one: whoever waits there already is touched first. */
-const place = <Item>(queue: ReadonlyArray<Waiting<Item>>, { direction, level }: Waiting<Item>): number => {
-  const sign = direction === "AT_OR_ABOVE" ? -1 : 1
-  let low = 0
-  let high = queue.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (((queue[middle] as Waiting<Item>).level - level) * sign < 0) low = middle + 1
-    else high = middle
+/** One that waits, in the line of its level; null: it is gone. */
+interface Entry<Item> extends Waiting<Item> {
+  line: Line<Item> | null
+  previous: Entry<Item> | null
+  next: Entry<Item> | null
+}
+
+/** Those of one level, the first to be touched first. */
+interface Line<Item> {
+  readonly level: number
+  first: Entry<Item> | null
+  last: Entry<Item> | null
+}
+
+/** Empty lines that may lie about before they are cleared away. */
+const fewEmpty = 64
+
+/** Those of one direction: a heap of their lines, the nearest on top. A line that has run empty goes when it comes there. */
+class Queue<Item> {
+  size = 0
+  private readonly direction: Direction
+  private readonly lines = new Map<number, Line<Item>>()
+  private heap: Array<Line<Item>> = []
+  private empty = 0
+
+  constructor(direction: Direction) {
+    this.direction = direction
   }
-  return low
+
+  add(level: number, item: Item): Waiting<Item> {
+    const line = this.lineOf(level)
+    const entry: Entry<Item> = { direction: this.direction, level, item, line, previous: line.last, next: null }
+    if (line.last === null) line.first = entry
+    else line.last.next = entry
+    line.last = entry
+    this.size++
+    return entry
+  }
+
+  remove(waiting: Waiting<Item>): void {
+    const entry = waiting as Entry<Item>
+    const { line, previous, next } = entry
+    if (line === null) return
+    if (previous === null) line.first = next
+    else previous.next = next
+    if (next === null) line.last = previous
+    else next.previous = previous
+    Object.assign(entry, { line: null, previous: null, next: null })
+    this.size--
+    if (line.first === null) this.empty++
+    if (this.empty > fewEmpty && this.empty * 2 > this.heap.length) this.clear()
+  }
+
+  touched(price: number): Waiting<Item> | null {
+    if (!this.reaches(price)) return null
+    const entry = this.heap[0]?.first ?? null
+    if (entry !== null) this.remove(entry)
+    return entry
+  }
+
+  reaches(price: number): boolean {
+    for (let top = this.heap[0]; top !== undefined; top = this.heap[0]) {
+      if (top.first !== null) return this.direction === "AT_OR_ABOVE" ? price >= top.level : price <= top.level
+      this.lines.delete(top.level)
+      this.empty--
+      this.takeTop()
+    }
+    return false
+  }
+
+  all(): ReadonlyArray<Waiting<Item>> {
+    const found: Array<Waiting<Item>> = []
+    for (const { first } of this.heap.toSorted((one, other) => this.distance(one, other))) {
+      for (let entry = first; entry !== null; entry = entry.next) found.push(entry)
+    }
+    return found
+  }
+
+  private lineOf(level: number): Line<Item> {
+    const known = this.lines.get(level)
+    if (known !== undefined) {
+      if (known.first === null) this.empty--
+      return known
+    }
+    const line: Line<Item> = { level, first: null, last: null }
+    this.lines.set(level, line)
+    this.heap.push(line)
+    this.raise(this.heap.length - 1)
+    return line
+  }
+
+  /** Negative when the first line is nearer. */
+  private distance(one: Line<Item>, other: Line<Item>): number {
+    return this.direction === "AT_OR_ABOVE" ? one.level - other.level : other.level - one.level
+  }
+
+  /** Drops all lines that have run empty. What is sorted is a heap. */
+  private clear(): void {
+    for (const { level, first } of this.heap) if (first === null) this.lines.delete(level)
+    this.heap = [...this.lines.values()].toSorted((one, other) => this.distance(one, other))
+    this.empty = 0
+  }
+
+  private raise(from: number): void {
+    const { heap } = this
+    for (let at = from; at > 0;) {
+      const above = (at - 1) >>> 1
+      if (this.distance(heap[at] as Line<Item>, heap[above] as Line<Item>) >= 0) return
+      this.swap(at, above)
+      at = above
+    }
+  }
+
+  private takeTop(): void {
+    const { heap } = this
+    const last = heap.pop()
+    if (last === undefined || heap.length === 0) return
+    heap[0] = last
+    for (let at = 0; ;) {
+      let nearest = at
+      for (const below of [2 * at + 1, 2 * at + 2]) {
+        const line = heap[below]
+        if (line !== undefined && this.distance(line, heap[nearest] as Line<Item>) < 0) nearest = below
+      }
+      if (nearest === at) return
+      this.swap(at, nearest)
+      at = nearest
+    }
+  }
+
+  private swap(one: number, other: number): void {
+    const { heap } = this
+    const line = heap[one] as Line<Item>
+    heap[one] = heap[other] as Line<Item>
+    heap[other] = line
+  }
 }
