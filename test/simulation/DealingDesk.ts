@@ -13,7 +13,7 @@ import {
 import { contractInTurn, tearUp } from "../../src/runtime/services/barrier/contractDecisions.ts"
 import { clientSubject } from "../../src/runtime/services/client/clientState.ts"
 import { resolveVoid } from "../../src/runtime/services/rfq/resolveDecisions.ts"
-import { cancelOpeningRequests, rfqInTurn } from "../../src/runtime/services/rfq/rfqDecisions.ts"
+import { cancelOpeningRequests, rfqInTurn, windowElapsed } from "../../src/runtime/services/rfq/rfqDecisions.ts"
 import { venueHandlers } from "../../src/runtime/services/venue/VenueHandlers.ts"
 import type { RfqRow } from "../../src/runtime/store/tables/barrier.ts"
 import type { Services } from "./SimProcess.ts"
@@ -63,7 +63,7 @@ export class DealingDesk {
 
   /**
    * Ends what is in flight of a request as never executed, whatever has become of it at the venue; at times the request with
-   * it, as a halt would, so that what the venue did execute finds it cancelled.
+   * it, as a halt or the end of its window would, so that what the venue did execute finds it cancelled or expired.
    */
   private resolve(done: () => void): void {
     const { calls, rfqs } = this.world.contracts
@@ -75,12 +75,13 @@ export class DealingDesk {
   }
 
   private resolveOne({ id, clientId, symbol }: RfqRow, done: () => void): void {
-    const drops = this.random.chance(0.5)
+    const end = this.random.pick(["halt", "window", "none"] as const)
     const command = Effect.flatMap(venueHandlers, (handlers) =>
       this.inMailbox(clientId, staff, (turn) => {
         const row = rfqInTurn(turn, id)
         if (row !== undefined) resolveVoid(turn, handlers, row, "The venue's papers have none.")
-        if (drops) cancelOpeningRequests(turn, "Trading in this market is halted.", (each) => each === symbol)
+        if (end === "halt") cancelOpeningRequests(turn, "Trading in this market is halted.", (each) => each === symbol)
+        if (end === "window") windowElapsed(turn, id)
       })
     )
     this.world.operate(`resolution of ${id}`, this.random, command, () => done())
