@@ -13,6 +13,7 @@ import type { Directory } from "../../../src/runtime/services/partner/Directory.
 import { beginAccept } from "../../../src/runtime/services/rfq/rfqDecisions.ts"
 import { Board } from "../../../src/runtime/services/rfq/QuoteBoard.ts"
 import { rfqHandler } from "../../../src/runtime/services/rfq/rfqHears.ts"
+import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import { probeHandler } from "../../../src/runtime/services/venue/probeDecisions.ts"
 import type { VenueHandlers } from "../../../src/runtime/services/venue/VenueHandlers.ts"
@@ -34,6 +35,7 @@ export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
+  order: orderHandler,
   answered: () => undefined
 }
 

@@ -7,6 +7,7 @@ import type { VenueOwner } from "../../../machines/venue/venueRefs.ts"
 import type { Turn } from "../../engine/mailbox/ActorHost.ts"
 import { RowReads } from "../../ports/RowReads.ts"
 import { contractHandler } from "../barrier/contractHears.ts"
+import { orderHandler } from "../order/orderHears.ts"
 import { Directory } from "../partner/Directory.ts"
 import { QuoteBoard } from "../rfq/QuoteBoard.ts"
 import { rfqHandler } from "../rfq/rfqHears.ts"
@@ -28,6 +29,7 @@ export const venueHandlers: Effect.Effect<VenueHandlers, never, CallAnswers | Di
       venueProbe: probeHandler,
       rfq: rfqHandler(parts),
       barrierContract: contractHandler(parts),
+      order: orderHandler,
       answered: (yield* CallAnswers).take
     }
   })
