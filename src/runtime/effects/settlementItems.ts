@@ -33,7 +33,7 @@ export const putSettlementItem = (turn: Turn, instance: Instance, posting: Posti
   }
   if (custodyModel !== "PARTNER") return null
   const { clientId, partnerId, txId } = posting
-  const currency = "USDC"
+  const currency = "USDC" as const
   const { amount } = inUsdc
   const itemId = turn.nextId("settlementItem")
   const input = {
