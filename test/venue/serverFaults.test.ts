@@ -91,9 +91,12 @@ describe("faults of one call", () => {
     const name = ref()
     await place(name)
     assert.strictEqual(await outcomeOf(name), "UNKNOWN")
+    const fills = async () => (await venue.client.ask(`/venue/v1/orders/${name}/fills`)).status
+    assert.strictEqual(await fills(), 404)
     const voided = await venue.client.ask("/venue/v1/voids", { refs: [name] })
     assert.strictEqual(voided.json.outcomes[0].outcome, "EXECUTED")
     while ((await outcomeOf(name)) === "UNKNOWN") await venue.client.ask("/venue/v1/clock")
+    assert.strictEqual(await fills(), 200)
   })
 })
 
