@@ -373,6 +373,7 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
       // A run is shorter than the 24 hours that answers are kept.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
       sweep: () => Effect.succeed(0),
+      sweepBegun: () => Effect.succeed(0),
       sweepParts: () => Effect.succeed(0)
     })
   )
