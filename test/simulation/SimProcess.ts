@@ -41,6 +41,7 @@ import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
+import { LevelReadsMemory } from "../../src/runtime/ports/LevelReadsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
@@ -259,6 +260,7 @@ export class SimProcess {
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
+      LevelReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
