@@ -6,6 +6,7 @@
 import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
 import type { ContractTerms } from "../barrier/ContractTerms.ts"
 import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
+import type { AssetClass, MarketTerms } from "../market/marketTerms.ts"
 import { floorDiv, magnitude } from "../shared/Exact.ts"
 import {
   isFlat,
@@ -267,3 +268,22 @@ const usesMark = (holding: PerpHolding): boolean =>
   holds(holding) || holding.orders.some(({ price, reduceOnly }) => price === null && !reduceOnly)
 
 const quantityOf = ({ netQty }: PerpPosition): string => (netQty.startsWith("-") ? netQty.slice(1) : netQty)
+
+export interface LeverageTerms {
+  readonly categorization: "RETAIL" | "PROFESSIONAL"
+  readonly assetClass: AssetClass
+  readonly terms: MarketTerms
+}
+
+/** The most that the schedule allows a client on a perpetual (doc 2, Leverage view; A2-10, A2-88). */
+export const leverageCap = ({ categorization, assetClass, terms }: LeverageTerms): number =>
+  categorization === "RETAIL" ? terms.leverage.retail[assetClass] : terms.leverage.professional
+
+/**
+ * What a client's perpetuals are margined at: the choice, else the cap (A2-50). A choice above the cap, which a lower schedule
+ * or another categorization leaves behind, is not honoured beyond it.
+ */
+export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | null }): number => {
+  const cap = leverageCap(of)
+  return of.chosen === null ? cap : Math.min(of.chosen, cap)
+}
