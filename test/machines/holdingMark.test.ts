@@ -8,9 +8,10 @@ import { depositValue, valueRefs } from "../../src/machines/verification/deposit
 
 const now = 1_764_000_000_000
 const factsOf = (symbol: string, price: string, at: number, current = true): Facts => ({
+  ...noFacts,
   takenAt: now,
   marks: new Map([[symbol, { price: new MoneyDecimal(price), places: 1, at, current }]]),
-  instruments: new Map([[symbol, { symbol, family: "SPOT", priceDecimals: 1 }]])
+  instruments: new Map([[symbol, { symbol, family: "SPOT", assetClass: "crypto", priceDecimals: 1 }]])
 })
 
 describe("the mark of a holding", () => {

@@ -4,6 +4,7 @@
  * simulated, and decided again. Prices are exact decimals, never binary floats.
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
+import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
 export interface Mark {
@@ -20,6 +21,8 @@ export interface Mark {
 export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
+  /** What its leverage goes by (A2-10). */
+  readonly assetClass: AssetClass
   /** Places that its prices are written with. */
   readonly priceDecimals: number
 }
@@ -31,10 +34,12 @@ export interface Facts {
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, Instrument>
+  /** What the broker sets on markets; the same for as long as the service runs. */
+  readonly terms: MarketTerms
 }
 
 /** Those of a moment for which no market is known: accounts hold money alone. */
-export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map() }
+export const noFacts: Facts = { takenAt: null, marks: new Map(), instruments: new Map(), terms: defaultMarketTerms }
 
 /** Age up to which a mark is fresh (F3). */
 export const freshMillis = 10_000

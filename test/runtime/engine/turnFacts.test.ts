@@ -10,9 +10,12 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 
 /** The market as it stands at its n-th asking. */
 const marketAt = (n: number): Facts => ({
+  ...noFacts,
   takenAt: n,
   marks: new Map([["BTC-USDC-PERP", { price: new MoneyDecimal(60_000 + n), places: 1, at: n, current: true }]]),
-  instruments: new Map([["BTC-USDC-PERP", { symbol: "BTC-USDC-PERP", family: "PERP", priceDecimals: 1 }]])
+  instruments: new Map([
+    ["BTC-USDC-PERP", { symbol: "BTC-USDC-PERP", family: "PERP", assetClass: "crypto", priceDecimals: 1 }]
+  ])
 })
 
 let bench: HostBench
@@ -74,6 +77,6 @@ describe("facts of a turn", () => {
   it("without a market a turn sees that none is attached", async () => {
     bench.market = () => noFacts
     const seen = await run({ subject: "client:1", by, decide: ({ facts }) => facts })
-    assert.deepStrictEqual(seen, { takenAt: null, marks: new Map(), instruments: new Map() })
+    assert.deepStrictEqual(seen, noFacts)
   })
 })

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
 import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
+import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
 import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
 
@@ -22,7 +23,13 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
     const aside: Array<SetAside> = []
     const context = yield* Layer.build(
       MarketFeed.layer.pipe(
-        Layer.provide(Layer.mergeAll(venue.layer, Layer.succeed(Quarantine, quarantineMemory(aside)))),
+        Layer.provide(
+          Layer.mergeAll(
+            venue.layer,
+            Layer.succeed(Quarantine, quarantineMemory(aside)),
+            Settings.layer(defaultSettings)
+          )
+        ),
         Layer.provideMerge(BusinessClock.layer(0))
       )
     )
