@@ -21,7 +21,6 @@ import type { PartnerStatus } from "../partner/Partner.ts"
 import type { Compared, Rule } from "../shared/Gates.ts"
 import { orderLimits } from "../shared/Limits.ts"
 import type { Refusal } from "../shared/Refusal.ts"
-import { invalidWhole } from "../shared/RequestBody.ts"
 import { spotSaleGate, verificationGate } from "../verification/requirements.ts"
 import { capSentence } from "./LeverageBody.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
@@ -51,10 +50,6 @@ export interface OrderFacts extends JudgedOrder {
   readonly group: { readonly members: number; readonly fired: boolean } | null
   /** Of the client, in all markets. */
   readonly workingOrders: number
-  /** Why the margin or the balance does not allow the order (F13, F20); null: it does, or is not worked out. */
-  readonly preTrade: string | null
-  /** What that held against what, where it is shown. */
-  readonly preTradeCompared?: Compared
 }
 
 export type OrderGates<Facts> = PreviewedGates<Facts>
@@ -156,10 +151,10 @@ const workingOrders = ruled<OrderFacts>({
   compared: ({ workingOrders: count }) => ({ figure: String(count), limit: `fewer than ${orderLimits.working}` })
 })
 
-const preTrade: OrderGate = previewed({
+const preTrade: OrderGate = ruled({
   gate: "preTrade",
-  refusal: ({ preTrade: sentence }) => (sentence === null ? null : invalidWhole(sentence)),
-  compared: ({ preTradeCompared }) => preTradeCompared ?? null
+  sentence: ({ preTrade: { sentence } }) => sentence,
+  compared: ({ preTrade: { compared } }) => compared
 })
 
 const each = (rules: ReadonlyArray<Rule<JudgedOrder>>): ReadonlyArray<OrderGate> => rules.map(ruled)

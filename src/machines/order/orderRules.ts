@@ -8,15 +8,31 @@ import { maxMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { VenueMarket } from "../venue/VenueMarket.ts"
 import type { AskedOrder } from "./orderOnMarket.ts"
 import type { TriggerSource } from "./orderTokens.ts"
-import { type MarketPrices, referencePrice, takingPrice } from "./referencePrice.ts"
 
-/** An order beside what the market says and what the client has in it. */
+/** A market's prices as they were last said, on its grid; null: none is known. */
+export interface MarketPrices {
+  readonly last: string | null
+  readonly mark: string | null
+  readonly index: string | null
+}
+
+/** An order beside what the market says, what the client has in it, and what the order would cost. */
 export interface JudgedOrder {
   readonly order: AskedOrder
   readonly market: VenueMarket
   readonly prices: MarketPrices
   /** Of the client's position in the market, signed; "0": there is none. */
   readonly netQty: string
+  readonly preTrade: PreTradeVerdict
+}
+
+/** What margin or balance say of an order (F13, F20). */
+export interface PreTradeVerdict {
+  /** What it is judged at: its limit or trigger price, or what it would take; null: no price is known. */
+  readonly refPrice: string | null
+  /** Null: nothing stands against it. */
+  readonly sentence: string | null
+  readonly compared: Compared | null
 }
 
 type OrderRule = Rule<JudgedOrder>
@@ -37,8 +53,8 @@ const minimumNotional: OrderRule = {
 }
 
 /** In the quote currency at the reference price; null: no price is known. */
-const notionalOf = ({ order, prices }: JudgedOrder): MoneyDecimal | null =>
-  referencePrice(order, prices)?.mul(order.qty) ?? null
+const notionalOf = ({ order, preTrade: { refPrice } }: JudgedOrder): MoneyDecimal | null =>
+  refPrice === null ? null : new MoneyDecimal(refPrice).mul(order.qty)
 
 /** Fills may come at better prices than the limit's: this many times the largest known price is what they could reach. */
 const headroom = 2
@@ -60,9 +76,9 @@ const largestNotional: OrderRule = {
   compared: () => null
 }
 
-const largestPrice = ({ order, prices }: JudgedOrder): MoneyDecimal => {
-  let largest = referencePrice(order, prices) ?? new MoneyDecimal(0)
-  for (const text of [order.trigger?.price, prices.last, prices.mark, prices.index, prices.bestBid, prices.bestAsk]) {
+const largestPrice = ({ order, prices, preTrade }: JudgedOrder): MoneyDecimal => {
+  let largest = new MoneyDecimal(0)
+  for (const text of [preTrade.refPrice, order.trigger?.price, prices.last, prices.mark, prices.index]) {
     if (text != null && largest.lt(text)) largest = new MoneyDecimal(text)
   }
   return largest
@@ -95,9 +111,8 @@ export const triggerRule: OrderRule = {
 
 /** Where an attached leg stands: strictly on its side of the parent's limit price, or of what a MARKET order takes (A2-40). */
 const attachRule = (name: "takeProfit" | "stopLoss", words: string): OrderRule => {
-  const of = ({ order, prices }: JudgedOrder) => {
+  const of = ({ order, preTrade: { refPrice: reference } }: JudgedOrder) => {
     const level = order.attach?.[name]?.price
-    const reference = order.price ?? takingPrice(order.side, prices)
     if (level === undefined || reference === null) return null
     return { level, reference, above: (order.side === "BUY") === (name === "takeProfit") }
   }
