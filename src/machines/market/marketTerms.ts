@@ -60,6 +60,16 @@ export const defaultMarketTerms: MarketTerms = {
     "The writer of an offer owes notional and reward at maturity without any security: if the writer can not pay, the client may lose all of it."
 }
 
+/**
+ * The schedule for a broker whose perpetuals count as contracts for difference (ESMA Decision (EU) 2018/796, statement of 24
+ * February 2026), to be set in place of the default one (A2-10). The figures are those of gold, of the main indices and of the
+ * major pairs; a market of a class that is none of these needs a lower one.
+ */
+export const esmaLeverage: MarketTerms["leverage"] = {
+  retail: { crypto: 2, index: 20, metal: 20, energy: 10, fx: 30 },
+  professional: 50
+}
+
 /** Risk tiers of a perpetual as they are shown (A2-09). */
 export const riskTiersOf = (
   { riskTiers, leverage }: MarketTerms,
