@@ -58,6 +58,7 @@ import { RiskStates } from "./services/margin/RiskStates.ts"
 import { layerAutoAccept } from "./services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "./services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "./services/rfq/QuoteBoard.ts"
+import { Unsettled } from "./services/order/Unsettled.ts"
 import { CallAnswers } from "./services/venue/CallAnswers.ts"
 import { venueHandlers } from "./services/venue/VenueHandlers.ts"
 import { VenueComparison } from "./services/reconciliation/VenueComparison.ts"
@@ -149,6 +150,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
     Questionnaires.layer,
     WebhookAddresses.layer(),
     QuoteBoard.layer,
+    Unsettled.layer,
     CallAnswers.layer,
     RiskStates.layer
   ).pipe((views) => layerRiskJudgement.pipe(Layer.provideMerge(views)), Layer.provideMerge(valued))

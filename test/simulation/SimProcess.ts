@@ -55,6 +55,7 @@ import { RiskStates } from "../../src/runtime/services/margin/RiskStates.ts"
 import { layerAutoAccept } from "../../src/runtime/services/rfq/AutoAccept.ts"
 import { layerOpeningWatch } from "../../src/runtime/services/rfq/OpeningWatch.ts"
 import { QuoteBoard } from "../../src/runtime/services/rfq/QuoteBoard.ts"
+import { Unsettled } from "../../src/runtime/services/order/Unsettled.ts"
 import { Rfqs } from "../../src/runtime/services/rfq/Rfqs.ts"
 import { Barriers } from "../../src/runtime/services/barrier/Barriers.ts"
 import { CallAnswers } from "../../src/runtime/services/venue/CallAnswers.ts"
@@ -112,6 +113,7 @@ const services = [
   Questionnaires,
   Barriers,
   QuoteBoard,
+  Unsettled,
   CallAnswers,
   Rfqs,
   RowReads,
@@ -274,6 +276,7 @@ export class SimProcess {
       Directory.layer,
       Screening.layer,
       QuoteBoard.layer,
+      Unsettled.layer,
       CallAnswers.layer,
       RiskStates.layer
     ).pipe((all) => layerRiskJudgement.pipe(Layer.provideMerge(all)), Layer.provideMerge(engine))

@@ -9,6 +9,7 @@ import type { Contract } from "./Contracts.ts"
 import { EventLine, type EventLineState } from "./EventLine.ts"
 import type { Exchange, Listing } from "./Exchange.ts"
 import { Feed, type FeedState } from "./Feed.ts"
+import type { FillsState } from "./Fills.ts"
 import { Funding, type FundingState } from "./Funding.ts"
 import { Klines, type KlinesState } from "./Klines.ts"
 import type { LadderState } from "./Makers.ts"
@@ -71,6 +72,8 @@ export interface VenueState {
   }
   readonly accounts: ReadonlyArray<AccountState>
   readonly orders: ReadonlyArray<OrderState>
+  /** Not there: of a time when none were kept. */
+  readonly fills?: FillsState
   readonly listings: ReadonlyArray<ListingState>
   readonly ladders: ReadonlyArray<LadderState>
   readonly prices: ReadonlyArray<PricesState>
@@ -117,6 +120,7 @@ export const stateOf = (parts: VenueParts): VenueState => {
       positions: [...positions].map(([symbol, { lots, flow }]) => [symbol, lots, String(flow)] as const)
     })),
     orders: ordersOf(exchange).map(plainOrder),
+    fills: exchange.fills.state(),
     listings: [...exchange.listings.values()].map((listing) => listingState(parts, listing)),
     ladders: makers.state(),
     prices: prices.state(),
@@ -168,6 +172,7 @@ export const partsOf = (state: VenueState, listeners: VenueListeners): VenuePart
   for (const account of state.accounts) restoreAccount(parts, account)
   const orders = new Map(state.orders.map((order) => [order.id, restoredOrder(order)]))
   for (const listing of state.listings) restoreListing(parts, listing, orders)
+  exchange.fills.restore(state.fills ?? [])
   exchange.adopt([...orders.values()])
   parts.makers.adopt(state.ladders)
   restoreContracts(parts, state)
