@@ -22,6 +22,8 @@ const ofCash = (cash: bigint): Omit<AccountRisk, "riskState"> => ({
   closeOutEquity: cash,
   unrealizedPnl: 0n,
   barrierUnrealizedPnl: 0n,
+  positionMargin: 0n,
+  orderMargin: 0n,
   barrierMargin: 0n,
   pendingAcceptMargin: 0n,
   initialMargin: 0n,
@@ -33,7 +35,8 @@ const ofCash = (cash: bigint): Omit<AccountRisk, "riskState"> => ({
   marksFresh: true,
   barrierMarksFresh: true,
   anyMarkFresh: false,
-  anyExposure: false
+  anyExposure: false,
+  perps: []
 })
 
 const rows: ReadonlyArray<
@@ -50,7 +53,7 @@ const rows: ReadonlyArray<
 describe("the risk of an account that holds money alone", () => {
   it.each(rows)("%s", (_, money, facts, cash, states) => {
     assert.deepStrictEqual(
-      accountRisk({ cashOf: (currency) => money[currency] ?? 0n, contracts: [], accepts: [] }, facts),
+      accountRisk({ cashOf: (currency) => money[currency] ?? 0n, contracts: [], accepts: [], perpetuals: [] }, facts),
       {
         ...ofCash(cash),
         ...states
@@ -65,7 +68,8 @@ const riskWith = (
   contracts: ReadonlyArray<ContractTerms>,
   facts: Facts,
   accepts: ReadonlyArray<PendingAccept> = []
-): AccountRisk => accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n), contracts, accepts }, facts)
+): AccountRisk =>
+  accountRisk({ cashOf: (currency) => (currency === "USDC" ? cash : 0n), contracts, accepts, perpetuals: [] }, facts)
 
 describe("the risk of an account with contracts", () => {
   it("a loss ties up less of the premium, and lowers what counts as equity by as much", () => {
@@ -75,6 +79,8 @@ describe("the risk of an account with contracts", () => {
       closeOutEquity: micro("900"),
       unrealizedPnl: 0n,
       barrierUnrealizedPnl: micro("-600"),
+      positionMargin: 0n,
+      orderMargin: 0n,
       barrierMargin: micro("400"),
       pendingAcceptMargin: 0n,
       initialMargin: micro("400"),
@@ -87,7 +93,8 @@ describe("the risk of an account with contracts", () => {
       marksFresh: true,
       barrierMarksFresh: true,
       anyMarkFresh: true,
-      anyExposure: true
+      anyExposure: true,
+      perps: []
     })
   })
 

@@ -2,12 +2,11 @@
  * The figures of knock-out contracts: at an entry price, live at a mark, and at their end (F12, F15, F16, F17, F19). Money
  * is micro-USDC; prices and quantities are decimal texts, or exact decimals.
  */
+import { type Exact, floorToMicro, negated, product, scaled, sum } from "../shared/Exact.ts"
 import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
 import type { ContractTerms } from "./ContractTerms.ts"
 
 export type Side = ContractTerms["side"]
-/** A price or a quantity. */
-export type Exact = string | MoneyDecimal
 
 export interface EntryTerms {
   readonly side: Side
@@ -119,32 +118,11 @@ export const closePnl = (contract: ContractTerms, price: Exact): bigint => pnlAt
  * the decimals elsewhere: an account's risk asks for this of each of its contracts at every turn that moves its money.
  */
 export const pnlAt = ({ side, qty, entry, premium, potentialProfit }: ContractTerms, price: Exact): bigint => {
-  const [lots, from, to] = [scaled(qty), scaled(entry), scaled(price)]
-  const places = Math.max(from.places, to.places)
-  const rise = to.units * tenTo(places - to.places) - from.units * tenTo(places - from.places)
-  const pnl = floorToMicro(lots.units * (side === "BUY" ? rise : -rise), lots.places + places)
+  const [from, to] = [scaled(entry), scaled(price)]
+  const gain = side === "BUY" ? sum(to, negated(from)) : sum(from, negated(to))
+  const pnl = floorToMicro(product(scaled(qty), gain))
   if (pnl < -premium) return -premium
   return potentialProfit !== null && pnl > potentialProfit ? potentialProfit : pnl
-}
-
-/** A decimal as whole units of its last place. */
-const scaled = (value: Exact): { readonly units: bigint; readonly places: number } => {
-  const text = typeof value === "string" ? value : value.toFixed()
-  const point = text.indexOf(".")
-  if (point === -1) return { units: BigInt(text), places: 0 }
-  return { units: BigInt(text.slice(0, point) + text.slice(point + 1)), places: text.length - point - 1 }
-}
-
-const powers = Array.from({ length: 40 }, (_, places) => 10n ** BigInt(places))
-const tenTo = (places: number): bigint => powers[places] ?? 10n ** BigInt(places)
-
-const microPlaces = 6
-/** Units of so many places as micro-USDC, towards minus infinity (F1). */
-const floorToMicro = (units: bigint, places: number): bigint => {
-  if (places <= microPlaces) return units * tenTo(microPlaces - places)
-  const divisor = tenTo(places - microPlaces)
-  const towardsZero = units / divisor
-  return units < 0n && towardsZero * divisor !== units ? towardsZero - 1n : towardsZero
 }
 
 const distanceOf = (level: Exact, { price, places }: ShownMark): { readonly abs: string; readonly pct: string } => {

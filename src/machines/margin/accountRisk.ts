@@ -1,11 +1,22 @@
 /**
  * The risk of a whole account, the one place that margin figures come from: money gates, requests for quotes, balances, the
- * margin picture and the risk monitor all ask here (F4, F7). Money is micro-USDC. An account that holds nothing but money has
- * its cash for equity and nothing tied up; negative cash alone means CLOSE_OUT.
+ * margin picture, orders and the risk monitor all ask here (F4, F7). Money is micro-USDC. An account that holds nothing but
+ * money has its cash for equity and nothing tied up; negative cash alone means CLOSE_OUT.
  */
 import { pnlAt, requirementOf } from "../barrier/barrierFigures.ts"
 import type { ContractTerms } from "../barrier/ContractTerms.ts"
-import { type Facts, isFresh } from "../market/Facts.ts"
+import { type Facts, isFresh, type Mark } from "../market/Facts.ts"
+import type { AssetClass, MarketTerms } from "../market/marketTerms.ts"
+import { floorDiv, magnitude } from "../shared/Exact.ts"
+import {
+  isFlat,
+  orderMarginOf,
+  type PerpPosition,
+  type PerpTerms,
+  positionMarginAt,
+  unrealizedOf,
+  type WorkingOrder
+} from "./perpetual.ts"
 
 /** An account's cash by currency, without what is reserved, in minor units. */
 export type CashOf = (currency: string) => bigint
@@ -16,12 +27,36 @@ export interface PendingAccept {
   readonly commission: bigint
 }
 
+/** What an account has in one perpetual market. */
+export interface PerpHolding {
+  readonly symbol: string
+  /** Null: it never had one. A flat one counts like none. */
+  readonly position: PerpPosition | null
+  /** The market's working orders; reduce-only ones among them tie nothing up. */
+  readonly orders: ReadonlyArray<WorkingOrder>
+  readonly terms: PerpTerms
+}
+
+/** One market's parts of the account's figures. */
+export interface PerpRisk {
+  readonly symbol: string
+  /** The last one known; null: there never was one. */
+  readonly mark: Mark | null
+  readonly markFresh: boolean
+  readonly unrealizedPnl: bigint
+  /** Of the position. */
+  readonly initialMargin: bigint
+  readonly orderMargin: bigint
+}
+
 /** What of an account its risk is judged on. */
 export interface AccountState {
   readonly cashOf: CashOf
   /** The open knock-out contracts. */
   readonly contracts: Iterable<ContractTerms>
   readonly accepts: Iterable<PendingAccept>
+  /** Each perpetual market once that has a position or working orders. */
+  readonly perpetuals: Iterable<PerpHolding>
 }
 
 export type RiskState = "NORMAL" | "MARGIN_CALL" | "CLOSE_OUT"
@@ -34,6 +69,10 @@ export interface AccountRisk {
   /** Of perpetuals. */
   readonly unrealizedPnl: bigint
   readonly barrierUnrealizedPnl: bigint
+  /** Of perpetuals. */
+  readonly positionMargin: bigint
+  /** Of working orders on perpetuals, beyond their positions' (F6). */
+  readonly orderMargin: bigint
   readonly barrierMargin: bigint
   readonly pendingAcceptMargin: bigint
   /** All that is tied up. */
@@ -55,6 +94,8 @@ export interface AccountRisk {
   readonly anyMarkFresh: boolean
   /** Something is open whose worth follows a mark. */
   readonly anyExposure: boolean
+  /** The parts of each perpetual market, in the order of the state. */
+  readonly perps: ReadonlyArray<PerpRisk>
 }
 
 /** The margin levels, in percent, below which an account is called and is closed out (A2-88). */
@@ -64,33 +105,37 @@ const marginCallShare = BigInt(marginCallPct)
 const closeOutShare = BigInt(closeOutPct)
 
 /** The account's figures, as its state and the facts of one moment have them. */
-export const accountRisk = ({ cashOf, contracts, accepts }: AccountState, facts: Facts): AccountRisk => {
+export const accountRisk = ({ cashOf, contracts, accepts, perpetuals }: AccountState, facts: Facts): AccountRisk => {
   const cash = cashOf("USDC")
   const barriers = barrierRisk(contracts, facts)
+  const perps = perpRisk(perpetuals, facts)
   let pendingAcceptMargin = 0n
   for (const { premium, commission } of accepts) pendingAcceptMargin += premium + commission
-  const closeOutEquity = cash + barriers.loss
-  const initialMargin = barriers.margin + pendingAcceptMargin
+  const closeOutEquity = cash + perps.pnl + barriers.loss
+  const marginBase = perps.margin + barriers.margin
+  const initialMargin = marginBase + perps.orderMargin + pendingAcceptMargin
   const freeMargin = closeOutEquity - initialMargin
-  const riskState = riskStateOf(closeOutEquity, barriers.margin)
   return {
-    equity: cash + barriers.pnl,
+    equity: cash + perps.pnl + barriers.pnl,
     closeOutEquity,
-    unrealizedPnl: 0n,
+    unrealizedPnl: perps.pnl,
     barrierUnrealizedPnl: barriers.pnl,
+    positionMargin: perps.margin,
+    orderMargin: perps.orderMargin,
     barrierMargin: barriers.margin,
     pendingAcceptMargin,
     initialMargin,
-    maintenanceMargin: maintenanceOf(barriers.margin),
-    marginBase: barriers.margin,
-    marginLevel: marginLevelOf(closeOutEquity, barriers.margin),
+    maintenanceMargin: maintenanceOf(marginBase),
+    marginBase,
+    marginLevel: marginLevelOf(closeOutEquity, marginBase),
     freeMargin,
     free: cash < freeMargin ? cash : freeMargin,
-    riskState,
-    marksFresh: barriers.fresh,
+    riskState: riskStateOf(closeOutEquity, marginBase),
+    marksFresh: barriers.fresh && perps.fresh,
     barrierMarksFresh: barriers.fresh,
-    anyMarkFresh: barriers.anyFresh,
-    anyExposure: barriers.any
+    anyMarkFresh: barriers.anyFresh || perps.anyFresh,
+    anyExposure: barriers.any || perps.any,
+    perps: perps.markets
   }
 }
 
@@ -110,10 +155,8 @@ export const graverOf = (one: RiskState, other: RiskState): RiskState => (gravit
 /** Percent of the base, rounded down, so that it never shows a border that it is below (F1, F7); null without a base. */
 export const marginLevelOf = (closeOutEquity: bigint, marginBase: bigint): string | null => {
   if (marginBase === 0n) return null
-  const scaled = closeOutEquity * 10_000n
-  const towardsZero = scaled / marginBase
-  const floored = scaled < 0n && towardsZero * marginBase !== scaled ? towardsZero - 1n : towardsZero
-  const digits = (floored < 0n ? -floored : floored).toString().padStart(3, "0")
+  const floored = floorDiv(closeOutEquity * 10_000n, marginBase)
+  const digits = magnitude(floored).toString().padStart(3, "0")
   return `${floored < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
@@ -154,4 +197,93 @@ const barrierRisk = (contracts: Iterable<ContractTerms>, { marks, takenAt }: Fac
     margin += requirementOf(contract, unrealized)
   }
   return { any, pnl, loss, margin, fresh, anyFresh }
+}
+
+interface PerpRisks {
+  readonly markets: ReadonlyArray<PerpRisk>
+  readonly pnl: bigint
+  readonly margin: bigint
+  readonly orderMargin: bigint
+  /** Every mark that a figure uses is fresh. */
+  readonly fresh: boolean
+  readonly anyFresh: boolean
+  /** There is a position. */
+  readonly any: boolean
+}
+
+const noMarkets: ReadonlyArray<PerpRisk> = []
+
+/**
+ * Positions at the last mark known of their markets, however old (F3). One whose market never had a mark is taken at its entry
+ * price, like a contract: it counts neither profit nor loss, and ties up what it did when it was opened. It counts as stale, so
+ * nothing that needs live marks is judged on it.
+ */
+const perpRisk = (perpetuals: Iterable<PerpHolding>, { marks, takenAt }: Facts): PerpRisks => {
+  let markets: Array<PerpRisk> | null = null
+  let fresh = true
+  let anyFresh = false
+  let any = false
+  let pnl = 0n
+  let margin = 0n
+  let orderMargin = 0n
+  for (const holding of perpetuals) {
+    const mark = marks.get(holding.symbol) ?? null
+    const markFresh = mark !== null && takenAt !== null && isFresh(mark, takenAt)
+    const market = marketRisk(holding, mark, markFresh)
+    markets ??= []
+    markets.push(market)
+    pnl += market.unrealizedPnl
+    margin += market.initialMargin
+    orderMargin += market.orderMargin
+    any ||= holds(holding)
+    if (!usesMark(holding)) continue
+    fresh &&= markFresh
+    anyFresh ||= markFresh
+  }
+  return { markets: markets ?? noMarkets, pnl, margin, orderMargin, fresh, anyFresh, any }
+}
+
+const marketRisk = (
+  { symbol, position, orders, terms }: PerpHolding,
+  mark: Mark | null,
+  markFresh: boolean
+): PerpRisk => {
+  const held = position === null || isFlat(position) ? null : position
+  const price = mark?.price ?? held?.avgEntry ?? null
+  const isOpen = held !== null && price !== null
+  return {
+    symbol,
+    mark,
+    markFresh,
+    unrealizedPnl: isOpen ? unrealizedOf(held, price) : 0n,
+    initialMargin: isOpen ? positionMarginAt(quantityOf(held), price, terms) : 0n,
+    orderMargin: orderMarginOf(held?.netQty ?? "0", orders, price, terms)
+  }
+}
+
+const holds = ({ position }: PerpHolding): boolean => position !== null && !isFlat(position)
+
+/** Limits have prices of their own; what is held, and what trades at the market, has the mark's (F3, F6). */
+const usesMark = (holding: PerpHolding): boolean =>
+  holds(holding) || holding.orders.some(({ price, reduceOnly }) => price === null && !reduceOnly)
+
+const quantityOf = ({ netQty }: PerpPosition): string => (netQty.startsWith("-") ? netQty.slice(1) : netQty)
+
+export interface LeverageTerms {
+  readonly categorization: "RETAIL" | "PROFESSIONAL"
+  readonly assetClass: AssetClass
+  readonly terms: MarketTerms
+}
+
+/** The most that the schedule allows a client on a perpetual (doc 2, Leverage view; A2-10, A2-88). */
+export const leverageCap = ({ categorization, assetClass, terms }: LeverageTerms): number =>
+  categorization === "RETAIL" ? terms.leverage.retail[assetClass] : terms.leverage.professional
+
+/**
+ * What a client's perpetuals are margined at: the choice, else the cap (A2-50). A choice above the cap, which a lower schedule
+ * or another categorization leaves behind, is not honoured beyond it.
+ */
+export const leverageInForce = (of: LeverageTerms & { readonly chosen: number | null }): number => {
+  const cap = leverageCap(of)
+  return of.chosen === null ? cap : Math.min(of.chosen, cap)
 }

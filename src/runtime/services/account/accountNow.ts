@@ -30,14 +30,14 @@ export interface AccountNow {
 /** As the turn sees it: what the turn itself has booked included. */
 export const accountInTurn = (turn: Turn, client: ClientRow): AccountNow => {
   const cashOf: CashOf = (currency) => balanceOf(turn, client.id, client.partnerId, currency).cash
-  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)) }, turn.facts)
+  const risk = accountRisk({ cashOf, ...openIn(openContracts(turn), rfqsInTurn(turn)), perpetuals: [] }, turn.facts)
   return { cashOf, risk, recorded: monitorInTurn(turn)?.state ?? "NORMAL" }
 }
 
 /** As it is committed. */
 export const accountIn = (state: SubjectState, facts: Facts): AccountNow => {
   const cashOf: CashOf = (currency) => state.all("balances").find((row) => row.currency === currency)?.cash ?? 0n
-  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")) }, facts)
+  const risk = accountRisk({ cashOf, ...openIn(contractsIn(state), state.all("rfqs")), perpetuals: [] }, facts)
   return { cashOf, risk, recorded: recordedIn(state) }
 }
 

@@ -1,0 +1,205 @@
+/**
+ * The figures of one perpetual market of an account: what its position is worth and ties up, what its orders could tie up, and
+ * where a close-out would begin (F4, F5, F6, F8, F11). Money is micro-USDC; prices and quantities are decimal texts, or exact
+ * decimals. In whole numbers: an account's risk asks for this of each of its markets at every turn that moves its money.
+ */
+import type { Grid } from "../market/Grid.ts"
+import type { MarketTerms } from "../market/marketTerms.ts"
+import {
+  ceilDiv,
+  type Exact,
+  floorDiv,
+  floorToMicro,
+  magnitude,
+  microPlaces,
+  negated,
+  product,
+  type Scaled,
+  scaled,
+  sum,
+  tenTo,
+  unitsWith
+} from "../shared/Exact.ts"
+import { MoneyDecimal } from "../shared/Money.ts"
+
+/** A netted position, at its average cost (F11). */
+export interface PerpPosition {
+  readonly symbol: string
+  /** Signed: short is negative. */
+  readonly netQty: string
+  /** Up to 18 places; "0" while flat. */
+  readonly avgEntry: string
+  /** What the quantity has cost, signed like it; up to 18 places. */
+  readonly netCost: string
+  /** Of all that was ever closed in this market, without commission and funding (A2-43). */
+  readonly realizedPnl: bigint
+}
+
+/** Whether a position has no quantity. */
+export const isFlat = ({ netQty }: Pick<PerpPosition, "netQty">): boolean => scaled(netQty).units === 0n
+
+/** An order that may still trade. */
+export interface WorkingOrder {
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  /** What of the quantity is not filled. */
+  readonly left: string
+  /** The limit, a conditional one's limit or else its trigger (A2-45); null: MARKET. */
+  readonly price: string | null
+  readonly reduceOnly: boolean
+}
+
+/** On which terms a client has a perpetual. */
+export interface PerpTerms {
+  /** In force; a whole number. */
+  readonly leverage: number
+  readonly tiers: MarketTerms["riskTiers"]
+  /** How far from the mark a MARKET order is expected to trade at worst, basis points. */
+  readonly slippageBps: number
+}
+
+const whole = 10_000
+
+/** What a quantity ties up at a mark: each slice of its value by the leverage that its tier leaves (F5; A2-09). */
+export const positionMarginAt = (qtyAbs: Exact, mark: Exact, terms: PerpTerms): bigint => {
+  const { over, under } = marginOf(product(scaled(qtyAbs), scaled(mark)), terms)
+  return ceilDiv(over, under)
+}
+
+/** What a position has gained or lost at a mark, towards minus infinity (F4). */
+export const unrealizedOf = ({ netQty, avgEntry }: PerpPosition, mark: Exact): bigint =>
+  floorToMicro(product(scaled(netQty), sum(scaled(mark), negated(scaled(avgEntry)))))
+
+/**
+ * What the orders of a market tie up beyond its position: the margin of the largest exposure that they could lead to, less that
+ * of the position, never below zero (F6). So one that closes and turns costs what the larger exposure needs, and opposite
+ * ones are not added up. Reduce-only orders are passed over, conditional ones are not (A2-45). A MARKET order counts nothing
+ * while no price of its market is known.
+ */
+export const orderMarginOf = (
+  netQty: Exact,
+  orders: ReadonlyArray<WorkingOrder>,
+  mark: Exact | null,
+  terms: PerpTerms
+): bigint => {
+  if (orders.length === 0) return 0n
+  const price = mark === null ? nothing : scaled(mark)
+  const held = product(scaled(netQty), price)
+  let bids = held
+  let asks = held
+  for (const order of orders) {
+    if (order.reduceOnly) continue
+    const value = product(scaled(order.left), order.price === null ? slipped(price, terms) : scaled(order.price))
+    if (order.side === "BUY") bids = sum(bids, value)
+    else asks = sum(asks, negated(value))
+  }
+  const worst = larger(absolute(bids), absolute(asks))
+  const now = absolute(held)
+  if (larger(worst, now) === now) return 0n
+  const [then, already] = [marginOf(worst, terms), marginOf(now, terms)]
+  return ceilDiv(then.over * already.under - already.over * then.under, then.under * already.under)
+}
+
+const nothing: Scaled = { units: 0n, places: 0 }
+
+const slipped = (mark: Scaled, { slippageBps }: PerpTerms): Scaled => ({
+  units: mark.units * BigInt(whole + slippageBps),
+  places: mark.places + 4
+})
+
+const absolute = ({ units, places }: Scaled): Scaled => ({ units: magnitude(units), places })
+
+/** The second where they are equal. */
+const larger = (one: Scaled, other: Scaled): Scaled => {
+  const places = Math.max(one.places, other.places)
+  return unitsWith(one, places) > unitsWith(other, places) ? one : other
+}
+
+/** Micro-USDC, not rounded yet. */
+interface Fraction {
+  readonly over: bigint
+  /** Positive. */
+  readonly under: bigint
+}
+
+/** The margin of a position's value, by the slices that its tiers cut from it (F5). The first tier begins at zero. */
+const marginOf = (value: Scaled, { leverage, tiers }: PerpTerms): Fraction => {
+  const places = Math.max(value.places, microPlaces)
+  const notional = unitsWith(value, places)
+  const perMicro = tenTo(places - microPlaces)
+  let over = 0n
+  let under = 1n
+  let from = 0n
+  for (let at = 0; at === 0 || from < notional; at++) {
+    const next = tiers[at + 1]
+    const end = next === undefined ? notional : next.from * perMicro
+    const slice = (end < notional ? end : notional) - from
+    const by = BigInt(Math.min(leverage, tiers[at]?.maxLeverage ?? leverage))
+    over = over * by + slice * under
+    under *= by
+    from += slice
+  }
+  return { over, under: under * perMicro }
+}
+
+/** What of the account's figures a position's own are a part of (F8). */
+export interface LiquidatedAccount {
+  readonly closeOutEquity: bigint
+  readonly marginBase: bigint
+}
+
+/** The part that the position has in them, at the mark they were worked out at. */
+export interface LiquidatedPart {
+  readonly unrealizedPnl: bigint
+  readonly initialMargin: bigint
+  /** In force. */
+  readonly leverage: number
+  readonly closeOutPct: number
+  readonly tick: Grid
+}
+
+/**
+ * The price at which the account would be closed out if this market alone moved, on the tick and against the client's comfort: a
+ * long's up, a short's down. An estimate: it passes over the steps of tiers. Null where no price above zero would do it
+ * (F8). The rest of the account's equity is what remains without the position's own rounded result, so that it does not
+ * depend on the mark.
+ */
+export const estLiquidationPrice = (
+  { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,
+  { unrealizedPnl, initialMargin, leverage, closeOutPct, tick }: LiquidatedPart,
+  { closeOutEquity, marginBase }: LiquidatedAccount
+): string | null => {
+  const qty = scaled(netQty)
+  if (qty.units === 0n) return null
+  const isLong = qty.units > 0n
+  const cost = absolute(product(qty, scaled(avgEntry)))
+  const equity = closeOutEquity - unrealizedPnl
+  const base = marginBase - initialMargin
+  // Everything times 100 x leverage: the share of close-out by leverage is closeOutPct / (100 x leverage).
+  const levered = 100n * BigInt(leverage)
+  const lacking = BigInt(closeOutPct) * BigInt(leverage) * base - levered * equity
+  const places = Math.max(cost.places, microPlaces)
+  const over = (isLong ? lacking : -lacking) * tenTo(places - microPlaces) + levered * unitsWith(cost, places)
+  if (over <= 0n) return null
+  const share = levered + (isLong ? -BigInt(closeOutPct) : BigInt(closeOutPct))
+  const under = magnitude(qty.units) * share * tenTo(places) * BigInt(tick.step)
+  const ticks = (isLong ? ceilDiv : floorDiv)(over * tenTo(qty.places + tick.decimals), under)
+  return ticks <= 0n ? null : pricedOn(tick, ticks)
+}
+
+const pricedOn = ({ decimals, step }: Grid, ticks: bigint): string =>
+  new MoneyDecimal((ticks * BigInt(step)).toString()).div(tenTo(decimals).toString()).toFixed(decimals)
+
+/** The result in percent of the margin that opened the position, two places, half away from zero (F11). */
+export const roiPct = (
+  { netQty, avgEntry }: Pick<PerpPosition, "netQty" | "avgEntry">,
+  unrealizedPnl: bigint,
+  leverage: number
+): string => {
+  const micros = new MoneyDecimal(netQty).abs().mul(avgEntry).mul(1e6)
+  if (micros.isZero()) return "0.00"
+  const pct = new MoneyDecimal(unrealizedPnl.toString()).mul(100).mul(leverage).div(micros)
+  // Rounded first: written at once, a hundredth of a hundredth below zero would read "-0.00".
+  const shown = pct.toDecimalPlaces(2, MoneyDecimal.ROUND_HALF_UP)
+  return (shown.isZero() ? shown.abs() : shown).toFixed(2)
+}

@@ -1,0 +1,245 @@
+/**
+ * What an order would do to the account, judged before anything is written: POST orders refuses by it, margin preview shows it
+ * (F13; A2-49, A2-90). Money is micro-USDC, on SPOT minor units of the currency named.
+ */
+import {
+  accountRisk,
+  type AccountRisk,
+  type AccountState,
+  closeOutPct,
+  type PerpHolding
+} from "../margin/accountRisk.ts"
+import { estLiquidationPrice } from "../margin/perpetual.ts"
+import type { Facts, Mark } from "../market/Facts.ts"
+import type { Grid } from "../market/Grid.ts"
+import type { Currency } from "../shared/Currency.ts"
+import type { Exact } from "../shared/Exact.ts"
+import { ceilToMinor, floorToMinor, formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { applyFill, commissionOf, flatPosition } from "./positionRules.ts"
+
+/** What of an order is judged. */
+export interface PreTradeOrder {
+  readonly symbol: string
+  readonly side: "BUY" | "SELL"
+  readonly qty: string
+  /** LIMIT alone. */
+  readonly price: string | null
+  /** Conditional ones alone; its limit is null on those that trade at the market. */
+  readonly trigger: { readonly price: string; readonly limitPrice: string | null } | null
+  readonly reduceOnly: boolean
+}
+
+/** The figures of a preview. Null is what can't be worked out, because the market has no price. */
+export interface PreTrade {
+  /** What an order is judged at, and taken as filled at. */
+  readonly refPrice: string | null
+  /** Of the figures of the order itself but the reservation: USDC, on SPOT the currency it is paid in. */
+  readonly currency: Currency
+  /** The quote of a spot BUY, the asset of a spot SELL. */
+  readonly reservationCurrency: Currency
+  readonly reservation: bigint | null
+  readonly orderValue: bigint | null
+  /** How much more the account ties up while the order works. */
+  readonly marginRequired: bigint | null
+  /** Null on SPOT. */
+  readonly leverage: number | null
+  readonly freeMarginBefore: bigint
+  readonly freeMarginAfter: bigint | null
+  readonly marginLevelAfter: string | null
+  /** Of the position that the order leaves; null on SPOT. */
+  readonly estLiquidationPrice: string | null
+  readonly equityBefore: bigint
+  readonly initialMarginBefore: bigint
+  readonly initialMarginAfter: bigint | null
+  readonly estimatedCommission: bigint | null
+  readonly slippageAllowance: bigint | null
+  readonly estimatedCosts: bigint | null
+  /** What the order would have lost at once, measured at the mark. */
+  readonly openLoss: bigint | null
+  /** Whatever trades first, it can't make the position larger or turn it: nothing about margin refuses it (A2-90). */
+  readonly onlyReduces: boolean
+  /** What was held against what; null where nothing is. */
+  readonly compared: { readonly figure: string; readonly limit: string } | null
+  /** Why margin or balance refuses it; null: they don't. */
+  readonly sentence: string | null
+}
+
+export interface PerpPreTrade {
+  readonly order: PreTradeOrder
+  /** The account without the order; its lists are read more than once. */
+  readonly state: Omit<AccountState, "perpetuals"> & { readonly perpetuals: ReadonlyArray<PerpHolding> }
+  /**
+   * The order's market: position, all its working orders, and the terms it is judged on. A preview at another leverage than the
+   * one in force is as if that one were in force.
+   */
+  readonly holding: PerpHolding
+  readonly facts: Facts
+  /** The best price on the other side of the book. */
+  readonly bestOpposite: Exact | null
+  readonly commissionBps: number
+  readonly tick: Grid
+}
+
+/** Basis points of a whole. */
+const whole = 10_000
+
+/** Why margin refuses an order. */
+export const preTradeSentences = {
+  short: "The order's margin and costs exceed the client's free margin.",
+  unpriced: "The market has no price that the order could be judged at."
+} as const
+
+/** The limit, what a conditional one trades at, or the market: the other side of the book, else the mark (F13). */
+export const refPriceOf = (
+  { price, trigger }: Pick<PreTradeOrder, "price" | "trigger">,
+  bestOpposite: Exact | null,
+  mark: Mark | null
+): Exact | null =>
+  trigger === null ? (price ?? bestOpposite ?? mark?.price ?? null) : (trigger.limitPrice ?? trigger.price)
+
+/** Whether an order trades at whatever the market offers, at once or when it is triggered. */
+const tradesAtMarket = ({ price, trigger }: Pick<PreTradeOrder, "price" | "trigger">): boolean =>
+  trigger === null ? price === null : trigger.limitPrice === null
+
+/** What orders that trade at the market are expected to lose to it, rounded up (F13). */
+export const slippageOf = (
+  order: Pick<PreTradeOrder, "price" | "trigger">,
+  value: MoneyDecimal,
+  slippageBps: number,
+  currency: Currency
+): bigint => (tradesAtMarket(order) ? ceilToMinor(value.mul(slippageBps).div(whole), currency) : 0n)
+
+/** An order on a perpetual. */
+export const preTrade = (input: PerpPreTrade): PreTrade => {
+  const { order, holding, facts, commissionBps } = input
+  const before = riskWith(input, holding)
+  const mark = facts.marks.get(order.symbol) ?? null
+  const price = refPriceOf(order, input.bestOpposite, mark)
+  const adds = addedBy(order, holding)
+  const onlyReduces = adds.isZero()
+  const known = {
+    currency: "USDC",
+    reservationCurrency: "USDC",
+    leverage: holding.terms.leverage,
+    freeMarginBefore: before.freeMargin,
+    equityBefore: before.equity,
+    initialMarginBefore: before.initialMargin,
+    onlyReduces
+  } as const
+  if (price === null) return { ...unpriced, ...known, sentence: onlyReduces ? null : preTradeSentences.unpriced }
+  const working = riskWith(input, { ...holding, orders: [...holding.orders, workingOf(order)] })
+  const marginRequired = positive(working.initialMargin - before.initialMargin)
+  const value = new MoneyDecimal(price).mul(order.qty)
+  const estimatedCommission = commissionOf(order.qty, price, commissionBps, "USDC")
+  const slippageAllowance = slippageOf(order, value, holding.terms.slippageBps, "USDC")
+  const openLoss = mark === null ? 0n : ceilToMinor(lossAtOnce(order, price, mark).mul(adds), "USDC")
+  const needed = marginRequired + openLoss + estimatedCommission + slippageAllowance
+  return {
+    ...known,
+    refPrice: textOf(price),
+    reservation: marginRequired + estimatedCommission,
+    orderValue: floorToMinor(value, "USDC"),
+    marginRequired,
+    freeMarginAfter: before.freeMargin - marginRequired - estimatedCommission,
+    ...afterFill(input, price, mark, estimatedCommission),
+    estimatedCommission,
+    slippageAllowance,
+    estimatedCosts: estimatedCommission + slippageAllowance,
+    openLoss,
+    compared: onlyReduces ? null : { figure: usdc(needed), limit: usdc(before.freeMargin) },
+    sentence: onlyReduces || needed <= before.freeMargin ? null : preTradeSentences.short
+  }
+}
+
+const unpriced = {
+  refPrice: null,
+  reservation: null,
+  orderValue: null,
+  marginRequired: null,
+  freeMarginAfter: null,
+  marginLevelAfter: null,
+  estLiquidationPrice: null,
+  initialMarginAfter: null,
+  estimatedCommission: null,
+  slippageAllowance: null,
+  estimatedCosts: null,
+  openLoss: null,
+  compared: null
+} as const
+
+const usdc = (micro: bigint): string => formatAmount(micro, "USDC")
+const textOf = (price: Exact): string => (typeof price === "string" ? price : price.toFixed())
+const positive = (amount: bigint): bigint => (amount > 0n ? amount : 0n)
+
+/** The account with another holding in the order's market, and with more or less USDC. */
+const riskWith = ({ state, facts }: PerpPreTrade, holding: PerpHolding, paid = 0n): AccountRisk => {
+  const others = state.perpetuals.filter(({ symbol }) => symbol !== holding.symbol)
+  const cashOf: AccountState["cashOf"] = (currency) =>
+    currency === "USDC" ? state.cashOf(currency) + paid : state.cashOf(currency)
+  return accountRisk({ ...state, cashOf, perpetuals: [...others, holding] }, facts)
+}
+
+const workingOf = ({ symbol, side, qty, price, trigger, reduceOnly }: PreTradeOrder) => ({
+  symbol,
+  side,
+  left: qty,
+  price: trigger === null ? price : (trigger.limitPrice ?? trigger.price),
+  reduceOnly
+})
+
+/**
+ * The part of the quantity that could make the position larger or turn it: what the position has no room for once the working
+ * orders of the same side have traded, reduce-only ones included (A2-90). None of a reduce-only order.
+ */
+const addedBy = ({ side, qty, reduceOnly }: PreTradeOrder, { position, orders }: PerpHolding): MoneyDecimal => {
+  const zero = new MoneyDecimal(0)
+  if (reduceOnly) return zero
+  const closable = new MoneyDecimal(position?.netQty ?? 0).mul(side === "SELL" ? 1 : -1)
+  const room = orders.reduce((left, order) => (order.side === side ? left.minus(order.left) : left), closable)
+  return MoneyDecimal.max(zero, new MoneyDecimal(qty).minus(MoneyDecimal.max(zero, room)))
+}
+
+/** What one unit loses against the mark by being bought above or sold below it. */
+const lossAtOnce = ({ side }: PreTradeOrder, price: Exact, mark: Mark): MoneyDecimal =>
+  MoneyDecimal.max(0, new MoneyDecimal(price).minus(mark.price).mul(side === "BUY" ? 1 : -1))
+
+/**
+ * The account with the order filled whole at its price, commission paid: what closes realizes there, what opens there loses
+ * what it is worse than the mark, and gains nothing that it is better (F13).
+ */
+const afterFill = (
+  input: PerpPreTrade,
+  price: Exact,
+  mark: Mark | null,
+  commission: bigint
+): Pick<PreTrade, "initialMarginAfter" | "marginLevelAfter" | "estLiquidationPrice"> => {
+  const { order, holding, tick } = input
+  const { position, realized } = filledAt(order, holding, price, mark)
+  const risk = riskWith(input, { ...holding, position }, realized - commission)
+  const own = risk.perps.find(({ symbol }) => symbol === holding.symbol)
+  return {
+    initialMarginAfter: risk.initialMargin,
+    marginLevelAfter: risk.marginLevel,
+    estLiquidationPrice:
+      own === undefined
+        ? null
+        : estLiquidationPrice(position, { ...own, leverage: holding.terms.leverage, closeOutPct, tick }, risk)
+  }
+}
+
+/** The position after the fill, and what it has realized. */
+const filledAt = (order: PreTradeOrder, holding: PerpHolding, price: Exact, mark: Mark | null) => {
+  const { symbol, side, qty, reduceOnly } = order
+  const position = holding.position ?? flatPosition(symbol)
+  const closable = MoneyDecimal.max(0, new MoneyDecimal(position.netQty).mul(side === "SELL" ? 1 : -1))
+  const closing = MoneyDecimal.min(qty, closable)
+  const closed = closing.isZero()
+    ? { position, realized: 0n }
+    : applyFill(position, { side, qty: closing.toFixed(), price: textOf(price) })
+  const opening = new MoneyDecimal(qty).minus(closing)
+  if (reduceOnly || opening.isZero()) return closed
+  // No better than the mark: an order that waits for a better price has not gained by it yet.
+  const worse = mark === null ? price : (side === "BUY" ? MoneyDecimal.max : MoneyDecimal.min)(price, mark.price)
+  const opened = applyFill(closed.position, { side, qty: opening.toFixed(), price: textOf(worse) })
+  return { position: opened.position, realized: closed.realized }
+}

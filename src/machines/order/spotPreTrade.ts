@@ -1,0 +1,111 @@
+/** A spot order before anything is written: what it sets aside, and whether the client has it (F13, F20). */
+import { type AccountRisk, type CashOf, marginLevelOf, type RiskState } from "../margin/accountRisk.ts"
+import type { Mark } from "../market/Facts.ts"
+import type { Grid } from "../market/Grid.ts"
+import type { Exact } from "../shared/Exact.ts"
+import { ceilToMinor, floorToMinor, formatAmount, MoneyDecimal } from "../shared/Money.ts"
+import { freeMoneyRefusal, moneyOutSentences } from "../withdrawal/moneyOut.ts"
+import { commissionOf } from "./positionRules.ts"
+import { type PreTrade, type PreTradeOrder, preTradeSentences, refPriceOf, slippageOf } from "./preTrade.ts"
+import { reservationOf, type SpotOrder, type SpotReservation } from "./spotRules.ts"
+
+export interface SpotPreTrade {
+  readonly order: PreTradeOrder
+  /** The asset. */
+  readonly base: SpotOrder["base"]
+  readonly quote: SpotOrder["quote"]
+  readonly cashOf: CashOf
+  readonly risk: AccountRisk
+  /** The risk state that is recorded (A1-12). */
+  readonly recorded: RiskState
+  readonly mark: Mark | null
+  readonly bestBid: Exact | null
+  readonly bestAsk: Exact | null
+  readonly commissionBps: number
+  readonly slippageBps: number
+  readonly tick: Grid
+}
+
+/** An order on SPOT: no margin is tied up, and there is no position that it could reduce. */
+export const spotPreTrade = (input: SpotPreTrade): PreTrade => {
+  const { order, quote, risk } = input
+  const reservation = reservationOf(spotOrderOf(input), input.bestAsk, input.tick)
+  const price = refPriceOf(order, order.side === "BUY" ? input.bestAsk : input.bestBid, input.mark)
+  const value = price === null ? null : new MoneyDecimal(price).mul(order.qty)
+  const estimatedCommission = value === null ? null : commissionOf(value, "1", input.commissionBps, quote)
+  const slippageAllowance = value === null ? null : slippageOf(order, value, input.slippageBps, quote)
+  return {
+    refPrice: price === null ? null : price.toString(),
+    currency: quote,
+    reservationCurrency: order.side === "BUY" ? quote : input.base,
+    reservation: reservation?.amount ?? null,
+    orderValue: value === null ? null : floorToMinor(value, quote),
+    marginRequired: 0n,
+    leverage: null,
+    freeMarginBefore: risk.freeMargin,
+    freeMarginAfter: freeMarginAfter(input, reservation),
+    marginLevelAfter:
+      value === null || estimatedCommission === null ? null : marginLevelAfter(input, value, estimatedCommission),
+    estLiquidationPrice: null,
+    equityBefore: risk.equity,
+    initialMarginBefore: risk.initialMargin,
+    initialMarginAfter: risk.initialMargin,
+    estimatedCommission,
+    slippageAllowance,
+    estimatedCosts:
+      estimatedCommission === null || slippageAllowance === null ? null : estimatedCommission + slippageAllowance,
+    openLoss: 0n,
+    onlyReduces: false,
+    ...judged(input, reservation)
+  }
+}
+
+const spotOrderOf = ({ order, base, quote, commissionBps }: SpotPreTrade): SpotOrder => ({
+  side: order.side,
+  base,
+  quote,
+  qty: order.qty,
+  price: order.trigger === null ? order.price : order.trigger.limitPrice,
+  commissionBps
+})
+
+/** While the order works: what USDC it sets aside is no margin any more. */
+const freeMarginAfter = ({ risk }: SpotPreTrade, reservation: SpotReservation | null): bigint | null => {
+  if (reservation === null) return null
+  return reservation.currency === "USDC" ? risk.freeMargin - reservation.amount : risk.freeMargin
+}
+
+/** Once it is filled at its price: only USDC that it pays or brings changes the level. */
+const marginLevelAfter = (
+  { order, quote, risk }: SpotPreTrade,
+  value: MoneyDecimal,
+  commission: bigint
+): string | null => {
+  const paid = order.side === "BUY" ? -ceilToMinor(value, quote) : floorToMinor(value, quote)
+  const equity = quote === "USDC" ? risk.closeOutEquity + paid - commission : risk.closeOutEquity
+  return marginLevelOf(equity, risk.marginBase)
+}
+
+/**
+ * USDC is margin, so a buy that sets it aside needs it free, the account NORMAL and every mark that its figures use fresh, as
+ * money that leaves does; another currency, and the asset of a SELL, need only be there (F20).
+ */
+const judged = (
+  { cashOf, risk, recorded }: SpotPreTrade,
+  reservation: SpotReservation | null
+): Pick<PreTrade, "compared" | "sentence"> => {
+  if (reservation === null) return { compared: null, sentence: preTradeSentences.unpriced }
+  const { currency, amount } = reservation
+  const cash = cashOf(currency)
+  const isMargin = currency === "USDC"
+  const limit = isMargin && risk.free < cash ? risk.free : cash
+  return {
+    compared: { figure: formatAmount(amount, currency), limit: formatAmount(limit, currency) },
+    sentence: isMargin
+      ? (freeMoneyRefusal({ currency, cash, risk, recorded }, amount) ??
+        (risk.marksFresh ? null : moneyOutSentences.stale))
+      : cash < amount
+        ? moneyOutSentences.insufficient
+        : null
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * What a spot order sets aside, and what each of its fills takes of that (F20). Considerations, commissions and released money
+ * are rounded on the order's running totals, so a thousand partial fills take what one of their sum would. Money is in minor
+ * units: of the quote currency, of the asset where it says so; quantities and prices are decimal texts.
+ */
+import type { Grid } from "../market/Grid.ts"
+import { type Currency, isCurrency } from "../shared/Currency.ts"
+import type { Exact } from "../shared/Exact.ts"
+import { ceilToMinor, floorToMinor, MoneyDecimal } from "../shared/Money.ts"
+import { commissionOf } from "./positionRules.ts"
+
+/** The currency that a spot market is paid in, the last part of its symbol; null: none that a client can hold. */
+export const spotQuoteOf = (symbol: string): Currency | null => {
+  const quote = symbol.slice(symbol.lastIndexOf("-") + 1)
+  return isCurrency(quote) ? quote : null
+}
+
+export interface SpotOrder {
+  readonly side: "BUY" | "SELL"
+  /** The asset. */
+  readonly base: Currency
+  readonly quote: Currency
+  readonly qty: string
+  /** The limit, or the limit of a conditional one; null: MARKET. */
+  readonly price: string | null
+  readonly commissionBps: number
+}
+
+export interface SpotReservation {
+  /** The quote of a BUY, the asset of a SELL. */
+  readonly currency: Currency
+  readonly amount: bigint
+  /** What a BUY pays at most: its limit, or the cap at which a MARKET one is sent (F20). Null on a SELL. */
+  readonly price: string | null
+}
+
+/** How far above the best offer a MARKET buy may trade, basis points (F20). */
+const capBps = 200
+/** Basis points of a whole. */
+const whole = 10_000
+
+/** The cap of a MARKET buy, on the tick, rounded up. */
+const capAt = (bestAsk: Exact, { decimals, step }: Grid): string => {
+  const tick = new MoneyDecimal(10).pow(-decimals).mul(step)
+  const cap = new MoneyDecimal(bestAsk).mul(whole + capBps).div(whole)
+  return cap.div(tick).ceil().mul(tick).toFixed(decimals)
+}
+
+/** What an order sets aside before it is sent: the worst it can cost. Null: a MARKET buy in a market that offers nothing. */
+export const reservationOf = (order: SpotOrder, bestAsk: Exact | null, tick: Grid): SpotReservation | null => {
+  const { side, base, quote, qty } = order
+  if (side === "SELL") return { currency: base, amount: ceilToMinor(qty, base), price: null }
+  const price = order.price ?? (bestAsk === null ? null : capAt(bestAsk, tick))
+  if (price === null) return null
+  return {
+    currency: quote,
+    amount: ceilToMinor(new MoneyDecimal(qty).mul(price), quote) + costOf(order, qty, price),
+    price
+  }
+}
+
+const costOf = ({ commissionBps, quote }: SpotOrder, qty: Exact, price: Exact): bigint =>
+  commissionOf(qty, price, commissionBps, quote)
+
+/** An order on its way: its terms, and what its fills have come to. */
+export interface SpotRunning extends SpotOrder {
+  /** What was reserved, and at which price. */
+  readonly reservation: SpotReservation
+  readonly filledQty: string
+  /** Sum of quantity times price of the fills, exact. */
+  readonly notional: string
+  /** Of the reservation; what is neither is still held. */
+  readonly consumed: bigint
+  readonly released: bigint
+}
+
+export const unfilledSpot = (order: SpotOrder, reservation: SpotReservation): SpotRunning => ({
+  ...order,
+  reservation,
+  filledQty: "0",
+  notional: "0",
+  consumed: 0n,
+  released: 0n
+})
+
+/** What is still held: a terminal state releases it. */
+export const heldOf = ({ reservation, consumed, released }: SpotRunning): bigint =>
+  reservation.amount - consumed - released
+
+/** What one fill posts, all of it positive. */
+export interface SpotSettlement {
+  /** Consideration: a BUY pays it, a SELL is paid it. */
+  readonly quote: bigint
+  /** The asset, the other way round. */
+  readonly base: bigint
+  /** Taken from the reserve of a BUY, from the proceeds of a SELL. */
+  readonly commission: bigint
+  /** What of this the reservation pays: all of it, as long as the venue keeps to the order. */
+  readonly consumed: bigint
+  /** What of the reservation can no longer be needed, whatever the rest trades at. */
+  readonly released: bigint
+  readonly running: SpotRunning
+}
+
+/**
+ * Settles one fill. An order never takes more out of its reservation than is in it, nor gives back what its rest could still
+ * need; when it is filled nothing is held any more.
+ */
+export const settleSpotFill = (
+  running: SpotRunning,
+  fill: { readonly qty: string; readonly price: string }
+): SpotSettlement => {
+  const filledQty = new MoneyDecimal(running.filledQty).plus(fill.qty)
+  const notional = new MoneyDecimal(fill.qty).mul(fill.price).plus(running.notional)
+  const before = postedAt(running, running.filledQty, running.notional)
+  const after = postedAt(running, filledQty, notional)
+  const cost = after.taken - before.taken
+  const { amount } = running.reservation
+  const consumed = least(cost, heldOf(running))
+  const paid = running.consumed + consumed
+  const spare = amount - worstOf(running, filledQty, notional)
+  const released = least(most(0n, spare - running.released), amount - paid - running.released)
+  return {
+    quote: after.quote - before.quote,
+    base: after.base - before.base,
+    commission: after.commission - before.commission,
+    consumed,
+    released,
+    running: {
+      ...running,
+      filledQty: filledQty.toFixed(),
+      notional: notional.toFixed(),
+      consumed: paid,
+      released: running.released + released
+    }
+  }
+}
+
+interface Posted {
+  readonly quote: bigint
+  readonly base: bigint
+  readonly commission: bigint
+  /** In the currency of the reservation. */
+  readonly taken: bigint
+}
+
+/**
+ * All that an order has posted once its fills have come to so much. The commission of a SELL stops at its proceeds, which it
+ * is taken from: a first fill worth less than a minor unit would leave the quote currency below zero.
+ */
+const postedAt = ({ side, base, quote, commissionBps }: SpotOrder, filledQty: Exact, notional: Exact): Posted => {
+  const qty = new MoneyDecimal(filledQty)
+  const value = new MoneyDecimal(notional)
+  const charge = commissionOf(value, "1", commissionBps, quote)
+  if (side === "BUY") {
+    const paid = ceilToMinor(value, quote)
+    return { quote: paid, base: floorToMinor(qty, base), commission: charge, taken: paid + charge }
+  }
+  const sold = ceilToMinor(qty, base)
+  const proceeds = floorToMinor(value, quote)
+  return { quote: proceeds, base: sold, commission: least(charge, proceeds), taken: sold }
+}
+
+/** What the whole order can have taken at worst, if what is left of it trades at the price it was reserved at. */
+const worstOf = (running: SpotRunning, filledQty: MoneyDecimal, notional: MoneyDecimal): bigint => {
+  const left = MoneyDecimal.max(0, new MoneyDecimal(running.qty).minus(filledQty))
+  const value = left.mul(running.reservation.price ?? 0).plus(notional)
+  return postedAt(running, left.plus(filledQty), value).taken
+}
+
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other)
+const most = (one: bigint, other: bigint): bigint => (one > other ? one : other)
