@@ -4,6 +4,7 @@
  * simulated, and decided again. Prices are exact decimals, never binary floats.
  */
 import type { MoneyDecimal } from "../shared/Money.ts"
+import type { Grid } from "./Grid.ts"
 import { type AssetClass, defaultMarketTerms, type MarketTerms } from "./marketTerms.ts"
 
 /** An instrument's mark. */
@@ -21,10 +22,11 @@ export interface Mark {
 export interface Instrument {
   readonly symbol: string
   readonly family: "PERP" | "SPOT" | "BARRIER"
-  /** What its leverage goes by (A2-10). */
   readonly assetClass: AssetClass
-  /** Places that its prices are written with. */
+  /** Places that its prices and quantities are written with. */
   readonly priceDecimals: number
+  readonly qtyDecimals: number
+  readonly priceTick: Grid
 }
 
 export interface Facts {
@@ -34,7 +36,7 @@ export interface Facts {
   readonly marks: ReadonlyMap<string, Mark>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** What the broker sets on markets; the same for as long as the service runs. */
+  /** What the broker sets on markets. */
   readonly terms: MarketTerms
 }
 

@@ -137,6 +137,8 @@ export interface Filled {
 export type OrderEvent =
   /** It goes to the venue; in flight from this commit on. */
   | { readonly type: "SEND"; readonly at: number }
+  /** The venue made it by itself, and executed it (A2-97). */
+  | { readonly type: "ADOPTED"; readonly at: number; readonly venueOrderId: number }
   /** The venue has it. */
   | { readonly type: "ACKED"; readonly at: number; readonly venueOrderId: number }
   /** The venue took it and refused it, or never had it (`void`). */

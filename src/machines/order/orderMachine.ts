@@ -157,7 +157,7 @@ const book = order.enqueueActions(({ context, event, enqueue }) => {
 
 const touched = order.assign(({ event }) => ("at" in event ? { updatedAt: event.at } : {}))
 const acked = order.assign(({ event }) =>
-  event.type === "ACKED" ? { venueOrderId: event.venueOrderId, updatedAt: event.at } : {}
+  event.type === "ACKED" || event.type === "ADOPTED" ? { venueOrderId: event.venueOrderId, updatedAt: event.at } : {}
 )
 const triggered = order.assign(({ event }) =>
   event.type === "TRIGGERED" ? { triggeredAt: event.at, updatedAt: event.at } : {}
@@ -272,6 +272,7 @@ export const orderMachine = order.createMachine({
       entry: reserve,
       on: {
         SEND: { target: "SENT", actions: [touched, place] },
+        ADOPTED: { target: "ACKED", actions: [acked, note("order.adopted", "ACKED")] },
         CANCEL: { target: "CANCELLED", actions: [cancelledHere, release, note("order.cancel", "CANCELLED")] }
       }
     },

@@ -55,29 +55,21 @@ export const spotInput: OrderInput = {
 
 const filled: Filled = {
   at: 5,
-  tradeId: 70,
-  totals: { filledQty: "0.0400", consumed: "0", released: "0", quoteTotal: "0" },
-  complete: false,
-  money: { pnl: null, commission: "1.200000", quote: "USDC", spot: null }
-}
-
-/** A part of the order's quantity. */
-export const partialFill: OrderEvent = { type: "FILL", ...filled }
-/** The rest of it, which closed a position. */
-export const lastFill: OrderEvent = {
-  type: "FILL",
-  ...filled,
   tradeId: 71,
+  totals: { filledQty: "0.1000", consumed: "0", released: "0", quoteTotal: "0" },
   complete: true,
-  totals: { ...filled.totals, filledQty: "0.1000" },
-  money: { ...filled.money, commission: "1.800000", pnl: "-25.000000" }
+  money: { pnl: "-25.000000", commission: "1.800000", quote: "USDC", spot: null }
 }
 
-/** A purchase at 59,000, below its limit: the difference comes back with the trade. */
-export const spotFill: OrderEvent = {
+/** The last of the order's quantity, which closed a position. */
+export const lastFill: OrderEvent = { type: "FILL", ...filled }
+
+/** A part of a purchase at 59,000, below its limit: the difference comes back with the trade. */
+export const partialFill: OrderEvent = {
   type: "FILL",
   ...filled,
-  tradeId: 72,
+  tradeId: 70,
+  complete: false,
   totals: { filledQty: "0.0400", consumed: "2362.360000", released: "40.040000", quoteTotal: "2360" },
   money: {
     pnl: null,
@@ -89,19 +81,20 @@ export const spotFill: OrderEvent = {
 
 export const orderSamples: ReadonlyArray<OrderEvent> = [
   { type: "SEND", at: 5 },
+  { type: "ADOPTED", at: 5, venueOrderId: 9 },
   { type: "ACKED", at: 5, venueOrderId: 9 },
   { type: "REFUSED", at: 5, reason: "market halted", isVoid: false },
   { type: "REFUSED", at: 5, reason: "not found at the venue", isVoid: true },
   { type: "TRIGGERED", at: 5 },
   partialFill,
   lastFill,
-  { type: "ENDED", at: 5, how: "CANCELLED", reason: "not filled at once" },
+  { type: "ENDED", at: 5, how: "CANCELLED", reason: null },
   { type: "ENDED", at: 5, how: "REJECTED", reason: "no position to reduce" },
   { type: "CANCEL", at: 5, attempt: 1, note: null },
-  { type: "CANCEL", at: 5, attempt: 2, note: "operator" },
+  { type: "CANCEL", at: 5, attempt: 2, note: null },
   { type: "CANCEL_REFUSED", at: 5, reason: "unknown order" },
   { type: "AMEND", at: 5, attempt: 1, qty: "0.2000" },
-  { type: "AMENDED", at: 5, qty: "0.2000" },
+  { type: "AMENDED", at: 5, qty: "0.1000" },
   { type: "AMEND_REFUSED", at: 5 },
-  { type: "ATTACHED", at: 5, legs: [4, 5], note: null }
+  { type: "ATTACHED", at: 5, legs: [], note: null }
 ]

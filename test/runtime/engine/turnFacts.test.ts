@@ -2,6 +2,7 @@
 import { assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Facts, noFacts } from "../../../src/machines/market/Facts.ts"
+import { defaultMarketTerms } from "../../../src/machines/market/marketTerms.ts"
 import { MoneyDecimal } from "../../../src/machines/shared/Money.ts"
 import type { Command } from "../../../src/runtime/engine/mailbox/ActorHost.ts"
 import { CurrentDryRun, DryRun } from "../../../src/runtime/engine/mailbox/dryRun.ts"
@@ -10,12 +11,10 @@ import { by, type HostBench, increment, openHost } from "./hostBench.ts"
 
 /** The market as it stands at its n-th asking. */
 const marketAt = (n: number): Facts => ({
-  ...noFacts,
   takenAt: n,
   marks: new Map([["BTC-USDC-PERP", { price: new MoneyDecimal(60_000 + n), places: 1, at: n, current: true }]]),
-  instruments: new Map([
-    ["BTC-USDC-PERP", { symbol: "BTC-USDC-PERP", family: "PERP", assetClass: "crypto", priceDecimals: 1 }]
-  ])
+  instruments: new Map(),
+  terms: defaultMarketTerms
 })
 
 let bench: HostBench

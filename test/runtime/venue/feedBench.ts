@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { BusinessClock } from "../../../src/runtime/engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../../src/runtime/ports/Quarantine.ts"
 import { quarantineMemory, type SetAside } from "../../../src/runtime/ports/QuarantineMemory.ts"
-import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { MarketFeed } from "../../../src/runtime/services/market/MarketFeed.ts"
+import { defaultSettings, Settings } from "../../../src/runtime/Settings.ts"
 import { type Line, ScriptedVenue } from "../../support/ScriptedVenue.ts"
 
 export const start = 1_764_000_000_000
@@ -26,8 +26,8 @@ export const openFeed = (prepare: (venue: ScriptedVenue) => void = () => {}) =>
         Layer.provide(
           Layer.mergeAll(
             venue.layer,
-            Layer.succeed(Quarantine, quarantineMemory(aside)),
-            Settings.layer(defaultSettings)
+            Settings.layer(defaultSettings),
+            Layer.succeed(Quarantine, quarantineMemory(aside))
           )
         ),
         Layer.provideMerge(BusinessClock.layer(0))

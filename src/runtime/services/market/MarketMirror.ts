@@ -4,8 +4,8 @@
  * feed hands messages in and does what is answered.
  */
 import type { Facts, Instrument, Mark } from "../../../machines/market/Facts.ts"
-import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { MarketTerms } from "../../../machines/market/marketTerms.ts"
+import { type Grid, gridOf } from "../../../machines/market/Grid.ts"
 import type { BookMessage, ChannelMessage, TradesMessage } from "../../../machines/venue/marketData.ts"
 import type { VenueListing, VenueMarket } from "../../../machines/venue/VenueMarket.ts"
 import type { Subscription } from "../../ports/Venue.ts"
@@ -77,9 +77,9 @@ export class MarketMirror {
     marks: new Map(),
     instruments: new Map()
   }
+
   private readonly terms: MarketTerms
 
-  /** `terms`: what turns see as the broker's. */
   constructor(terms: MarketTerms) {
     this.terms = terms
   }
@@ -292,7 +292,14 @@ const listed = (market: VenueMarket, price: Grid, qty: Grid): ListedMarket => {
     market,
     price,
     qty,
-    instrument: { symbol, family, assetClass, priceDecimals: price.decimals },
+    instrument: {
+      symbol,
+      family,
+      assetClass,
+      priceDecimals: price.decimals,
+      qtyDecimals: qty.decimals,
+      priceTick: price
+    },
     ticker: new TickerMirror(market, price, qty),
     book,
     trades,
