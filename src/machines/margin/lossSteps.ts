@@ -18,6 +18,9 @@ export interface LosingPosition {
   readonly leverage: number
 }
 
+/** Steps beyond it, of a short whose price multiplied, tell nothing more. */
+const lastStep = 1_000_000
+
 /** The highest step that a position's loss has reached, in percent: 0, 10, 20 and so on, above 100 too. */
 export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPosition): number => {
   if (unrealizedPnl >= 0n) return 0
@@ -26,7 +29,7 @@ export const lossStep = ({ netQty, avgEntry, unrealizedPnl, leverage }: LosingPo
   // Loss in steps of the margin: loss x leverage x 100 / (cost x step), all of it in units of the cost's last place.
   const over = -unrealizedPnl * BigInt(leverage) * BigInt(100 / lossStepPct) * tenTo(Math.max(0, places - microPlaces))
   const under = units * tenTo(Math.max(0, microPlaces - places))
-  return Number(floorDiv(over, under)) * lossStepPct
+  return Math.min(Number(floorDiv(over, under)) * lossStepPct, lastStep)
 }
 
 /** What a client was told last of a position. */
