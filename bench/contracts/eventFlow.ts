@@ -234,7 +234,8 @@ const flow = (world: World, mixed: boolean): Effect.Effect<number> => {
           rfq: handler,
           barrierContract: handler,
           order: handler,
-          answered: () => undefined
+          answered: () => undefined,
+          unnamed: () => false
         })
       ).pipe(Layer.provide(Layer.merge(venueOf(events, world.number), VenueLink.layer)))
       const context = yield* Layer.build(layer)

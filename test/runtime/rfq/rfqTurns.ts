@@ -1,5 +1,5 @@
 /** Turns of a client with one request for quotes, made by hand, and what the venue says in them. */
-import { Effect } from "effect"
+import { Latch, Effect } from "effect"
 import { noFacts } from "../../../src/machines/market/Facts.ts"
 import { openRfqInput } from "../../../src/machines/rfq/rfqSamples.ts"
 import type { VenueContract } from "../../../src/machines/venue/venueObjects.ts"
@@ -35,8 +35,9 @@ export const handlers: VenueHandlers = {
   venueProbe: probeHandler,
   rfq: rfqHandler(parts),
   barrierContract: contractHandler(parts),
-  order: orderHandler,
-  answered: () => undefined
+  order: orderHandler({ ...parts, unsettled: { add: () => {}, take: () => [], some: Latch.makeUnsafe(false) } }),
+  answered: () => undefined,
+  unnamed: () => false
 }
 
 export const contract: VenueContract = {

@@ -8,6 +8,8 @@ import type { Facts } from "../../../machines/market/Facts.ts"
 import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
+import { Settings } from "../../Settings.ts"
+import { defaultMarketTerms } from "../../../machines/market/marketTerms.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
@@ -40,7 +42,7 @@ export class MarketFeed extends Context.Service<
 >()("brokerage/runtime/services/market/MarketFeed") {
   /** Of a service that no venue is attached to. */
   static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => {
-    const mirror = new MarketMirror()
+    const mirror = new MarketMirror(defaultMarketTerms)
     return {
       standing: () => "unattached" as const,
       mirror,
@@ -53,13 +55,13 @@ export class MarketFeed extends Context.Service<
   })
 
   /** Over the venue; its connection lives as long as the layer. */
-  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock> = Layer.effect(
+  static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings> = Layer.effect(
     MarketFeed,
     Effect.gen(function* () {
       const venue = yield* Venue
       const wall = yield* Clock.Clock
       const business = yield* BusinessClock
-      const mirror = new MarketMirror()
+      const mirror = new MarketMirror((yield* Settings).marketTerms)
       const now = () => wall.currentTimeMillisUnsafe()
       const latest = () => business.horizon() + aheadMillis
       const rate = new QuarantineRate(yield* Quarantine, now)

@@ -1,5 +1,6 @@
 /** Orders, their fills, and what follows from them: positions, lots of assets, chosen leverage (doc 2; D6; F11, F21). */
 import { workingStates } from "../../../machines/order/Order.ts"
+import type { Currency } from "../../../machines/shared/Currency.ts"
 import { type MachineRow, machineColumns, ofClient, onlyIn, table } from "../Table.ts"
 
 export interface OrderRow extends MachineRow<"order"> {
@@ -79,7 +80,7 @@ export interface SpotLotRow {
   readonly id: number
   readonly partnerId: number
   readonly clientId: number
-  readonly asset: string
+  readonly asset: Currency
   /** Left, in minor units of the asset. */
   readonly qty: bigint
   /** Of what is left, micro-USDC. */
