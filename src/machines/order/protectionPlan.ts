@@ -185,7 +185,8 @@ class Planning {
     if (this.standing.again !== null) return this.sendAgain(this.standing.again)
     const uncovered = this.heldOf(new MoneyDecimal(this.standing.filled).sub(this.standing.dealt))
     if (uncovered.gt(nothing)) return this.newRound(uncovered)
-    const isDone = this.state === "FIRED" ? this.live.length === 0 : this.state === "ARMED" && !this.standing.parentWorks
+    const isDone =
+      this.state === "FIRED" ? this.live.length === 0 : this.state === "ARMED" && !this.standing.parentWorks
     return isDone ? "CLOSE" : null
   }
 
