@@ -16,7 +16,12 @@ import { SubjectState } from "../../../src/runtime/engine/mailbox/SubjectState.t
 import { TurnHeld } from "../../../src/runtime/engine/mailbox/TurnHeld.ts"
 import type { RowReads } from "../../../src/runtime/ports/RowReads.ts"
 import { instanceOf } from "../../../src/runtime/services/client/clientState.ts"
-import { cancelOrder, orderInTurn, type OrderToPlace, placeOrder } from "../../../src/runtime/services/order/orderDecisions.ts"
+import {
+  cancelOrder,
+  orderInTurn,
+  type OrderToPlace,
+  placeOrder
+} from "../../../src/runtime/services/order/orderDecisions.ts"
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
@@ -58,6 +63,8 @@ export class ProtectedWorld {
   readonly calls: Array<Tables["venueCalls"]> = []
   readonly answers: Array<DefiniteOutcome> = []
   readonly events: Array<AccountFact> = []
+  /** All events there ever were. */
+  readonly told: Array<AccountFact> = []
   private readonly state = new SubjectState("client:1", { token: 1, rows: [{ table: "clients", row: clients }] })
   private readonly stored = new Map<TableName, Map<number, object>>()
   private readonly recall: Recall
@@ -75,11 +82,16 @@ export class ProtectedWorld {
       const order = wireOrder(market, clients.uid, event.order)
       if (event.order.accountId !== client) return
       const common = { account: clients.uid, sequence: ++this.now, order }
-      if (event.kind === "order") this.events.push({ type: "order", ...common })
-      else {
-        const fill = wireFill(market, clients.uid, event.order.ref, event.fill, this.now)
-        this.events.push({ type: "fill", ...common, fill })
-      }
+      const fact: AccountFact =
+        event.kind === "order"
+          ? { type: "order", ...common }
+          : {
+              type: "fill",
+              ...common,
+              fill: wireFill(market, clients.uid, event.order.ref, event.fill, this.now)
+            }
+      this.events.push(fact)
+      this.told.push(fact)
     })
     this.exchange.open(client, clients.uid)
     this.exchange.open(house, "house")
@@ -254,6 +266,12 @@ export class ProtectedWorld {
 
   attachment(id: number): AttachmentRow {
     return (this.stored.get("attachments")?.get(id) as AttachmentRow | undefined) ?? assert.fail(`no attachment ${id}`)
+  }
+
+  /** Lots as they are booked here, signed. */
+  booked(): number {
+    const [row] = this.stored.get("positions")?.values() ?? []
+    return Number((row as Tables["positions"] | undefined)?.netQty ?? 0)
   }
 
   orders(): ReadonlyArray<OrderRow> {

@@ -144,10 +144,7 @@ describe("the protection of orders", () => {
     assert.deepStrictEqual(legs(world, parent), [`MARKET 4 att:${parent} SENT`])
     assert.strictEqual(world.row(parent).state, "PENDING_CANCEL")
     world.settle()
-    assert.deepStrictEqual(legs(world, parent), [
-      `MARKET 4 att:${parent} CANCELLED`,
-      `MARKET 4 att:${parent} FILLED`
-    ])
+    assert.deepStrictEqual(legs(world, parent), [`MARKET 4 att:${parent} CANCELLED`, `MARKET 4 att:${parent} FILLED`])
     assert.strictEqual(world.held(), 0)
     assert.strictEqual(world.row(parent).state, "CANCELLED")
     assert.deepInclude(world.attachment(parent), { state: "CLOSED", live: false })
