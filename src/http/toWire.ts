@@ -101,6 +101,8 @@ const table: Table = {
   }),
   VenueAway: ({ sentence, data }) =>
     data === undefined ? { ...wire(502, 5020, sentence), passing: true } : wire(502, 5020, sentence, data),
+  // Kept, it would be given to the request that the key belongs to.
+  KeyReused: () => ({ ...gateRefusals.keyReused, passing: true }),
   NoVenue: ({ sentence }) => wire(503, 5030, sentence),
   Conflict: ({ sentence, data }) => wire(409, 4092, sentence, data)
 }

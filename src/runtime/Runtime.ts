@@ -31,6 +31,7 @@ import { Questionnaires } from "./services/appropriateness/Questionnaires.ts"
 import { DueTimers } from "./ports/DueTimers.ts"
 import type { ListedMarkets } from "./ports/ListedMarkets.ts"
 import { PartnerBooks } from "./ports/PartnerBooks.ts"
+import { LevelReads } from "./ports/LevelReads.ts"
 import { RowReads } from "./ports/RowReads.ts"
 import type { VenueConnection } from "./ports/VenueConnection.ts"
 import type { VenueControl } from "./ports/VenueControl.ts"
@@ -139,7 +140,7 @@ export const layerRuntime = (options: RuntimeOptions) => {
   const host = Layer.unwrap(
     Effect.map(MarketFeed, ({ facts }) => ActorHost.layer({ residentLimit: options.settings.residentClients, facts }))
   )
-  const engine = Layer.mergeAll(host, RowReads.layer, PartnerBooks.layer).pipe(
+  const engine = Layer.mergeAll(host, RowReads.layer, LevelReads.layer, PartnerBooks.layer).pipe(
     Layer.provideMerge(feed),
     Layer.provideMerge(base)
   )

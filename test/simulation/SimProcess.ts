@@ -41,6 +41,7 @@ import { KeyUsage } from "../../src/runtime/services/partner/KeyUsage.ts"
 import { Onboarding } from "../../src/runtime/services/client/Onboarding.ts"
 import { Partners } from "../../src/runtime/services/partner/Partners.ts"
 import { layerListedMarketsMemory } from "../../src/runtime/ports/ListedMarketsMemory.ts"
+import { LevelReadsMemory } from "../../src/runtime/ports/LevelReadsMemory.ts"
 import { PartnerBooksMemory } from "../../src/runtime/ports/PartnerBooksMemory.ts"
 import { RowReads } from "../../src/runtime/ports/RowReads.ts"
 import { RowReadsMemory } from "../../src/runtime/ports/RowReadsMemory.ts"
@@ -259,6 +260,7 @@ export class SimProcess {
       BusinessClock.layer(0),
       Layer.succeed(Journal, journal),
       RowReadsMemory.layer({ store, away }),
+      LevelReadsMemory.layer({ store, away }),
       PartnerBooksMemory.layer({ store, away }),
       answersOf(store),
       memorySql({ store, sealing, away }),
@@ -373,6 +375,7 @@ const answersOf = (store: MemoryStore): Layer.Layer<AnswerStore> =>
       // A run is shorter than the 24 hours that answers are kept.
       discardExpired: () => Effect.die(new Error("no answer expires in a simulation")),
       sweep: () => Effect.succeed(0),
+      sweepBegun: () => Effect.succeed(0),
       sweepParts: () => Effect.succeed(0)
     })
   )

@@ -149,7 +149,6 @@ export class Venue {
     const account = parts.accountNamed(name)
     if (account === null) return null
     const market = (symbol: string) => parts.listing(symbol).market
-    const contracts = [...parts.contracts.values()].flatMap((open) => [...open.all()])
     return {
       account: name,
       sequence: account.sequence,
@@ -157,9 +156,7 @@ export class Venue {
         .filter(([, { lots }]) => lots !== 0)
         .map(([symbol, { lots }]) => ({ symbol, netQty: textOf(lots, market(symbol).lotDecimals) })),
       orders: [...account.orders].map((order) => wireOrder(market(order.symbol), name, order)),
-      contracts: contracts
-        .filter(({ accountId }) => accountId === account.id)
-        .map((contract) => wireContract(market(contract.symbol), name, contract)),
+      contracts: [...account.contracts].map((contract) => wireContract(market(contract.symbol), name, contract)),
       swaps: [...parts.staking.open]
         .filter(({ accountId }) => accountId === account.id)
         .map((swap) => wireSwap(parts.stakingMarket(swap.symbol), name, swap))

@@ -60,10 +60,13 @@ export const restriction = ruled<Restricted>({
 const stateOf = ({ riskState, recorded }: Restricted["risk"]): RiskState =>
   recorded === undefined ? riskState : graverOf(riskState, recorded)
 
+/** The sentence that refuses new risk of the clients of a partner that is not ACTIVE, or null; its reliance is no part of it (A1-50). */
+export const partnerRestriction = (partnerState: PartnerStatus): string | null =>
+  partnerState === "ACTIVE" ? null : `The partner is ${partnerState}: new positions may not be opened.`
+
 export const partner = ruled<{ readonly partnerState: PartnerStatus }>({
   gate: "partner",
-  sentence: ({ partnerState }) =>
-    partnerState === "ACTIVE" ? null : `The partner is ${partnerState}: new positions may not be opened.`,
+  sentence: ({ partnerState }) => partnerRestriction(partnerState),
   compared: ({ partnerState }) => ({ figure: partnerState, limit: "ACTIVE" })
 })
 
@@ -74,9 +77,13 @@ export const venue: PreviewedGate<{ readonly venueConnected: boolean }> = {
   compared: ({ venueConnected }) => ({ figure: venueConnected ? "connected" : "away", limit: "connected" })
 }
 
+/** The sentence that refuses new risk in a market, by the message of its halt; null: it trades. */
+export const haltRestriction = (message: string | null): string | null =>
+  message === null ? null : `Trading in this market is halted: ${message}`
+
 export const halt = ruled<{ readonly halt: string | null }>({
   gate: "halt",
-  sentence: ({ halt: message }) => (message === null ? null : `Trading in this market is halted: ${message}`),
+  sentence: ({ halt: message }) => haltRestriction(message),
   compared: ({ halt: message }) => ({ figure: message === null ? "trading" : "halted", limit: "trading" })
 })
 

@@ -40,6 +40,8 @@ export type Refusal =
   | { readonly _tag: "VenueAway"; readonly sentence: string; readonly data?: JsonObject }
   /** 503 5030: this service has no venue. */
   | { readonly _tag: "NoVenue"; readonly sentence: string }
+  /** 409 4092: the Idempotency-Key belongs to another request, which has no answer yet; of this one nothing is kept (A1-52). */
+  | { readonly _tag: "KeyReused" }
   /** 409 4092. */
   | { readonly _tag: "Conflict"; readonly sentence: string; readonly data: JsonObject | null }
 
