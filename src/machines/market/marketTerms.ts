@@ -12,11 +12,8 @@ export interface MarketTerms {
   readonly leverage: { readonly retail: Readonly<Record<AssetClass, number>>; readonly professional: number }
   /** Of perpetuals: from which notional in micro-USDC on at most which leverage; null: the market's maximum (A2-09). */
   readonly riskTiers: ReadonlyArray<{ readonly from: bigint; readonly maxLeverage: number | null }>
-  /** How far from its price an order that trades at the market is expected to trade at worst, basis points (F13). */
+  /** How far from the mark what trades at the market is expected to end at worst, basis points (F6, F13). */
   readonly slippageBps: number
-  /** Orders of a client that may work at once, and members of one OCO group (A2-94). */
-  readonly workingOrders: number
-  readonly groupMembers: number
   readonly commissionBps: { readonly PERP: number; readonly SPOT: number; readonly BARRIER: number }
   readonly knockOutRebateBps: number
   readonly strictTakeProfitPremiumBps: number
@@ -47,8 +44,6 @@ export const defaultMarketTerms: MarketTerms = {
     { from: 10n * million, maxLeverage: 5 }
   ],
   slippageBps: 50,
-  workingOrders: 500,
-  groupMembers: 20,
   commissionBps: { PERP: 5, SPOT: 10, BARRIER: 2 },
   knockOutRebateBps: 500,
   strictTakeProfitPremiumBps: 4_000,

@@ -9,7 +9,6 @@ import { BusinessClock } from "../../engine/clock/BusinessClock.ts"
 import { Quarantine } from "../../ports/Quarantine.ts"
 import { Venue } from "../../ports/Venue.ts"
 import { Settings } from "../../Settings.ts"
-import { defaultMarketTerms } from "../../../machines/market/marketTerms.ts"
 import { FeedSession, type Standing } from "./FeedSession.ts"
 import { KlineReads } from "./KlineReads.ts"
 import { aheadMillis, MarketMirror } from "./MarketMirror.ts"
@@ -41,18 +40,21 @@ export class MarketFeed extends Context.Service<
   }
 >()("brokerage/runtime/services/market/MarketFeed") {
   /** Of a service that no venue is attached to. */
-  static readonly none: Layer.Layer<MarketFeed> = Layer.sync(MarketFeed, () => {
-    const mirror = new MarketMirror(defaultMarketTerms)
-    return {
-      standing: () => "unattached" as const,
-      mirror,
-      facts: () => mirror.factsAt(null),
-      offers: () => null,
-      offersStale: () => true,
-      klines: KlineReads.none,
-      figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
-    }
-  })
+  static readonly none: Layer.Layer<MarketFeed, never, Settings> = Layer.effect(
+    MarketFeed,
+    Effect.map(Settings, ({ marketTerms }) => {
+      const mirror = new MarketMirror(marketTerms)
+      return MarketFeed.of({
+        standing: () => "unattached" as const,
+        mirror,
+        facts: () => mirror.factsAt(null),
+        offers: () => null,
+        offersStale: () => true,
+        klines: KlineReads.none,
+        figures: () => ({ connected: false, connections: 0, listings: 0, counts: mirror.counts })
+      })
+    })
+  )
 
   /** Over the venue; its connection lives as long as the layer. */
   static readonly layer: Layer.Layer<MarketFeed, never, Venue | Quarantine | BusinessClock | Settings> = Layer.effect(
