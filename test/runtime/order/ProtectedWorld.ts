@@ -25,7 +25,6 @@ import {
 import { orderHandler } from "../../../src/runtime/services/order/orderHears.ts"
 import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { armAttachment, protectInTurn } from "../../../src/runtime/services/order/protection.ts"
-import { unsettledOrders } from "../../../src/runtime/services/order/Unsettled.ts"
 import { Recall } from "../../../src/runtime/services/shared/Recall.ts"
 import type { DefiniteOutcome } from "../../../src/runtime/services/venue/VenueHandler.ts"
 import type { TableName, Tables } from "../../../src/runtime/store/Catalogue.ts"

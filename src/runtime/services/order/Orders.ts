@@ -6,7 +6,6 @@
 import { Context, Effect, Layer } from "effect"
 import { cancelRef, orderRef } from "../../../machines/order/Order.ts"
 import { orderRejected, orderUnanswered } from "../../../machines/order/orderAnswers.ts"
-import { decodeOrder } from "../../../machines/order/OrderBody.ts"
 import { orderGates } from "../../../machines/order/orderGates.ts"
 import { marginPreviewOf, previewRefusal } from "../../../machines/order/orderPreview.ts"
 import type { CancelWire, MarginPreviewWire, OrderState, PlacedWire } from "../../../machines/order/OrderWire.ts"
